@@ -1,0 +1,23 @@
+# Language level, warnings, sanitizers, and the fast tools when they are there.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror
+                    -fno-omit-frame-pointer)
+
+set(MANGROVE_SANITIZE "" CACHE STRING "Sanitizers for everything we compile, e.g. address,undefined")
+if(MANGROVE_SANITIZE)
+  add_compile_options(-fsanitize=${MANGROVE_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${MANGROVE_SANITIZE})
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

@@ -1,0 +1,41 @@
+#include "vector_runner/handlers.h"
+
+#include <array>
+
+namespace mangrove::vectors {
+
+namespace {
+
+constexpr std::array kHandlers = {
+    Handler{"annotation-parse", &annotationParse},
+    Handler{"cpuset", &cpuset},
+    Handler{"decaying-histogram", &decayingHistogram},
+    Handler{"histogram-buckets", &histogramBuckets},
+    Handler{"metric-aggregation", &metricAggregation},
+    Handler{"pod-classes", &podClasses},
+    Handler{"quantity", &quantity},
+};
+
+}  // namespace
+
+std::span<const Handler> handlers() {
+  return kHandlers;
+}
+
+const json::Value& member(const json::Object& c, std::string_view key) {
+  static const json::Value kNull;
+  const json::Value* found = c.if_contains(key);
+  return found ? *found : kNull;
+}
+
+std::string_view text(const json::Object& c, std::string_view key) {
+  const json::Value& value = member(c, key);
+  return value.is_string() ? std::string_view(value.get_string()) : std::string_view();
+}
+
+double number(const json::Object& c, std::string_view key, double fallback) {
+  const json::Value& value = member(c, key);
+  return value.is_number() ? value.to_number<double>() : fallback;
+}
+
+}  // namespace mangrove::vectors

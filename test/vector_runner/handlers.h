@@ -1,0 +1,41 @@
+#pragma once
+// One handler per vector file, found by the file's name. A handler lives in its own .cc file, is
+// declared here and listed in handlers.cc; it gets one case of the file and reports every field
+// that differs.
+//
+//   void quantity(const json::Object& c, Report& r) {
+//     auto parsed = Quantity::parse(text(c, "in"));
+//     r.expect("error", c.at("error"), !parsed);
+//   }
+
+#include <span>
+#include <string_view>
+
+#include "json/value.h"
+#include "vector_runner/report.h"
+
+namespace mangrove::vectors {
+
+struct Handler {
+  std::string_view file;  // without .json
+  void (*run)(const json::Object& vectorCase, Report& report);
+};
+
+// All handlers, in the order of handlers.cc.
+std::span<const Handler> handlers();
+
+// Members of a case. A missing member reads as null, "" or the fallback: vectors omit what is
+// empty.
+const json::Value& member(const json::Object& c, std::string_view key);
+std::string_view text(const json::Object& c, std::string_view key);
+double number(const json::Object& c, std::string_view key, double fallback = 0);
+
+void annotationParse(const json::Object& c, Report& r);
+void cpuset(const json::Object& c, Report& r);
+void decayingHistogram(const json::Object& c, Report& r);
+void histogramBuckets(const json::Object& c, Report& r);
+void metricAggregation(const json::Object& c, Report& r);
+void podClasses(const json::Object& c, Report& r);
+void quantity(const json::Object& c, Report& r);
+
+}  // namespace mangrove::vectors
