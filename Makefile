@@ -1,0 +1,49 @@
+# The few verbs a person types. Each first makes sure that the machine has what it needs (scripts/setup).
+PRESET ?= dev
+BUILD  := build/$(PRESET)
+JOBS   ?= $(shell nproc)
+
+.PHONY: demo up test bench format check build setup fuzz help
+
+help:
+	@echo "make demo    build, then show what Mangrove does on this machine"
+	@echo "make up      build, then run everything on this machine"
+	@echo "make test    build, then run every test this machine can run"
+	@echo "make bench   build optimised, then run the benchmarks"
+	@echo "make format  reformat the sources in place"
+	@echo "make check   the checks alone: format, layers, headers, architecture graph"
+	@echo "make fuzz    run every fuzz target for FUZZ_SECONDS (default 60) each"
+
+setup:
+	@scripts/setup
+
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	@cmake --preset $(PRESET) >/dev/null
+
+build: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: build
+	@scripts/demo $(BUILD)/bin/mangrove
+
+up: build
+	@$(BUILD)/bin/mangrove up
+
+test: build
+	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench:
+	@$(MAKE) --no-print-directory PRESET=release build
+	@build/release/bin/mangrove bench client
+
+format: setup
+	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
+
+check: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
+	@ctest --test-dir $(BUILD) --output-on-failure -L check
+
+fuzz:
+	@scripts/setup --fuzz
+	@scripts/fuzz

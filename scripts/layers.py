@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Checks that includes point downwards only, and draws the include graph.
+
+    scripts/layers.py check           fail on an upward or sideways include, and on kernel-file names outside kernel/
+    scripts/layers.py draw            write the graph into docs/architecture.md
+    scripts/layers.py draw --check    fail if docs/architecture.md is not what draw would write
+"""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- include graph: scripts/layers.py draw -->", "<!-- end of include graph -->"
+
+# The levels of the design, top first. Folders on one level do not include each other.
+LEVELS = [
+    (6, ["cli"]),
+    (5, ["up", "dashboard", "sim"]),
+    (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads"]),
+    (3, ["client", "frame"]),
+    (2, ["api", "store", "rpc"]),
+    (1, ["json", "stats", "kernel", "net"]),
+    (0, ["base"]),
+]
+LEVEL_OF = {name: level for level, names in LEVELS for name in names}
+# Two that share a level and still have a direction: the process frame offers the client's flags to every role.
+ALLOWED_SIDEWAYS = {("frame", "client")}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+HEAVY = {  # library header -> the only folder that may include it
+    "boost/asio": "net", "boost/beast": "net", "simdjson": "json", "yaml-cpp": "json", "spdlog": "base",
+    "google/protobuf": "rpc", "grpc": "rpc", "CLI": "frame",
+}
+SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.M)
+
+
+def sources():
+    for path in sorted(SRC.rglob("*")):
+        if path.suffix in (".h", ".cc"):
+            yield path, path.relative_to(SRC).parts[0], path.read_text()
+
+
+def edges():
+    found = collections.defaultdict(set)
+    for path, layer, text in sources():
+        for target in INCLUDE.findall(text):
+            other = target.split("/")[0]
+            if other != layer:
+                found[(layer, other)].add(f"{path.relative_to(ROOT)} includes {target}")
+    return found
+
+
+def problems():
+    for path, layer, text in sources():
+        if layer not in LEVEL_OF:
+            yield f"{path.relative_to(ROOT)}: folder '{layer}' is on no level; add it to scripts/layers.py and the docs"
+        for target in SYSTEM_INCLUDE.findall(text):
+            for prefix, home in HEAVY.items():
+                if (target == prefix + ".h" or target.startswith(prefix + "/")) and layer != home:
+                    yield f"{path.relative_to(ROOT)}: <{target}> may be included by src/{home}/ only"
+                elif (target == prefix + ".h" or target.startswith(prefix + "/")) and path.suffix == ".h" \
+                        and not path.name.startswith(("asio", "detail")):
+                    yield f"{path.relative_to(ROOT)}: <{target}> is heavy; include it in .cc files only"
+    for (layer, other), places in edges().items():
+        if other not in LEVEL_OF:
+            for place in places:
+                yield f"{place}: no such layer; write the path from src/"
+        elif LEVEL_OF.get(layer, 9) <= LEVEL_OF[other] and (layer, other) not in ALLOWED_SIDEWAYS:
+            for place in places:
+                yield f"{place}: level {LEVEL_OF.get(layer)} may not include level {LEVEL_OF[other]}"
+
+
+def graph():
+    present = {layer for _, layer, _ in sources()}
+    lines = ["```mermaid", "graph TD"]
+    for level, names in LEVELS:
+        here = [n for n in names if n in present]
+        if here:
+            lines.append(f"  subgraph level{level}[level {level}]")
+            lines += [f"    {n}[{n}/]" for n in here]
+            lines.append("  end")
+    for (layer, other), places in sorted(edges().items()):
+        if other in LEVEL_OF:
+            lines.append(f"  {layer} -->|{len(places)}| {other}")
+    return "\n".join(lines + ["```"])
+
+
+def drawn_page():
+    text = PAGE.read_text()
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    return f"{head}{BEGIN}\n{graph()}\n{END}{tail}"
+
+
+def main():
+    verb = sys.argv[1] if len(sys.argv) > 1 else ""
+    if verb == "check":
+        found = sorted(set(problems()))
+        print("\n".join(found) or "includes point downwards only")
+        return 1 if found else 0
+    if verb == "draw":
+        wanted = drawn_page()
+        if "--check" not in sys.argv:
+            PAGE.write_text(wanted)
+        elif PAGE.read_text() != wanted:
+            print("the include graph in docs/architecture.md is old: run 'scripts/layers.py draw'")
+            return 1
+        return 0
+    print(__doc__)
+    return 2
+
+
+sys.exit(main())
