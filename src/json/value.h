@@ -18,6 +18,11 @@ using Value = boost::json::value;
 using Object = boost::json::object;
 using Array = boost::json::array;
 
+class View;
+
+// A deep copy of what a view shows; null for an absent one.
+Value toValue(View view);
+
 // Errors name line and column and show the line with a caret.
 Result<Value> parse(std::string_view text);
 

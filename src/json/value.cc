@@ -1,0 +1,168 @@
+#include "json/value.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "json/print.h"
+#include "json/view.h"
+
+namespace mangrove::json {
+namespace {
+
+Object toObject(View view) {
+  Object out;
+  out.reserve(view.size());
+  for (auto [key, value] : view.members()) out.insert_or_assign(key, toValue(value));
+  return out;
+}
+
+Array toArray(View view) {
+  Array out;
+  out.reserve(view.size());
+  for (View element : view.elements()) out.push_back(toValue(element));
+  return out;
+}
+
+// One writer for the three layouts: sorted or not, with newlines or not.
+class Writer {
+ public:
+  Writer(bool sorted, int indent) : sorted_(sorted), indent_(indent) {}
+
+  void value(const Value& value) {
+    switch (value.kind()) {
+      case boost::json::kind::null:
+        out_ += "null";
+        return;
+      case boost::json::kind::bool_:
+        out_ += value.get_bool() ? "true" : "false";
+        return;
+      case boost::json::kind::int64:
+        appendInteger(value.get_int64(), out_);
+        return;
+      case boost::json::kind::uint64:
+        appendUnsigned(value.get_uint64(), out_);
+        return;
+      case boost::json::kind::double_:
+        appendDouble(value.get_double(), out_);
+        return;
+      case boost::json::kind::string:
+        appendString(value.get_string(), out_);
+        return;
+      case boost::json::kind::array:
+        array(value.get_array());
+        return;
+      case boost::json::kind::object:
+        object(value.get_object());
+        return;
+    }
+  }
+  std::string take() && { return std::move(out_); }
+
+ private:
+  void array(const Array& array) {
+    open('[');
+    bool first = true;
+    for (const Value& element : array) {
+      separate(first);
+      value(element);
+    }
+    close(']', first);
+  }
+
+  void object(const Object& object) {
+    open('{');
+    bool first = true;
+    for (const auto* member : ordered(object)) {
+      separate(first);
+      appendString(member->key(), out_);
+      out_ += indent_ > 0 ? ": " : ":";
+      value(member->value());
+    }
+    close('}', first);
+  }
+
+  std::vector<const boost::json::key_value_pair*> ordered(const Object& object) const {
+    std::vector<const boost::json::key_value_pair*> members;
+    members.reserve(object.size());
+    for (const auto& member : object) members.push_back(&member);
+    if (sorted_)
+      std::sort(members.begin(), members.end(),
+                [](const auto* a, const auto* b) { return a->key() < b->key(); });
+    return members;
+  }
+
+  void open(char bracket) {
+    out_ += bracket;
+    ++depth_;
+  }
+  void separate(bool& first) {
+    if (!first) out_ += ',';
+    first = false;
+    newline();
+  }
+  void close(char bracket, bool empty) {
+    --depth_;
+    if (!empty) newline();
+    out_ += bracket;
+  }
+  void newline() {
+    if (indent_ > 0) out_.append(1, '\n').append(static_cast<size_t>(depth_ * indent_), ' ');
+  }
+
+  bool sorted_;
+  int indent_;
+  int depth_ = 0;
+  std::string out_;
+};
+
+std::string written(const Value& value, bool sorted, int indent) {
+  Writer writer(sorted, indent);
+  writer.value(value);
+  return std::move(writer).take();
+}
+
+}  // namespace
+
+Value toValue(View view) {
+  switch (view.type()) {
+    case Type::kAbsent:
+    case Type::kNull:
+      return nullptr;
+    case Type::kBool:
+      return *view.boolean();
+    case Type::kInt:
+      return *view.integer();
+    case Type::kUint:
+      return *view.unsignedInteger();
+    case Type::kDouble:
+      return *view.number();
+    case Type::kString:
+      return boost::json::string(*view.string());
+    case Type::kArray:
+      return toArray(view);
+    case Type::kObject:
+      return toObject(view);
+  }
+  return nullptr;
+}
+
+Result<Value> parse(std::string_view text) {
+  Doc doc;
+  auto root = doc.parse(text);
+  if (!root) return pass(root.error());
+  return toValue(*root);
+}
+
+std::string write(const Value& value) {
+  return written(value, false, 0);
+}
+
+std::string writeSorted(const Value& value) {
+  return written(value, true, 0);
+}
+
+std::string writePretty(const Value& value, int indent) {
+  return written(value, false, indent);
+}
+
+}  // namespace mangrove::json
