@@ -39,6 +39,7 @@ class Clock {
   [[nodiscard]] Timer after(Duration delay, Fn fn) { return at(mono() + delay, std::move(fn)); }
 };
 
+// The machine's time. One thread for all timers, started with the first one; never destroyed.
 Clock& realClock();
 
 // Stands still until told to move. Thread-safe; callbacks run in the thread that calls advance(),

@@ -3,6 +3,7 @@
 // travels between threads owns what it captured (unique_ptr, promises), which std::function cannot
 // carry.
 
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <utility>

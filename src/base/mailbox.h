@@ -6,8 +6,8 @@
 //   client.submit(request, [&](Result<Reply> r) { owner.post([...] { apply(r); }); });
 //   owner.run();                                  // until stop()
 
-#include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <mutex>
 
@@ -33,6 +33,8 @@ class Mailbox {
   bool runOne(Duration limit);
 
  private:
+  Fn take();  // the oldest message, empty when there is none; under the lock
+
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
   std::deque<Fn> queue_;
