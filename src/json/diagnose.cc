@@ -99,12 +99,14 @@ class Scanner {
 
   bool openContainer(bool& complete) {
     const char bracket = text_[at_];
-    if (open_.size() + 1 >= maxDepth_)
-      return say(fmt::format("nested deeper than {} levels", maxDepth_));
-    ++at_;
+    const size_t start = at_++;
     skipSpace();
     complete = accept(bracket == '{' ? '}' : ']');
     if (complete) return true;
+    if (open_.size() >= maxDepth_) {
+      at_ = start;
+      return say(fmt::format("nested deeper than {} levels", maxDepth_));
+    }
     open_.push_back(bracket);
     return bracket == '[' || memberKey();
   }

@@ -50,7 +50,7 @@ Result<void> Doc::Impl::reserve(size_t bytes) {
   const size_t capacity = roundedCapacity(bytes);
   paddedSize = capacity + simdjson::SIMDJSON_PADDING;
   padded.reset(new char[paddedSize]);
-  if (auto code = parser.allocate(capacity, limits.maxDepth); code != simdjson::SUCCESS) {
+  if (auto code = parser.allocate(capacity, limits.maxDepth + 1); code != simdjson::SUCCESS) {
     paddedSize = 0;
     return fail(Code::kTooLarge, "no memory to read a JSON document of {} bytes", bytes);
   }

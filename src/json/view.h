@@ -155,7 +155,8 @@ class Elements {
 
 struct Limits {
   size_t maxBytes = size_t{512} << 20;  // the reader can do 4 GiB; nothing of ours is meant to
-  size_t maxDepth = 512;                // Kubernetes' own objects stay below 30
+  size_t maxDepth =
+      512;  // containers with content inside each other; Kubernetes' objects stay below 30
 };
 
 class Doc {

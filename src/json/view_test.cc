@@ -173,23 +173,23 @@ TEST(Doc, CutsLongLinesAroundTheCaret) {
 }
 
 std::string nested(size_t depth) {
-  return std::string(depth, '[') + std::string(depth, ']');
+  return std::string(depth, '[') + "0" + std::string(depth, ']');
 }
 
 TEST(Doc, LimitsDepthAndSize) {
   Doc doc(Limits{.maxBytes = 1000, .maxDepth = 8});
-  EXPECT_TRUE(doc.parse(nested(7)));
-  EXPECT_TRUE(doc.parse("[" + nested(6) + "," + nested(6) + "]"));
-  auto deep = doc.parse("[" + nested(7) + "]");
+  EXPECT_TRUE(doc.parse(nested(8)));
+  EXPECT_TRUE(doc.parse("[" + nested(7) + "," + nested(7) + "]"));
+  auto deep = doc.parse("[" + nested(8) + "]");
   ASSERT_FALSE(deep);
-  EXPECT_THAT(deep.error().text(), HasSubstr("line 1, column 8: nested deeper than 8 levels"));
+  EXPECT_THAT(deep.error().text(), HasSubstr("line 1, column 9: nested deeper than 8 levels"));
   auto large = doc.parse(std::string(1001, ' '));
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().code(), Code::kTooLarge);
   EXPECT_EQ(large.error().text(), "JSON document of 1001 bytes; at most 1000 are accepted");
   Doc usual;
-  EXPECT_TRUE(usual.parse(nested(511)));
-  EXPECT_FALSE(usual.parse(nested(512)));
+  EXPECT_TRUE(usual.parse(nested(512)));
+  EXPECT_FALSE(usual.parse(nested(513)));
   EXPECT_FALSE(usual.parse(std::string(1000000, '[')));
 }
 
