@@ -1,0 +1,23 @@
+#pragma once
+// A subcommand of the binary: one short file each, listed in main.cc. `words` are what the user
+// types ("bench client"), `run` gets the arguments after them and returns the exit code.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mangrove::cli {
+
+struct Command {
+  std::string_view words;
+  std::string_view about;
+  int (*run)(const std::vector<std::string>& args);
+};
+
+int version(const std::vector<std::string>& args);
+
+// Exit codes every command uses: 0 fine, 1 it went wrong, 2 it was called wrongly.
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongUsage = 2;
+
+}  // namespace mangrove::cli

@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <span>
+
+#include <fmt/core.h>
+
+#include "base/nearest.h"
+#include "base/strings.h"
+#include "cli/command.h"
+
+namespace mangrove::cli {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"version", "what this binary is", &version},
+};
+
+void printHelp(std::FILE* out) {
+  fmt::print(out,
+             "mangrove: services and batch work on the same machines\n\nusage: mangrove COMMAND "
+             "[FLAGS]\n\n");
+  for (const auto& command : kCommands)
+    fmt::print(out, "  {:<16} {}\n", command.words, command.about);
+  fmt::print(out, "\n'mangrove COMMAND --help' lists the flags of a command.\n");
+}
+
+// How many arguments the command's words take up, 0 when it is not meant.
+size_t wordsMatched(const Command& command, const std::vector<std::string>& args) {
+  auto words = split(command.words, ' ');
+  if (args.size() < words.size()) return 0;
+  return std::equal(words.begin(), words.end(), args.begin()) ? words.size() : 0;
+}
+
+int unknown(const std::vector<std::string>& args) {
+  std::vector<std::string_view> known;
+  for (const auto& command : kCommands) known.push_back(command.words);
+  const std::string said = join(std::span(args).first(std::min<size_t>(args.size(), 2)), " ");
+  std::string hint = didYouMean(args[0], known);
+  if (hint.empty()) hint = didYouMean(said, known);
+  fmt::print(stderr, "mangrove: unknown command '{}'{}; 'mangrove help' lists all\n", args[0],
+             hint);
+  return kWrongUsage;
+}
+
+int dispatch(const std::vector<std::string>& args) {
+  if (args.empty()) {
+    printHelp(stderr);
+    return kWrongUsage;
+  }
+  if (args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
+    printHelp(stdout);
+    return 0;
+  }
+  for (const auto& command : kCommands) {
+    if (size_t n = wordsMatched(command, args))
+      return command.run({args.begin() + static_cast<long>(n), args.end()});
+  }
+  return unknown(args);
+}
+
+}  // namespace
+}  // namespace mangrove::cli
+
+int main(int argc, char** argv) {
+  return mangrove::cli::dispatch({argv + 1, argv + argc});
+}
