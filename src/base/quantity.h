@@ -16,10 +16,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/int128.h"
 #include "base/result.h"
 #include "base/units.h"
 
 namespace mangrove {
+
+class WideDecimal;
 
 class Quantity {
  public:
@@ -27,7 +30,7 @@ class Quantity {
 
   // Zero, DecimalSI.
   Quantity() = default;
-  // mantissa * 10^scale; scale in [-9, 18].
+  // mantissa * 10^scale; scale in [-9, 999].
   static Quantity of(int64_t mantissa, int scale = 0, Format format = Format::kDecimalSI);
   static Quantity ofMilli(int64_t milli, Format format = Format::kDecimalSI);
   static Quantity of(MilliCpu cpu) { return ofMilli(cpu.v); }
@@ -36,7 +39,10 @@ class Quantity {
   // What Kubernetes accepts, as text or as the text of a JSON number. Finer than nano rounds away
   // from zero; a binary amount beyond 2^63-1 is capped there; text without a digit ("-", "Ki",
   // "e3") is 0; empty text is an error.
+  // Amounts of 10^1000 and more are refused, so that a short text cannot ask for endless memory.
   static Result<Quantity> parse(std::string_view text);
+  // A JSON string's content or a JSON number's text: as parse, but blanks around it are skipped.
+  static Result<Quantity> parseJson(std::string_view text);
 
   Quantity(const Quantity& other);
   Quantity(Quantity&& other) noexcept;
@@ -79,22 +85,30 @@ class Quantity {
   std::strong_ordering operator<=>(const Quantity& other) const { return compare(other) <=> 0; }
 
   // trunc(milliValue() * factor) thousandths and trunc(value() * factor), on an IEEE double, toward
-  // zero; the format stays. These are the reference's two ways to take a share of an amount (spec
-  // 01 §1.7).
+  // zero; the format stays: the two ways in which shares of an amount are taken.
   Quantity mulMilli(double factor) const;
   Quantity mul(double factor) const;
 
  private:
-  struct Big;
-  void release();
+  friend class QuantityParser;
 
-  union {
-    int64_t mantissa_ = 0;  // small: amount = mantissa_ * 10^scale_
-    Big* big_;              // owned; amount in nano
-  };
+  // From an exact amount; the smallest form that holds it is chosen.
+  Quantity(Int128 mantissa, int scale, Format format);
+  Quantity(WideDecimal amount, Format format);
+  void adopt(WideDecimal amount);
+  void release();
+  const WideDecimal& widePart() const;
+  WideDecimal wide() const;
+  bool isInteger() const;
+  void appendDecimal(std::string& out, Format format) const;
+  bool appendBinary(std::string& out) const;
+
+  // Small: amount = mantissa_ * 10^scale_. Wide, for amounts that no int64 mantissa can hold: the
+  // bits of a pointer to the WideDecimal that this object owns.
+  int64_t mantissa_ = 0;
   int16_t scale_ = 0;
   Format format_ = Format::kDecimalSI;
-  bool isBig_ = false;
+  bool isWide_ = false;
 };
 
 const char* formatName(Quantity::Format format);  // "DecimalSI", …
