@@ -5,12 +5,10 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/int128.h"
 
 namespace mangrove::stats {
 namespace {
-
-// Nanoseconds since the year 1 do not fit 64 bits.
-__extension__ using Wide = __int128;
 
 // Beyond 2^100 a weight would begin to swallow its neighbours' digits.
 constexpr int kMaxDecayExponent = 100;
@@ -20,8 +18,8 @@ constexpr double kGrowth = 1.05;
 // Nanoseconds from b to a, held at the ends of int64 (292 years), as the reference's time type
 // does: the distance to the year 1 is not representable and its exact size does not matter.
 double nanosBetween(WallTime a, WallTime b) {
-  const Wide wide = static_cast<Wide>((a - b).count()) * 1000;
-  constexpr Wide kMost = std::numeric_limits<int64_t>::max();
+  const Int128 wide = static_cast<Int128>((a - b).count()) * 1000;
+  constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
   return static_cast<double>(static_cast<int64_t>(std::clamp(wide, -kMost - 1, kMost)));
 }
 
@@ -169,12 +167,12 @@ double DecayingHistogram::heaviest() const {
 }
 
 WallTime roundToMultiple(WallTime time, Duration step) {
-  const Wide nanos = static_cast<Wide>((time - kYearOne).count()) * 1000;
-  const Wide width = step.count();
-  Wide past = nanos % width;
+  const Int128 nanos = static_cast<Int128>((time - kZeroTime).count()) * 1000;
+  const Int128 width = step.count();
+  Int128 past = nanos % width;
   if (past < 0) past += width;
-  const Wide rounded = 2 * past < width ? nanos - past : nanos - past + width;
-  return kYearOne + std::chrono::microseconds(static_cast<int64_t>(rounded / 1000));
+  const Int128 rounded = 2 * past < width ? nanos - past : nanos - past + width;
+  return kZeroTime + std::chrono::microseconds(static_cast<int64_t>(rounded / 1000));
 }
 
 }  // namespace mangrove::stats

@@ -20,14 +20,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time_text.h"
 #include "base/units.h"
 #include "stats/exponential_buckets.h"
 
 namespace mangrove::stats {
-
-// 0001-01-01T00:00:00Z: the reference time of a histogram that never saw a sample, and the origin
-// from which multiples of a half-life are counted.
-inline constexpr WallTime kYearOne{std::chrono::seconds{-62'135'596'800}};
 
 struct HistogramOptions {
   ExponentialBuckets buckets;
@@ -44,8 +41,9 @@ HistogramOptions memoryHistogram(Duration halfLife = std::chrono::hours(24));
 
 // What is kept on disk. Weights are relative: the heaviest bucket has 10000, lighter than half a
 // unit is left out.
+// A histogram that never saw a sample has the year 1 (kZeroTime) as its reference.
 struct HistogramCheckpoint {
-  WallTime referenceTimestamp = kYearOne;
+  WallTime referenceTimestamp = kZeroTime;
   std::map<int, uint32_t> bucketWeights;
   double totalWeight = 0;
 
@@ -87,7 +85,7 @@ class DecayingHistogram {
   // First and last bucket that is not empty; crossed over while all are.
   size_t first_;
   size_t last_ = 0;
-  WallTime reference_ = kYearOne;
+  WallTime reference_ = kZeroTime;
 };
 
 // The multiple of `step` counted from year 1 that is nearest to `time`, the later one when two are.

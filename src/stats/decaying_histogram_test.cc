@@ -130,7 +130,7 @@ TEST(RoundToMultiple, NearestCountedFromYearOneHalfUp) {
   EXPECT_EQ(roundToMultiple(kNoon + 5h, 12h), kNoon);
   EXPECT_EQ(roundToMultiple(kNoon + 6h, 12h), kNoon + 12h);
   EXPECT_EQ(roundToMultiple(kNoon - 6h, 12h), kNoon);
-  EXPECT_EQ(roundToMultiple(kYearOne + 1us, 24h), kYearOne);
+  EXPECT_EQ(roundToMultiple(kZeroTime + 1us, 24h), kZeroTime);
   // 0001-01-01 was a Monday, so weeks start on Mondays: Sunday noon rounds to the Monday after.
   EXPECT_EQ(roundToMultiple(kNoon, 7 * 24h), kNoon + 12h);
 }

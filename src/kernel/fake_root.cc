@@ -1,0 +1,81 @@
+#include "kernel/fake_root.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "base/check.h"
+
+namespace mangrove::kernel {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path makeTemporary() {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  std::string name = ((error ? fs::path("/tmp") : base) / "mangrove-fake-XXXXXX").string();
+  CHECK(::mkdtemp(name.data()) != nullptr, "temporary directory {}", name);
+  return name;
+}
+
+void writeFile(const fs::path& path, std::string_view content) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  // Overwritten in place, not replaced: a File kept open must see the new content.
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << content;
+  out.flush();
+  CHECK(out.good(), "cannot write {}", path.string());
+}
+
+void makeLink(const fs::path& path, const std::string& target) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  fs::create_symlink(target, path, error);
+  CHECK(!error, "cannot link {} to {}: {}", path.string(), target, error.message());
+}
+
+}  // namespace
+
+FakeRoot::FakeRoot(std::initializer_list<FakeEntry> entries) : path_(makeTemporary()) {
+  for (const FakeEntry& entry : entries) add(entry);
+}
+
+FakeRoot::~FakeRoot() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void FakeRoot::make(const fs::path& parent, const FakeEntry& entry) {
+  const fs::path path = parent / entry.path;
+  if (entry.kind == FakeEntry::Kind::kFile) return writeFile(path, entry.text);
+  if (entry.kind == FakeEntry::Kind::kLink) return makeLink(path, entry.text);
+  std::error_code error;
+  fs::create_directories(path, error);
+  CHECK(!error, "cannot make {}: {}", path.string(), error.message());
+  for (const FakeEntry& child : entry.children) make(path, child);
+}
+
+void FakeRoot::write(const std::string& path, std::string_view content) {
+  writeFile(path_ / path, content);
+}
+
+std::string FakeRoot::read(const std::string& path) const {
+  std::ifstream in(path_ / path, std::ios::binary);
+  CHECK(in.good(), "no file {} in the fake root", path);
+  return std::string((std::istreambuf_iterator<char>(in)), {});
+}
+
+void FakeRoot::remove(const std::string& path) {
+  std::error_code error;
+  CHECK(fs::remove_all(path_ / path, error) > 0 && !error, "cannot remove {}", path);
+}
+
+bool FakeRoot::exists(const std::string& path) const {
+  std::error_code ignored;
+  return fs::symlink_status(path_ / path, ignored).type() != fs::file_type::not_found;
+}
+
+}  // namespace mangrove::kernel
