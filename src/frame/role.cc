@@ -76,9 +76,6 @@ class Run {
   }
 
   int runUntilStopped() {
-    Signals signals([this](int number) {
-      owner_.post([this, number] { stop(0, fmt::format("signal {}", number)); });
-    });
     RoleContext context{realClock(),
                         owner_,
                         io_,
@@ -116,6 +113,10 @@ class Run {
   RoleInfo info_;
   CommonFlags common_;
   Mailbox owner_;
+  // Before anything that starts a thread: threads inherit the blocked signals.
+  Signals signals_{[this](int number) {
+    owner_.post([this, number] { stop(0, fmt::format("signal {}", number)); });
+  }};
   net::Loop io_;
   Registry metrics_;
   Health health_;
