@@ -79,7 +79,5 @@ struct HttpResponse {
 
 // "Not Found" for 404; "Status" for what has no name.
 std::string_view reasonPhrase(int status);
-// True for equal texts up to the case of ASCII letters.
-bool equalsIgnoreCase(std::string_view a, std::string_view b);
 
 }  // namespace mangrove::net

@@ -6,8 +6,8 @@
 //   (a,b)").add("watch", "true").appendTo("/api/v1/pods"); auto pairs =
 //   Query::parse("labelSelector=app%3Dweb&limit=500");
 //
-// Percent-encoding keeps only RFC 3986's unreserved characters, so every consumer decodes it the
-// same way. In queries
+// Percent-encoding (base/encoding.h) keeps only RFC 3986's unreserved characters, so every consumer
+// decodes it the same way. In queries
 // '+' decodes to a blank, as browsers and Go send it; encoding always writes %20.
 
 #include <cstdint>
@@ -20,10 +20,6 @@
 #include "base/result.h"
 
 namespace mangrove::net {
-
-std::string percentEncode(std::string_view text);
-// Refuses a '%' without two hexadecimal digits.
-Result<std::string> percentDecode(std::string_view text);
 
 struct Url {
   enum class Scheme { kHttp, kHttps, kUnix };
