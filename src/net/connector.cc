@@ -1,5 +1,6 @@
 #include "net/connector.h"
 
+#include <optional>
 #include <vector>
 
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -42,6 +43,7 @@ struct Connector::Impl : std::enable_shared_from_this<Impl> {
   void lookUp() {
     resolver.async_resolve(url.host, std::to_string(url.port),
                            [self = shared_from_this()](error_code error, auto found) {
+                             if (!self->done) return;
                              if (error) return self->finish(self->notFound(error));
                              for (const auto& entry : found)
                                self->addresses.push_back(entry.endpoint());
@@ -55,6 +57,7 @@ struct Connector::Impl : std::enable_shared_from_this<Impl> {
     error_code ignored;
     socket.close(ignored);
     socket.async_connect(address, [self = shared_from_this()](error_code error) {
+      if (!self->done) return;
       if (!error) return self->succeed();
       self->lastError = self->unreachable(error);
       self->tryNext();
@@ -62,7 +65,6 @@ struct Connector::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void succeed() {
-    if (!done) return;
     tuneSocket(socket.native_handle());
     UniqueFd fd(socket.release());
     std::exchange(done, nullptr)(std::move(fd));

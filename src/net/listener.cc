@@ -1,6 +1,7 @@
 #include "net/listener.h"
 
 #include <cerrno>
+#include <optional>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -45,6 +46,7 @@ struct Listener::Impl : std::enable_shared_from_this<Impl> {
     for (int i = 0; i < kBatch && socket.is_open(); ++i) {
       auto accepted = acceptOne(socket.native_handle());
       if (accepted) {
+        paused = false;
         onAccept(std::move(*accepted));
       } else if (isExhaustion(accepted.error().detail())) {
         return pause(accepted.error());
@@ -56,6 +58,7 @@ struct Listener::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void pause(const Error& error) {
+    // Once per shortage.
     if (!paused) logger().warn("cannot accept connections: {}; trying again later", error.text());
     paused = true;
     onPause();
@@ -65,7 +68,6 @@ struct Listener::Impl : std::enable_shared_from_this<Impl> {
 
   void acceptAgain() {
     auto self = shared_from_this();
-    paused = false;
     acceptSome();
   }
 

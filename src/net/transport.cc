@@ -45,6 +45,14 @@ bool peerClosed(Socket& socket, bool dataIsFine) {
   return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
+// Keeps the transport until the operation is over, whatever its owner does meanwhile.
+template <class Self>
+auto completion(std::shared_ptr<Self> self, IoDone done) {
+  return [self = std::move(self), done = std::move(done)](error_code error, size_t bytes) mutable {
+    done(resultOf(error, bytes));
+  };
+}
+
 class PlainTransport final : public Transport, public std::enable_shared_from_this<PlainTransport> {
  public:
   PlainTransport(IoThread& io, UniqueFd fd, std::string name)
@@ -55,10 +63,11 @@ class PlainTransport final : public Transport, public std::enable_shared_from_th
   }
 
   void read(char* to, size_t size, IoDone done) override {
-    socket_.async_read_some(asio::buffer(to, size), completion(std::move(done)));
+    socket_.async_read_some(asio::buffer(to, size),
+                            completion(shared_from_this(), std::move(done)));
   }
   void write(std::string_view data, IoDone done) override {
-    socket_.async_write_some(asio::buffer(data), completion(std::move(done)));
+    socket_.async_write_some(asio::buffer(data), completion(shared_from_this(), std::move(done)));
   }
 
   void finish() override {
@@ -75,11 +84,6 @@ class PlainTransport final : public Transport, public std::enable_shared_from_th
   }
 
  private:
-  auto completion(IoDone done) {
-    return [self = shared_from_this(), done = std::move(done)](
-               error_code error, size_t bytes) mutable { done(resultOf(error, bytes)); };
-  }
-
   IoThread& io_;
   Socket socket_;
   std::string name_;
@@ -103,10 +107,11 @@ class TlsTransport final : public Transport, public std::enable_shared_from_this
   }
 
   void read(char* to, size_t size, IoDone done) override {
-    stream_.async_read_some(asio::buffer(to, size), completion(std::move(done)));
+    stream_.async_read_some(asio::buffer(to, size),
+                            completion(shared_from_this(), std::move(done)));
   }
   void write(std::string_view data, IoDone done) override {
-    stream_.async_write_some(asio::buffer(data), completion(std::move(done)));
+    stream_.async_write_some(asio::buffer(data), completion(shared_from_this(), std::move(done)));
   }
 
   // The TLS farewell; the answer to it is of no interest.
@@ -124,11 +129,6 @@ class TlsTransport final : public Transport, public std::enable_shared_from_this
   }
 
  private:
-  auto completion(IoDone done) {
-    return [self = shared_from_this(), done = std::move(done)](
-               error_code error, size_t bytes) mutable { done(resultOf(error, bytes)); };
-  }
-
   Result<> handshakeResult(error_code error) {
     if (!error) return {};
     if (error == asio::error::operation_aborted)
