@@ -1,9 +1,9 @@
-# mangrove_layer(NAME USES a b LINKS lib ...)
+# mangrove_layer(NAME USES a b LINKS lib ... TEST_LINKS lib ...)
 #
 # Makes from src/NAME: the static library mangrove_NAME, the test program NAME_test of all *_test.cc files (one ctest
 # entry), and a check that each header compiles alone. Files are found by glob, so a new file needs no edit here.
 function(mangrove_layer NAME)
-  cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "USES;LINKS;TEST_LINKS" ${ARGN})
   set(dir ${CMAKE_SOURCE_DIR}/src/${NAME})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${dir}/*.h)
@@ -25,7 +25,7 @@ function(mangrove_layer NAME)
 
   if(tests)
     add_executable(${NAME}_test ${tests})
-    target_link_libraries(${NAME}_test PRIVATE mangrove_${NAME} GTest::gmock GTest::gtest_main)
+    target_link_libraries(${NAME}_test PRIVATE mangrove_${NAME} GTest::gmock GTest::gtest_main ${ARG_TEST_LINKS})
     target_compile_definitions(${NAME}_test PRIVATE MANGROVE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_test(NAME unit.${NAME} COMMAND ${NAME}_test)
     set_tests_properties(unit.${NAME} PROPERTIES LABELS unit TIMEOUT 600)

@@ -1,6 +1,8 @@
 #include "json/value.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "json/print.h"
@@ -121,7 +123,40 @@ std::string written(const Value& value, bool sorted, int indent) {
   return std::move(writer).take();
 }
 
+// An integer and a double are equal only if the double is exactly that integer.
+template <class Integer>
+bool equalsDouble(Integer integer, double number) {
+  constexpr double kEnd = std::is_signed_v<Integer> ? 0x1p63 : 0x1p64;
+  if (!(number < kEnd) || number < (std::is_signed_v<Integer> ? -0x1p63 : 0.0)) return false;
+  return std::trunc(number) == number && static_cast<Integer>(number) == integer;
+}
+
+bool equalNumbers(const Value& a, const Value& b) {
+  if (a.is_double() == b.is_double()) return a == b;
+  if (a.is_double()) return equalNumbers(b, a);
+  return a.is_int64() ? equalsDouble(a.get_int64(), b.get_double())
+                      : equalsDouble(a.get_uint64(), b.get_double());
+}
+
+bool equalObjects(const Object& a, const Object& b) {
+  if (a.size() != b.size()) return false;
+  return std::all_of(a.begin(), a.end(), [&](const auto& member) {
+    const Value* other = b.if_contains(member.key());
+    return other != nullptr && equal(member.value(), *other);
+  });
+}
+
 }  // namespace
+
+bool equal(const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number()) return equalNumbers(a, b);
+  if (a.kind() != b.kind()) return false;
+  if (a.is_object()) return equalObjects(a.get_object(), b.get_object());
+  if (!a.is_array()) return a == b;
+  return std::equal(a.get_array().begin(), a.get_array().end(), b.get_array().begin(),
+                    b.get_array().end(),
+                    [](const Value& x, const Value& y) { return equal(x, y); });
+}
 
 Value toValue(View view) {
   switch (view.type()) {

@@ -23,6 +23,9 @@ class View;
 // A deep copy of what a view shows; null for an absent one.
 Value toValue(View view);
 
+// The same JSON value: keys in any order, numbers by amount (1, 1.0 and 1e0 are one number).
+bool equal(const Value& a, const Value& b);
+
 // Errors name line and column and show the line with a caret.
 Result<Value> parse(std::string_view text);
 
