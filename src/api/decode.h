@@ -113,6 +113,12 @@ bool read(const In& in, Quantity& out);  // text or number
 bool read(const In& in, WallTime& out);  // RFC 3339; absent times are kZeroTime, as in Go
 bool read(const In& in, Duration& out);  // Go's "1h30m"
 
+// A plain integer in the unit of the type: sizeBytes into Bytes.
+template <class Tag>
+bool read(const In& in, Amount<Tag>& out) {
+  return read(in, out.v);
+}
+
 // Either form, remembering which: "25%", "10M" or 25.
 struct IntOrString {
   bool isText = false;
