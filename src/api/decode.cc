@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/strings.h"
+
 namespace mangrove::api {
 namespace {
 
@@ -161,18 +163,34 @@ bool read(const In& in, RawJson& out) {
   return true;
 }
 
+namespace {
+
+constexpr size_t kNoPlace = ~size_t{0};
+
+size_t placeOf(std::string_view key, const detail::TableRef& table, bool anyCase) {
+  for (size_t slot = detail::slotOf(key) & table.mask; table.slots[slot] != 0;
+       slot = (slot + 1) & table.mask) {
+    const size_t place = table.slots[slot] - 1u;
+    if (table.keys[place] == key) return place;
+  }
+  for (size_t slot = 0; anyCase && slot <= table.mask; slot++) {
+    if (table.slots[slot] == 0) continue;
+    const size_t place = table.slots[slot] - 1u;
+    if (equalIgnoringCase(table.keys[place], key)) return place;
+  }
+  return kNoPlace;
+}
+
+}  // namespace
+
 bool detail::readMembers(const In& in, void* out, const TableRef& table) {
   if (!in.view.isObject()) return in.wants("an object");
   for (auto [key, value] : in.view.members()) {
     if (value.isNull()) continue;
-    for (size_t slot = slotOf(key) & table.mask; table.slots[slot] != 0;
-         slot = (slot + 1) & table.mask) {
-      const size_t place = table.slots[slot] - 1u;
-      if (table.keys[place] != key) continue;
-      in.mix(place);
-      if (!table.readers[place](in.member(key, value), out)) return false;
-      break;
-    }
+    const size_t place = placeOf(key, table, in.reading().anyCase);
+    if (place == kNoPlace) continue;
+    in.mix(place);
+    if (!table.readers[place](in.member(key, value), out)) return false;
   }
   return true;
 }

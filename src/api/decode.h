@@ -57,6 +57,9 @@ namespace mangrove::api {
 struct Reading {
   std::string trouble;
   uint64_t digest = 0;
+  // Member names match whatever their case when none matches exactly: Go's plain decoder, by which
+  // annotations and ConfigMap texts are read, unlike objects.
+  bool anyCase = false;
 };
 
 // A value in the document and its place there. Lives on the stack, linked to its parent; the path
