@@ -114,12 +114,19 @@ void Headers::remove(std::string_view name) {
 
 Result<> Headers::check() const {
   for (const auto& [name, value] : fields_) {
-    if (name.empty() || !std::all_of(name.begin(), name.end(), isTokenCharacter))
-      return invalid("header name '{}': want letters, digits and '-'", name);
-    if (std::any_of(value.begin(), value.end(), isForbiddenInValue))
+    if (!isHeaderName(name)) return invalid("header name '{}': want letters, digits and '-'", name);
+    if (!isHeaderValue(value))
       return invalid("value of header {} has a line break or another control character", name);
   }
   return {};
+}
+
+bool isHeaderName(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), isTokenCharacter);
+}
+
+bool isHeaderValue(std::string_view value) {
+  return std::none_of(value.begin(), value.end(), isForbiddenInValue);
 }
 
 HttpResponse HttpResponse::text(int status, std::string body) {

@@ -77,6 +77,10 @@ struct HttpResponse {
   static HttpResponse json(int status, std::string body);
 };
 
+// What HTTP allows as the name and as the value of a header field.
+bool isHeaderName(std::string_view name);
+bool isHeaderValue(std::string_view value);
+
 // "Not Found" for 404; "Status" for what has no name.
 std::string_view reasonPhrase(int status);
 
