@@ -26,6 +26,8 @@ class CpuSet {
   // The largest CPU number we believe: eight times what any Linux kernel is built for, and 8 KiB of
   // bits, so that a wild number in an annotation cannot take the machine's memory.
   static constexpr int kMaxCpu = 65535;
+  // Ranges end at 4096 at the latest, as Koordinator has it.
+  static constexpr int kMaxRangeEnd = 4096;
 
   CpuSet() = default;
   CpuSet(std::initializer_list<int> cpus);
@@ -33,8 +35,8 @@ class CpuSet {
   // through parse.
   static CpuSet of(const std::vector<int>& cpus);
   static CpuSet range(int first, int last);  // both included
-  // "" is the empty set. No blanks, no empty parts, no reversed ranges; repeated numbers are fine.
-  // Errors name the part.
+  // As Koordinator reads it: "" is the empty set; no blanks, no empty parts; numbers may repeat and
+  // have a "+"; a reversed range ("5-3") holds nothing. Errors name the part.
   static Result<CpuSet> parse(std::string_view text);
 
   // Canonical: ascending, runs joined ("0-3,7"); a run of two is a range as well ("0-1").
@@ -43,14 +45,15 @@ class CpuSet {
 
   bool contains(int cpu) const;
   void add(int cpu);
+  void addRange(int first, int last);  // both included; nothing when reversed
   void remove(int cpu);
   void clear() { *this = CpuSet(); }
 
   size_t size() const;
-  bool empty() const;
-  int first() const;        // -1 when empty
-  int last() const;         // -1 when empty
-  int next(int cpu) const;  // the smallest member above cpu, -1 when there is none
+  bool empty() const { return next(-1) < 0; }
+  int first() const { return next(-1); }  // -1 when empty
+  int last() const;                       // -1 when empty
+  int next(int cpu) const;                // the smallest member above cpu, -1 when there is none
 
   CpuSet operator|(const CpuSet& other) const;
   CpuSet operator&(const CpuSet& other) const;
@@ -90,6 +93,8 @@ class CpuSet {
  private:
   static constexpr size_t kInlineWords = 4;  // 256 CPUs
 
+  template <class Op>
+  CpuSet combined(const CpuSet& other, Op op) const;
   uint64_t word(size_t index) const;
   uint64_t& wordForWrite(size_t index);
   size_t words() const { return kInlineWords + more_.size(); }

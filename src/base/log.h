@@ -67,8 +67,8 @@ class Logger {
 };
 
 struct LogConfig {
-  LogLevel level = LogLevel::kInfo;  // of components without their own
-  std::vector<std::pair<std::string, LogLevel>> components;
+  LogLevel level = LogLevel::kInfo;                          // of components without their own
+  std::vector<std::pair<std::string, LogLevel>> components;  // the last of one name counts
   bool json = false;  // one JSON object a line: ts, level, component, msg
 };
 // "agent=debug,net=warn"; a part without "=" sets the default level.
@@ -90,6 +90,9 @@ class LogCapture {
   LogCapture& operator=(const LogCapture&) = delete;
   std::vector<Line> lines() const;
   bool contains(std::string_view part) const;  // in any message
+
+ private:
+  LogConfig before_;
 };
 
 }  // namespace mangrove

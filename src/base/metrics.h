@@ -109,6 +109,9 @@ class FamilyOf : public Family {
 
  protected:
   using Family::Family;
+  template <class Make>
+  std::shared_ptr<Child> child(const LabelValues& values, Make make);
+
   std::map<LabelValues, std::shared_ptr<Child>> children_;
 };
 
