@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/time_text.h"
+#include "api/write.h"
 
 namespace mangrove::api {
 namespace {
@@ -93,16 +93,6 @@ bool wouldChange(json::View object, const json::Value& mergePatch) {
   });
 }
 
-json::Object toJson(const Condition& condition) {
-  json::Object out{{"type", bjs(condition.type.view())},
-                   {"status", bjs(truthName(condition.status))},
-                   {"lastTransitionTime", formatTime(condition.lastTransitionTime)}};
-  if (!condition.reason.empty()) out["reason"] = bjs(condition.reason.view());
-  if (!condition.message.empty()) out["message"] = bjs(condition.message.view());
-  if (condition.observedGeneration != 0) out["observedGeneration"] = condition.observedGeneration;
-  return out;
-}
-
 void ObjectPatch::put(Path path, json::Value value) {
   json::Object* at = &body_;
   for (const auto* key = path.begin(); key + 1 != path.end(); key++) {
@@ -155,11 +145,11 @@ ObjectPatch& ObjectPatch::setCondition(const Condition& wanted,
     next.lastTransitionTime = before->lastTransitionTime;
   if (before && *before == next) return *this;
   if (form_ == PatchForm::kMerge && conditions_.empty())
-    for (const Condition& other : present) conditions_.emplace_back(toJson(other));
+    for (const Condition& other : present) conditions_.push_back(toJson(other).as_object());
   std::erase_if(conditions_, [&](const json::Object& other) {
     return other.at("type").as_string() == bjs(wanted.type.view());
   });
-  conditions_.push_back(toJson(next));
+  conditions_.push_back(toJson(next).as_object());
   return set({"status", "conditions"}, json::Array(conditions_.begin(), conditions_.end()));
 }
 

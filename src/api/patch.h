@@ -98,6 +98,4 @@ bool wouldChange(json::View object, const json::Value& mergePatch);
 // The same value, where numbers compare by amount and members in any order.
 bool sameValue(json::View a, const json::Value& b);
 
-json::Object toJson(const Condition& condition);
-
 }  // namespace mangrove::api
