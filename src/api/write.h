@@ -33,6 +33,10 @@ template <class T>
 json::Value toJson(T value) {
   return value;
 }
+template <class Tag>
+json::Value toJson(Amount<Tag> value) {
+  return value.v;
+}
 json::Value toJson(std::string_view value);
 inline json::Value toJson(const std::string& value) {
   return toJson(std::string_view(value));
