@@ -1,6 +1,6 @@
 #pragma once
-// Random JSON documents for property tests (the code is in random_value_test.cc: only tests link it). Few keys and few values, so that two of them often
-// agree in parts.
+// Random JSON documents for property tests (the code is in random_value_test.cc: only tests link
+// it). Few keys and few values, so that two of them often agree in parts.
 //
 //   RandomValue random(seed);
 //   Value from = random.document(), to = random.changed(from);
