@@ -13,7 +13,8 @@
 
 namespace mangrove::net {
 
-class ByteStreamCore : public std::enable_shared_from_this<ByteStreamCore>, public Outbox::User {
+class ByteStreamCore final : public std::enable_shared_from_this<ByteStreamCore>,
+                             public Outbox::User {
  public:
   // `early`: bytes that came behind the HTTP head. `readPending`: the former owner has asked the
   // transport for more and will pass on what comes to onRead().

@@ -18,8 +18,8 @@ namespace mangrove::net {
 
 class ClientPool;
 
-class ClientConnection : public std::enable_shared_from_this<ClientConnection>,
-                         public Outbox::User {
+class ClientConnection final : public std::enable_shared_from_this<ClientConnection>,
+                               public Outbox::User {
  public:
   explicit ClientConnection(ClientPool& pool);
 

@@ -21,7 +21,8 @@
 
 namespace mangrove::net {
 
-class ServerSession : public std::enable_shared_from_this<ServerSession>, public Outbox::User {
+class ServerSession final : public std::enable_shared_from_this<ServerSession>,
+                            public Outbox::User {
  public:
   using UpgradeDone = UniqueFn<void(std::unique_ptr<ByteStream>)>;
 
