@@ -49,6 +49,9 @@ class PackedTexts {
     const char* at_;
   };
 
+  using value_type = std::string_view;
+  using const_iterator = Iterator;
+
   PackedTexts() = default;
   explicit PackedTexts(std::string_view buffer) : buffer_(buffer) {}
   Iterator begin() const { return Iterator(buffer_.data()); }
@@ -74,6 +77,12 @@ class PackedPairs {
 
   class Iterator {
    public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = std::pair<std::string_view, std::string_view>;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const value_type*;
+    using reference = value_type;
+
     explicit Iterator(PackedTexts::Iterator at) : at_(at) {}
     std::pair<std::string_view, std::string_view> operator*() const {
       auto value = at_;
@@ -88,6 +97,9 @@ class PackedPairs {
    private:
     PackedTexts::Iterator at_;
   };
+  using value_type = std::pair<std::string_view, std::string_view>;
+  using const_iterator = Iterator;
+
   Iterator begin() const { return Iterator(texts_.begin()); }
   Iterator end() const { return Iterator(texts_.end()); }
   bool empty() const { return texts_.empty(); }

@@ -47,7 +47,7 @@
 namespace mangrove::store {
 
 struct Options {
-  std::string dir;  // made (mode 0700) when missing; one process at a time
+  std::string dir = {};  // made (mode 0700) when missing; one process at a time
   std::vector<ResourceSpec> resources = {};
   // The window of history that watches and later list pages can go back to, here and after a
   // restart. The bytes count superseded versions only; the newest ones are held anyway.

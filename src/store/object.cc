@@ -1,0 +1,116 @@
+#include "store/object.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+
+namespace mangrove::store {
+namespace {
+
+using Pair = std::pair<std::string_view, std::string_view>;
+
+// Sorted by key; of a key that comes twice the later one counts, as everywhere in this tree.
+std::vector<Pair> sortedTexts(json::View object) {
+  std::vector<Pair> pairs;
+  for (auto [key, value] : object.members())
+    if (auto text = value.string()) pairs.emplace_back(key, *text);
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& a, const Pair& b) { return a.first < b.first; });
+  std::reverse(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end(),
+                          [](const Pair& a, const Pair& b) { return a.first == b.first; }),
+              pairs.end());
+  std::reverse(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+void packLabels(json::View metadata, std::string& out) {
+  for (auto [key, value] : sortedTexts(metadata["labels"])) {
+    packText(out, key);
+    packText(out, value);
+  }
+}
+
+void packOwners(json::View metadata, std::string& out) {
+  for (json::View owner : metadata["ownerReferences"].elements())
+    if (auto uid = owner["uid"].string(); uid && !uid->empty()) packText(out, *uid);
+}
+
+std::string scalarText(json::View value) {
+  if (auto text = value.string()) return std::string(*text);
+  if (auto flag = value.boolean()) return *flag ? "true" : "false";
+  return value.numberText();
+}
+
+}  // namespace
+
+std::string pathOf(std::string_view ns, std::string_view name) {
+  std::string path;
+  path.reserve(ns.size() + name.size() + 1);
+  path.append(ns);
+  if (!ns.empty()) path.push_back('/');
+  return path.append(name);
+}
+
+std::string keyText(const Key& key) {
+  return fmt::format("{} {}", key.resource.view(), pathOf(key.ns, key.name));
+}
+
+std::string readField(const FieldSpec& field, json::View object) {
+  if (field.read) return field.read(object);
+  json::View at = object;
+  for (std::string_view step : split(field.name, '.')) at = at[step];
+  return scalarText(at);
+}
+
+Result<ObjectPtr> Object::make(Origin origin, Body body, const ResourceSpec& spec, json::Doc& doc) {
+  auto root = body ? doc.parse(*body) : Result<json::View>(invalid("no bytes"));
+  if (!root) return root.error().in("{}", keyText(origin.key));
+  if (!root->isObject()) return invalid("{}: want a JSON object", keyText(origin.key));
+  const json::View metadata = (*root)["metadata"];
+
+  std::string packed = pathOf(origin.key.ns, origin.key.name);
+  std::shared_ptr<Object> object(new Object);
+  object->pathBytes_ = static_cast<uint32_t>(packed.size());
+  packed.append(metadata["uid"].string().value_or(""));
+  object->labelsAt_ = static_cast<uint32_t>(packed.size());
+  packLabels(metadata, packed);
+  object->ownersAt_ = static_cast<uint32_t>(packed.size());
+  packOwners(metadata, packed);
+  object->fieldsAt_ = static_cast<uint32_t>(packed.size());
+  for (const FieldSpec& field : spec.fields) packText(packed, readField(field, *root));
+  packed.shrink_to_fit();
+
+  object->packed_ = std::move(packed);
+  object->resource_ = origin.key.resource;
+  object->nsBytes_ = static_cast<uint32_t>(origin.key.ns.size());
+  object->revision_ = origin.revision;
+  object->createRevision_ = origin.createRevision;
+  object->expireAt_ = origin.expireAt;
+  object->body_ = std::move(body);
+  return ObjectPtr(std::move(object));
+}
+
+PackedTexts Object::section(uint32_t from, uint32_t to) const {
+  return PackedTexts(std::string_view(packed_).substr(from, to - from));
+}
+
+std::string_view Object::uid() const {
+  return std::string_view(packed_).substr(pathBytes_, labelsAt_ - pathBytes_);
+}
+
+PackedPairs Object::labels() const {
+  return PackedPairs(section(labelsAt_, ownersAt_));
+}
+
+PackedTexts Object::owners() const {
+  return section(ownersAt_, fieldsAt_);
+}
+
+PackedTexts Object::fields() const {
+  return section(fieldsAt_, static_cast<uint32_t>(packed_.size()));
+}
+
+}  // namespace mangrove::store
