@@ -106,11 +106,12 @@ void ClientConnection::consume() {
   auto self = shared_from_this();
   while (state_ == State::kBusy && !job_->paused()) {
     in_.erase(0, reader_->take(in_));
-    if (reader_->error()) return failOn(*reader_->error());
     if (reader_->headDone() && !headGiven_ && giveHead()) continue;
     if (state_ != State::kBusy) return;
     giveBody();
-    if (state_ != State::kBusy || job_->paused()) return;
+    if (state_ != State::kBusy) return;
+    if (reader_->error()) return failOn(*reader_->error());
+    if (job_->paused()) return;
     return reader_->done() ? finish() : read();
   }
 }

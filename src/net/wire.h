@@ -37,6 +37,7 @@ class MessageReader {
   virtual ~MessageReader() = default;
   // Consumes from the front of `input`; what is left must be offered again with more behind it.
   virtual size_t take(std::string_view input) = 0;
+  // Stays true when the body turns out to be malformed.
   virtual bool headDone() const = 0;
   virtual bool done() const = 0;
   virtual const std::optional<WireError>& error() const = 0;

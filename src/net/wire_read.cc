@@ -163,6 +163,7 @@ class Engine {
       used = takeHead(input);
       if (error_ || parser_.inHead) return used;
       if ((error_ = checkHead(parser_))) return used;
+      headFine_ = true;
     }
     return used + takeBody(input.substr(used));
   }
@@ -181,7 +182,7 @@ class Engine {
   Collector<isRequest>& parser() { return parser_; }
   const Collector<isRequest>& parser() const { return parser_; }
   const std::optional<WireError>& error() const { return error_; }
-  bool headDone() const { return !parser_.inHead && !error_; }
+  bool headDone() const { return headFine_; }
   bool done() const { return !error_ && parser_.is_done(); }
   std::string takeBody() { return std::exchange(parser_.body, {}); }
 
@@ -231,6 +232,7 @@ class Engine {
   WireLimits limits_;
   Collector<isRequest> parser_;
   HeadScanner scanner_;
+  bool headFine_ = false;
   std::optional<WireError> error_;
 };
 

@@ -160,8 +160,8 @@ TEST(ResponseReader, KnowsWhereAnswersEnd) {
   };
   const Row rows[] = {
       {"length", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", false, false, "ab", true},
-      {"chunked", "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", false,
-       false, "ab", true},
+      {"chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+       false, false, "ab", true},
       {"until close", "HTTP/1.1 200 OK\r\n\r\nab", false, true, "ab", false},
       {"HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", true, false, "", true},
       {"no content", "HTTP/1.1 204 No Content\r\n\r\n", false, false, "", true},
