@@ -7,6 +7,8 @@
 
 #include <fmt/core.h>
 
+#include "json/utf8.h"
+
 namespace mangrove::json {
 namespace {
 
@@ -17,28 +19,6 @@ bool isDigit(char c) {
 }
 bool isSpace(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-// Length of the UTF-8 character at the start of the text; 0 when it is not one (over-long and
-// surrogates included).
-size_t utf8Length(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto tail = [&](size_t from, size_t count) {
-    for (size_t i = from; i < from + count; ++i)
-      if ((byte(i) & 0xC0) != 0x80) return false;
-    return true;
-  };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return tail(1, 1) ? 2 : 0;
-  if (first == 0xE0 && second < 0xA0) return 0;
-  if (first == 0xED && second > 0x9F) return 0;
-  if (first >= 0xE0 && first <= 0xEF) return tail(1, 2) ? 3 : 0;
-  if (first == 0xF0 && second < 0x90) return 0;
-  if (first == 0xF4 && second > 0x8F) return 0;
-  return first >= 0xF0 && first <= 0xF4 && tail(1, 3) ? 4 : 0;
 }
 
 class Scanner {
@@ -202,7 +182,7 @@ class Scanner {
   }
 
   bool character() {
-    const size_t length = utf8Length(text_.substr(at_, 4));
+    const size_t length = firstCharacter(text_.substr(at_)).length;
     if (length == 0) return say(fmt::format("{} is not valid UTF-8", found()));
     at_ += length;
     return true;
