@@ -172,7 +172,8 @@ bool read(const In& in, std::vector<T>& out) {
   size_t index = 0;
   for (json::View value : in.view.elements()) {
     const In element = in.element(index++, value);
-    if (!value.isNull() && !read(element, out.emplace_back())) return false;
+    T& slot = out.emplace_back();
+    if (!value.isNull() && !read(element, slot)) return false;
   }
   in.mix(index);
   return true;

@@ -109,6 +109,8 @@ std::string Requirement::text() const {
   std::string out = key_.str() + sign(op_);
   if (isSet(op_)) out += '(';
   for (size_t i = 0; i < values_.size(); i++) out.append(i ? "," : "").append(values_[i].view());
+  // The empty value alone: Kubernetes writes "()", which it does not read.
+  if (isSet(op_) && values_.size() == 1 && values_[0].empty()) out += ',';
   if (isSet(op_)) out += ')';
   return out;
 }
