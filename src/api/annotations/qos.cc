@@ -38,8 +38,8 @@ bool read(const In& in, PodMemoryQos& out) {
 json::Value toJson(const PodMemoryQos& value) {
   json::Object out;
   kMemoryPolicy.writeInto(out, value);
-  for (auto& [key, member] : toJson(static_cast<const MemoryQos&>(value)).get_object())
-    out[key] = member;
+  const json::Value settings = toJson(static_cast<const MemoryQos&>(value));
+  for (const auto& [key, member] : settings.get_object()) out[key] = member;
   return out;
 }
 Result<std::optional<PodMemoryQos>> parseMemoryQos(const Annotations& pod) {
