@@ -1,8 +1,6 @@
 #include "json/value.h"
 
 #include <algorithm>
-#include <cmath>
-#include <type_traits>
 #include <vector>
 
 #include "json/print.h"
@@ -123,19 +121,11 @@ std::string written(const Value& value, bool sorted, int indent) {
   return std::move(writer).take();
 }
 
-// An integer and a double are equal only if the double is exactly that integer.
-template <class Integer>
-bool equalsDouble(Integer integer, double number) {
-  constexpr double kEnd = std::is_signed_v<Integer> ? 0x1p63 : 0x1p64;
-  if (!(number < kEnd) || number < (std::is_signed_v<Integer> ? -0x1p63 : 0.0)) return false;
-  return std::trunc(number) == number && static_cast<Integer>(number) == integer;
-}
-
+// An integer equals a double that it would be rounded to: a double above 2^53 prints as the integer
+// of its shortest digits and must stay equal to itself when it is read back.
 bool equalNumbers(const Value& a, const Value& b) {
   if (a.is_double() == b.is_double()) return a == b;
-  if (a.is_double()) return equalNumbers(b, a);
-  return a.is_int64() ? equalsDouble(a.get_int64(), b.get_double())
-                      : equalsDouble(a.get_uint64(), b.get_double());
+  return a.to_number<double>() == b.to_number<double>();
 }
 
 bool equalObjects(const Object& a, const Object& b) {

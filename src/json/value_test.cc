@@ -77,6 +77,30 @@ TEST(Value, KeepsIntegersAndOrder) {
   }
 }
 
+TEST(Value, EqualityIsByAmountAndWithoutOrder) {
+  struct {
+    const char* a;
+    const char* b;
+    bool same;
+  } const cases[] = {
+      {"1", "1.0", true},
+      {"1", "1e0", true},
+      {"1", "2", false},
+      {"0.5", "0", false},
+      {"18446744073709551615", "1.8446744073709552e19", true},
+      {"9007199254740993", "9007199254740992", false},
+      {R"({"a":1,"b":[2]})", R"({"b":[2.0],"a":1})", true},
+      {R"({"a":1})", R"({"a":1,"b":null})", false},
+      {R"({"a":1})", R"({"b":1})", false},
+      {"[1,2]", "[2,1]", false},
+      {"[1]", "[1,1]", false},
+      {"1", R"("1")", false},
+      {"null", "false", false},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(equal(*parse(c.a), *parse(c.b)), c.same) << c.a << " " << c.b;
+}
+
 TEST(Value, LastOfDuplicateKeysWins) {
   EXPECT_EQ(write(*parse(R"({"a":1,"b":2,"a":{"c":3,"c":4}})")), R"({"a":{"c":4},"b":2})");
 }

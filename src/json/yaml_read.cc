@@ -63,6 +63,19 @@ bool isClosed(std::string_view text, size_t at) {
   return false;
 }
 
+// The library turns the escapes \N and \_ into single bytes that are no UTF-8; they stand for
+// U+0085 and U+00A0.
+std::string repaired(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = firstCharacter(std::string_view(text).substr(at)).length;
+    if (length == 0) out += '\xC2';
+    out.append(text, at, std::max<size_t>(length, 1));
+    at += std::max<size_t>(length, 1);
+  }
+  return out;
+}
+
 class Builder final : public YAML::EventHandler {
  public:
   Builder(std::string_view text, const YamlLimits& limits) : text_(text), limits_(limits) {}
@@ -75,6 +88,9 @@ class Builder final : public YAML::EventHandler {
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
+    // On a stray ',' or ']' the library reports empty documents for ever.
+    if (mark.pos == lastStart_) refuse(mark, "this cannot start a document");
+    lastStart_ = mark.pos;
     root_ = nullptr;
     line_ = lineOf(mark);
   }
@@ -85,7 +101,8 @@ class Builder final : public YAML::EventHandler {
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& text) override {
+                const std::string& raw) override {
+    const std::string text = repaired(raw);
     const bool plain = tag == "?" || tag.empty();
     if (!plain && !isClosed(text_, static_cast<size_t>(mark.pos)))
       refuse(mark, "the quoted text has no closing quote");
@@ -214,6 +231,7 @@ class Builder final : public YAML::EventHandler {
   std::unordered_map<YAML::anchor_t, Value> anchors_;
   Value root_;
   size_t line_ = 1;
+  int lastStart_ = -1;
   size_t aliasNodes_ = 0;
   bool mergeKey_ = false;  // the scalar just read is an unquoted <<
 };

@@ -98,6 +98,7 @@ TEST(YamlRead, ScalarsMeanWhatKubectlTakesThemFor) {
       {">-\n  fol\n  ded\n", R"("fol ded")"},
       {"\"\\u00e9\\n\\x41\"", "\"é\\nA\""},
       {"'it''s'", R"("it's")"},
+      {R"("\N\_\L")", "\"\xC2\x85\xC2\xA0\xE2\x80\xA8\""},
       {"a # comment", R"("a")"},
       {"a#b", R"("a#b")"},
       {"http://x/y", R"("http://x/y")"},
@@ -154,6 +155,8 @@ TEST(YamlRead, ErrorsPointAtTheFault) {
       {"- !!str &x 'it''\n", "f.yaml:1:3: the quoted text has no closing quote"},
       {"- \"a\\\"", "f.yaml:1:7: illegal EOF in scalar"},
       {"a:\n\t- b\n", "f.yaml:2:"},
+      {", a: b\n", "f.yaml:1:1: this cannot start a document"},
+      {"a: 1\n---\n]\n", "f.yaml:3:1: illegal flow end"},
       {"a: .inf\n",
        "f.yaml:1:4: '.inf' is no finite number; JSON cannot express it\n  a: .inf\n     ^"},
       {"a: !!int x\n", "f.yaml:1:4: 'x' does not fit its tag !!int"},
@@ -276,6 +279,7 @@ std::string randomText(RandomValue& random) {
                                        "\x01", "\r"};
   std::string text;
   for (size_t i = random.below(7); i > 0; --i) text += kParts[random.below(std::size(kParts))];
+  if (random.chance(20)) text += '\0';
   return text;
 }
 

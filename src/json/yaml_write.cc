@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "json/print.h"
 #include "json/utf8.h"
 #include "json/yaml.h"
 #include "json/yaml_scalar.h"
@@ -140,17 +139,34 @@ class YamlWriter {
       quoted(text);
   }
 
-  // JSON's quoting is YAML's too, but YAML knows more characters that must not stand bare.
   void quoted(std::string_view text) {
-    std::string json;
-    appendString(text, json);
-    for (size_t at = 0; at < json.size();) {
-      const auto [code, length] = firstCharacter(std::string_view(json).substr(at));
-      if (isPlainCode(code))
-        out_.append(json, at, length);
+    out_ += '"';
+    for (size_t at = 0; at < text.size();) {
+      const auto [code, length] = firstCharacter(text.substr(at));
+      const size_t step = std::max<size_t>(length, 1);
+      if (code == '"' || code == '\\' || !isPlainCode(code))
+        out_ += escape(code);
       else
-        out_ += fmt::format("\\u{:04x}", code);
-      at += std::max<size_t>(length, 1);
+        out_.append(text.substr(at, step));
+      at += step;
+    }
+    out_ += '"';
+  }
+
+  static std::string escape(uint32_t code) {
+    switch (code) {
+      case '"':
+        return "\\\"";
+      case '\\':
+        return "\\\\";
+      case '\n':
+        return "\\n";
+      case '\t':
+        return "\\t";
+      case '\r':
+        return "\\r";
+      default:
+        return fmt::format("\\u{:04x}", code);
     }
   }
 
