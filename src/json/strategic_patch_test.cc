@@ -65,68 +65,70 @@ TEST(MergeSchema, KnowsTheFieldsOfPodsNodesAndServices) {
   EXPECT_EQ(mergeSchemaOf("apps", "Pod"), nullptr);
 }
 
+struct PatchCase {
+  const char* what;
+  const char* document;
+  const char* patch;
+  const char* expect;
+};
+const PatchCase kPodPatches[] = {
+    {"merges containers by name and puts new ones behind",
+     R"({"spec":{"containers":[{"name":"a","image":"1"},{"name":"b"}]}})",
+     R"({"spec":{"containers":[{"name":"c"},{"name":"a","image":"2"}]}})",
+     R"({"spec":{"containers":[{"name":"c"},{"image":"2","name":"a"},{"name":"b"}]}})"},
+    {"merges lists inside elements",
+     R"({"spec":{"containers":[{"name":"a","env":[{"name":"X","value":"1"},{"name":"Y","value":"2"}]}]}})",
+     R"({"spec":{"containers":[{"name":"a","env":[{"name":"Y","value":"3"},{"$patch":"delete","name":"X"}]}]}})",
+     R"({"spec":{"containers":[{"env":[{"name":"Y","value":"3"}],"name":"a"}]}})"},
+    {"replaces a merged list", R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})",
+     R"({"spec":{"containers":[{"name":"z"},{"$patch":"replace"}]}})",
+     R"({"spec":{"containers":[{"name":"z"}]}})"},
+    {"replaces atomic lists", R"({"spec":{"tolerations":[{"key":"a"},{"key":"b"}]}})",
+     R"({"spec":{"tolerations":[{"key":"c","value":null}]}})",
+     R"({"spec":{"tolerations":[{"key":"c"}]}})"},
+    {"adds to sets", R"({"metadata":{"finalizers":["a","b"]}})",
+     R"({"metadata":{"finalizers":["c","a"]}})", R"({"metadata":{"finalizers":["c","a","b"]}})"},
+    {"takes out of sets", R"({"metadata":{"finalizers":["a","b","c"]}})",
+     R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["b","x"]}})",
+     R"({"metadata":{"finalizers":["a","c"]}})"},
+    {"has nothing to take out of", R"({"metadata":{}})",
+     R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["b"]}})", R"({"metadata":{}})"},
+    {"orders", R"({"spec":{"containers":[{"name":"a"},{"name":"s"},{"name":"b"}]}})",
+     R"({"spec":{"$setElementOrder/containers":[{"name":"b"},{"name":"a"},{"name":"n"}],"containers":[{"name":"n"}]}})",
+     R"({"spec":{"containers":[{"name":"s"},{"name":"b"},{"name":"a"},{"name":"n"}]}})"},
+    {"orders sets", R"({"metadata":{"finalizers":["a","b","c"]}})",
+     R"({"metadata":{"$setElementOrder/finalizers":["c","a"]}})",
+     R"({"metadata":{"finalizers":["b","c","a"]}})"},
+    {"an order for nothing is nothing", R"({"metadata":{}})",
+     R"({"metadata":{"$setElementOrder/finalizers":["c","a"]}})", R"({"metadata":{}})"},
+    {"keeps one member of a union", R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}]}})",
+     R"({"spec":{"volumes":[{"name":"v","hostPath":{"path":"/x"},"$retainKeys":["name","hostPath"]}]}})",
+     R"({"spec":{"volumes":[{"hostPath":{"path":"/x"},"name":"v"}]}})"},
+    {"null removes", R"({"metadata":{"labels":{"a":"1","b":"2"}}})",
+     R"({"metadata":{"labels":{"a":null,"c":null}}})", R"({"metadata":{"labels":{"b":"2"}}})"},
+    {"replaces an object", R"({"metadata":{"labels":{"a":"1"}}})",
+     R"({"metadata":{"labels":{"$patch":"replace","b":"2","c":null}}})",
+     R"({"metadata":{"labels":{"b":"2"}}})"},
+    {"empties an object", R"({"metadata":{"labels":{"a":"1"}}})",
+     R"({"metadata":{"labels":{"$patch":"delete"}}})", R"({"metadata":{"labels":{}}})"},
+    {"a directive on nothing is nothing", "{}",
+     R"({"metadata":{"labels":{"$patch":"delete"}},"spec":{"a":1}})",
+     R"({"metadata":{},"spec":{"a":1}})"},
+    {"new content has no nulls and no directives", "{}",
+     R"({"spec":{"containers":[{"name":"a","image":null,"$setElementOrder/env":[]},{"$patch":"delete","name":"b"}]}})",
+     R"({"spec":{"containers":[{"name":"a"}]}})"},
+    {"unknown fields merge", R"({"x":{"a":1,"l":[1]}})", R"({"x":{"b":2,"l":[2]}})",
+     R"({"x":{"a":1,"b":2,"l":[2]}})"},
+    {"types may change", R"({"spec":{"containers":"odd"}})",
+     R"({"spec":{"containers":[{"name":"a"}]}})", R"({"spec":{"containers":[{"name":"a"}]}})"},
+    {"keys are numbers too",
+     R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80}]}]}})",
+     R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"web"},{"containerPort":81}]}]}})",
+     R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"web"},{"containerPort":81}]}]}})"},
+};
+
 TEST(StrategicPatch, AppliesToPods) {
-  struct {
-    const char* what;
-    const char* document;
-    const char* patch;
-    const char* expect;
-  } const cases[] = {
-      {"merges containers by name and puts new ones behind",
-       R"({"spec":{"containers":[{"name":"a","image":"1"},{"name":"b"}]}})",
-       R"({"spec":{"containers":[{"name":"c"},{"name":"a","image":"2"}]}})",
-       R"({"spec":{"containers":[{"name":"c"},{"image":"2","name":"a"},{"name":"b"}]}})"},
-      {"merges lists inside elements",
-       R"({"spec":{"containers":[{"name":"a","env":[{"name":"X","value":"1"},{"name":"Y","value":"2"}]}]}})",
-       R"({"spec":{"containers":[{"name":"a","env":[{"name":"Y","value":"3"},{"$patch":"delete","name":"X"}]}]}})",
-       R"({"spec":{"containers":[{"env":[{"name":"Y","value":"3"}],"name":"a"}]}})"},
-      {"replaces a merged list", R"({"spec":{"containers":[{"name":"a"},{"name":"b"}]}})",
-       R"({"spec":{"containers":[{"name":"z"},{"$patch":"replace"}]}})",
-       R"({"spec":{"containers":[{"name":"z"}]}})"},
-      {"replaces atomic lists", R"({"spec":{"tolerations":[{"key":"a"},{"key":"b"}]}})",
-       R"({"spec":{"tolerations":[{"key":"c","value":null}]}})",
-       R"({"spec":{"tolerations":[{"key":"c"}]}})"},
-      {"adds to sets", R"({"metadata":{"finalizers":["a","b"]}})",
-       R"({"metadata":{"finalizers":["c","a"]}})", R"({"metadata":{"finalizers":["c","a","b"]}})"},
-      {"takes out of sets", R"({"metadata":{"finalizers":["a","b","c"]}})",
-       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["b","x"]}})",
-       R"({"metadata":{"finalizers":["a","c"]}})"},
-      {"has nothing to take out of", R"({"metadata":{}})",
-       R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["b"]}})", R"({"metadata":{}})"},
-      {"orders", R"({"spec":{"containers":[{"name":"a"},{"name":"s"},{"name":"b"}]}})",
-       R"({"spec":{"$setElementOrder/containers":[{"name":"b"},{"name":"a"},{"name":"n"}],"containers":[{"name":"n"}]}})",
-       R"({"spec":{"containers":[{"name":"s"},{"name":"b"},{"name":"a"},{"name":"n"}]}})"},
-      {"orders sets", R"({"metadata":{"finalizers":["a","b","c"]}})",
-       R"({"metadata":{"$setElementOrder/finalizers":["c","a"]}})",
-       R"({"metadata":{"finalizers":["b","c","a"]}})"},
-      {"an order for nothing is nothing", R"({"metadata":{}})",
-       R"({"metadata":{"$setElementOrder/finalizers":["c","a"]}})", R"({"metadata":{}})"},
-      {"keeps one member of a union", R"({"spec":{"volumes":[{"name":"v","emptyDir":{}}]}})",
-       R"({"spec":{"volumes":[{"name":"v","hostPath":{"path":"/x"},"$retainKeys":["name","hostPath"]}]}})",
-       R"({"spec":{"volumes":[{"hostPath":{"path":"/x"},"name":"v"}]}})"},
-      {"null removes", R"({"metadata":{"labels":{"a":"1","b":"2"}}})",
-       R"({"metadata":{"labels":{"a":null,"c":null}}})", R"({"metadata":{"labels":{"b":"2"}}})"},
-      {"replaces an object", R"({"metadata":{"labels":{"a":"1"}}})",
-       R"({"metadata":{"labels":{"$patch":"replace","b":"2","c":null}}})",
-       R"({"metadata":{"labels":{"b":"2"}}})"},
-      {"empties an object", R"({"metadata":{"labels":{"a":"1"}}})",
-       R"({"metadata":{"labels":{"$patch":"delete"}}})", R"({"metadata":{"labels":{}}})"},
-      {"a directive on nothing is nothing", "{}",
-       R"({"metadata":{"labels":{"$patch":"delete"}},"spec":{"a":1}})",
-       R"({"metadata":{},"spec":{"a":1}})"},
-      {"new content has no nulls and no directives", "{}",
-       R"({"spec":{"containers":[{"name":"a","image":null,"$setElementOrder/env":[]},{"$patch":"delete","name":"b"}]}})",
-       R"({"spec":{"containers":[{"name":"a"}]}})"},
-      {"unknown fields merge", R"({"x":{"a":1,"l":[1]}})", R"({"x":{"b":2,"l":[2]}})",
-       R"({"x":{"a":1,"b":2,"l":[2]}})"},
-      {"types may change", R"({"spec":{"containers":"odd"}})",
-       R"({"spec":{"containers":[{"name":"a"}]}})", R"({"spec":{"containers":[{"name":"a"}]}})"},
-      {"keys are numbers too",
-       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80}]}]}})",
-       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"web"},{"containerPort":81}]}]}})",
-       R"({"spec":{"containers":[{"name":"a","ports":[{"containerPort":80,"name":"web"},{"containerPort":81}]}]}})"},
-  };
-  for (const auto& c : cases)
+  for (const auto& c : kPodPatches)
     EXPECT_EQ(patched(schema("Pod"), c.document, c.patch), c.expect) << c.what;
 }
 

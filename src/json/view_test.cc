@@ -117,43 +117,45 @@ TEST(View, CountsMoreChildrenThanTheTapeCounts) {
   EXPECT_EQ(doc.parse(text + "]")->size(), 0x1000003u);
 }
 
+struct FaultCase {
+  std::string text;
+  const char* expect;
+};
+const FaultCase kFaults[] = {
+    {"", "line 1, column 1: the document is empty; want a JSON value\n  \n  ^"},
+    {" \n ", "line 2, column 2: the document is empty"},
+    {"{\n \"cpu\": 4x\n}",
+     "line 2, column 10: want the end of a value, found 'x'\n   \"cpu\": 4x\n           ^"},
+    {"{\"a\" 1}", "line 1, column 6: want ':' after a member name, found '1'"},
+    {"{\"a\":1 \"b\":2}", "line 1, column 8: want ',' or '}' after a member, found '\"'"},
+    {"[1,]", "line 1, column 4: want a JSON value, found ']'"},
+    {"[1,2", "line 1, column 5: want ',' or ']' after an element, found the end of the text"},
+    {"{a:1}", "line 1, column 2: want a member name in double quotes, found 'a'"},
+    {"{} x", "line 1, column 4: unexpected text after the end of the document"},
+    {"[1] [2]", "line 1, column 5: unexpected text after the end of the document"},
+    {"\xEF\xBB\xBF{}", "byte-order mark"},
+    {"[\"\xC3\xA9\", \"\xFF\"]", "line 1, column 8: byte 0xff is not valid UTF-8"},
+    {"[\"\xED\xA0\x80\"]", "byte 0xed is not valid UTF-8"},
+    {"\"abc", "line 1, column 5: the string has no closing quote"},
+    {"\"a\tb\"", "control character 0x09 in a string; write it as \\u0009"},
+    {R"("\q")", "want one of \" \\ / b f n r t u after a backslash, found 'q'"},
+    {R"("\u12g4")", "want four hexadecimal digits after \\u"},
+    {R"("\ud800x")", "half of a surrogate pair"},
+    {R"("\udc00")", "half of a surrogate pair"},
+    {"01", "a number must not start with a superfluous 0"},
+    {"-", "want a digit, found the end of the text"},
+    {"1.", "want a digit"},
+    {"1e", "want a digit"},
+    {"1e999", "line 1, column 1: the number is too large for a double"},
+    {"nul", "want a JSON value, found 'n'"},
+    {"nulls", "want the end of a value, found 's'"},
+    {"NaN", "want a JSON value, found 'N'"},
+    {"'a'", "want a JSON value, found '''"},
+    {"// x\n1", "want a JSON value, found '/'"},
+};
+
 TEST(Doc, ErrorsPointAtTheFault) {
-  struct {
-    std::string text;
-    const char* expect;
-  } const cases[] = {
-      {"", "line 1, column 1: the document is empty; want a JSON value\n  \n  ^"},
-      {" \n ", "line 2, column 2: the document is empty"},
-      {"{\n \"cpu\": 4x\n}",
-       "line 2, column 10: want the end of a value, found 'x'\n   \"cpu\": 4x\n           ^"},
-      {"{\"a\" 1}", "line 1, column 6: want ':' after a member name, found '1'"},
-      {"{\"a\":1 \"b\":2}", "line 1, column 8: want ',' or '}' after a member, found '\"'"},
-      {"[1,]", "line 1, column 4: want a JSON value, found ']'"},
-      {"[1,2", "line 1, column 5: want ',' or ']' after an element, found the end of the text"},
-      {"{a:1}", "line 1, column 2: want a member name in double quotes, found 'a'"},
-      {"{} x", "line 1, column 4: unexpected text after the end of the document"},
-      {"[1] [2]", "line 1, column 5: unexpected text after the end of the document"},
-      {"\xEF\xBB\xBF{}", "byte-order mark"},
-      {"[\"\xC3\xA9\", \"\xFF\"]", "line 1, column 8: byte 0xff is not valid UTF-8"},
-      {"[\"\xED\xA0\x80\"]", "byte 0xed is not valid UTF-8"},
-      {"\"abc", "line 1, column 5: the string has no closing quote"},
-      {"\"a\tb\"", "control character 0x09 in a string; write it as \\u0009"},
-      {R"("\q")", "want one of \" \\ / b f n r t u after a backslash, found 'q'"},
-      {R"("\u12g4")", "want four hexadecimal digits after \\u"},
-      {R"("\ud800x")", "half of a surrogate pair"},
-      {R"("\udc00")", "half of a surrogate pair"},
-      {"01", "a number must not start with a superfluous 0"},
-      {"-", "want a digit, found the end of the text"},
-      {"1.", "want a digit"},
-      {"1e", "want a digit"},
-      {"1e999", "line 1, column 1: the number is too large for a double"},
-      {"nul", "want a JSON value, found 'n'"},
-      {"nulls", "want the end of a value, found 's'"},
-      {"NaN", "want a JSON value, found 'N'"},
-      {"'a'", "want a JSON value, found '''"},
-      {"// x\n1", "want a JSON value, found '/'"},
-  };
-  for (const auto& c : cases) {
+  for (const auto& c : kFaults) {
     Doc doc;
     auto root = doc.parse(c.text);
     ASSERT_FALSE(root) << c.text;
