@@ -15,6 +15,7 @@ struct Command {
 };
 
 int version(const std::vector<std::string>& args);
+int checkPod(const std::vector<std::string>& args);
 
 // Exit codes every command uses: 0 fine, 1 it went wrong, 2 it was called wrongly.
 inline constexpr int kFailed = 1;

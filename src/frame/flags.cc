@@ -121,7 +121,11 @@ void Flags::add(std::string_view name, Setter setter, std::string_view defaultTe
   };
   auto* option = impl_->app.add_option_function<std::vector<std::string>>("--" + key, apply,
                                                                           std::string(help));
-  option->default_str(std::string(defaultText))->type_name("")->expected(1)->take_all();
+  option->default_str(std::string(defaultText))
+      ->type_name("")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   impl_->flags[key] = {std::move(setter), option};
 }
 
@@ -207,8 +211,8 @@ Result<> Flags::Impl::applyConfig() {
   if (configFile.empty()) return {};
   auto text = readFile(configFile);
   if (!text) return text.error().in("--config");
-  auto document = json::parseYaml(*text);
-  if (!document) return document.error().in("--config {}", configFile);
+  auto document = json::parseYamlDocument(*text, configFile);
+  if (!document) return document.error().in("--config");
   if (document->is_null()) return {};
   if (!document->is_object())
     return invalid("--config {}: want a mapping of flag names to values", configFile);

@@ -104,12 +104,12 @@ TEST(Flags, NegativeNumbersAreValues) {
 }
 
 TEST(Flags, ConfigFileFillsWhatTheCommandLineLeavesOpen) {
-  TempFile file("node-name: from-file\ncount: 9\nzones: [x, y]\ndry-run: true\nperiod: 2m\n");
+  TempFile file("node-name: from-file\ncount: 9\nzones: [x, z]\ndry-run: true\nperiod: 2m\n");
   Example e;
   EXPECT_EQ(e.error({"--config", file.path(), "--count=1"}), "");
   EXPECT_EQ(e.node, "from-file");
   EXPECT_EQ(e.count, 1);
-  EXPECT_EQ(e.zones, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(e.zones, (std::vector<std::string>{"x", "z"}));
   EXPECT_TRUE(e.dry);
   EXPECT_EQ(e.period, seconds(120));
 }

@@ -1,0 +1,127 @@
+// mangrove check pod: how Mangrove reads pod manifests — class, band, what they ask for — and what
+// admission would refuse.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "api/classes.h"
+#include "api/names.h"
+#include "api/pod.h"
+#include "api/pod_requests.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "cli/command.h"
+#include "frame/flags.h"
+#include "json/yaml.h"
+
+namespace mangrove::cli {
+namespace {
+
+using Row = std::array<std::string, 6>;
+constexpr Row kHead = {"POD", "QOS", "BAND", "PRIORITY", "ASKS FOR", "VERDICT"};
+
+std::string orDash(std::string_view text) {
+  return text.empty() ? "-" : std::string(text);
+}
+
+// The amounts under the names of its band: cpu and memory, or batch-cpu and batch-memory.
+std::string asksFor(const api::Pod& pod) {
+  std::vector<std::string> parts;
+  for (const auto& [name, amount] : api::podRequests(*pod.spec)) {
+    parts.push_back(fmt::format("{}={}", name.view(), amount.text()));
+  }
+  std::sort(parts.begin(), parts.end());
+  return parts.empty() ? "nothing" : join(parts, " ");
+}
+
+std::string verdictOn(const api::Pod& pod) {
+  const auto qos = api::rawQos(pod.meta.labels);
+  const auto said = pod.meta.labels.get(api::label::kQosClass);
+  if (said && qos == api::Qos::kNone) {
+    return fmt::format("label {}={} is none of LSE, LSR, LS, BE, SYSTEM", api::label::kQosClass,
+                       *said);
+  }
+  const auto band = api::rawBand(pod);
+  if (!api::isAllowed(qos, band)) {
+    return fmt::format("refused: QoS {} does not go with priority band {}", api::qosName(qos),
+                       orDash(api::bandName(band)));
+  }
+  auto sub = api::subPriority(pod.meta.labels);
+  return sub ? "ok" : sub.error().text();
+}
+
+Row rowOf(const api::Pod& pod) {
+  return {fmt::format("{}/{}", orDash(pod.meta.ns.view()), pod.meta.name.view()),
+          std::string(api::qosName(api::qosWithDefault(pod))),
+          orDash(api::bandName(api::bandWithDefault(pod))),
+          std::to_string(api::priorityWithDefault(pod)),
+          asksFor(pod),
+          verdictOn(pod)};
+}
+
+void printTable(const std::vector<Row>& rows) {
+  std::array<size_t, kHead.size()> widths{};
+  for (size_t c = 0; c < kHead.size(); ++c) {
+    widths[c] = kHead[c].size();
+    for (const Row& row : rows) widths[c] = std::max(widths[c], row[c].size());
+  }
+  auto print = [&](const Row& row) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) line += fmt::format("{:<{}}  ", row[c], widths[c]);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  };
+  print(kHead);
+  for (const Row& row : rows) print(row);
+}
+
+// Pods of one file; other kinds are named on stderr and passed over.
+Result<> readPods(const std::string& file, std::vector<Row>& rows) {
+  auto text = file == "-" ? readFile("/dev/stdin") : readFile(file);
+  if (!text) return pass(text.error());
+  auto documents = json::parseYaml(*text, file);
+  if (!documents) return pass(documents.error());
+  for (const auto& [value, line] : *documents) {
+    const json::Value* kind = value.is_object() ? value.get_object().if_contains("kind") : nullptr;
+    if (!kind || !kind->is_string() || kind->get_string() != "Pod") {
+      fmt::print(stderr, "{}:{}: not a Pod, passed over\n", file, line);
+      continue;
+    }
+    auto pod = api::decodeText<api::Pod>(json::write(value));
+    if (!pod) return pod.error().in("{}:{}", file, line);
+    rows.push_back(rowOf(*pod));
+  }
+  return {};
+}
+
+}  // namespace
+
+int checkPod(const std::vector<std::string>& args) {
+  std::vector<std::string> files;
+  frame::Flags flags("mangrove check pod",
+                     "says how pod manifests are read and what would be refused");
+  flags.add("f", files,
+            "file with Pod manifests, YAML or JSON; - for standard input; may be given again");
+  auto go = flags.parse(args);
+  if (!go || (*go && files.empty())) {
+    fmt::print(stderr, "mangrove check pod: {}\n",
+               go ? "no file given; want -f FILE" : go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  std::vector<Row> rows;
+  for (const auto& file : files) {
+    if (auto done = readPods(file, rows); !done) {
+      fmt::print(stderr, "mangrove check pod: {}\n", done.error().text());
+      return kFailed;
+    }
+  }
+  printTable(rows);
+  const bool good =
+      std::all_of(rows.begin(), rows.end(), [](const Row& r) { return r.back() == "ok"; });
+  return good ? 0 : kFailed;
+}
+
+}  // namespace mangrove::cli
