@@ -110,6 +110,12 @@ void Timer::reset() {
   if (Fn cancel = std::exchange(cancel_, nullptr)) cancel();
 }
 
+Timer Clock::after(Duration delay, Fn fn) {
+  const MonoTime now = mono();
+  const bool endless = delay > MonoTime::max() - std::max(now, MonoTime{});
+  return at(endless ? MonoTime::max() : now + delay, std::move(fn));
+}
+
 Clock& realClock() {
   // Leaked on purpose: its thread may still look at it while the process ends.
   static RealClock* clock = new RealClock;
@@ -154,7 +160,7 @@ void VirtualClock::advance(Duration by) {
   const std::shared_ptr<Shared> shared = shared_;  // a callback may end the clock
   std::unique_lock lock(shared->mutex);
   const MonoTime target = shared->now + by;
-  while (shared->agenda.firstAt() <= target) {
+  while (shared->agenda.firstAt() <= target && shared->agenda.size() > 0) {
     shared->now = std::max(shared->now, shared->agenda.firstAt());
     Fn due = shared->agenda.takeFirst();
     lock.unlock();

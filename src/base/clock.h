@@ -36,7 +36,8 @@ class Clock {
   virtual MonoTime mono() const = 0;
   // Runs `fn` once at `when`, at once if that has passed.
   [[nodiscard]] virtual Timer at(MonoTime when, Fn fn) = 0;
-  [[nodiscard]] Timer after(Duration delay, Fn fn) { return at(mono() + delay, std::move(fn)); }
+  // A delay beyond the end of time (Duration::max() for "no limit") never runs.
+  [[nodiscard]] Timer after(Duration delay, Fn fn);
 };
 
 // The machine's time. One thread for all timers, started with the first one; never destroyed.

@@ -94,6 +94,17 @@ TEST(VirtualClockTest, DestroyedTimersDoNotRunAndMayOutliveTheClock) {
   EXPECT_EQ(runs, 0);
 }
 
+TEST(VirtualClockTest, EndlessDelaysNeverRun) {
+  VirtualClock clock;
+  clock.advance(1h);
+  int runs = 0;
+  Timer endless = clock.after(Duration::max(), [&] { ++runs; });
+  Timer negative = clock.after(-5s, [&] { runs += 10; });
+  clock.advance(100000h);
+  EXPECT_EQ(runs, 10);
+  EXPECT_EQ(clock.nextAt(), MonoTime::max());
+}
+
 TEST(VirtualClockTest, CallbacksOwnWhatTheyCapture) {
   VirtualClock clock;
   auto token = std::make_shared<int>(1);

@@ -1,5 +1,6 @@
 #include "base/mailbox.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mangrove {
@@ -64,10 +65,13 @@ size_t Mailbox::drain() {
 }
 
 bool Mailbox::runOne(Duration limit) {
+  // The library adds the limit to its own now; a year keeps that sum in range.
+  constexpr Duration kLongest = std::chrono::hours(24 * 365);
   Fn message;
   {
     std::unique_lock lock(mutex_);
-    arrived_.wait_for(lock, limit, [this] { return stopped_ || !queue_.empty(); });
+    arrived_.wait_for(lock, std::min(limit, kLongest),
+                      [this] { return stopped_ || !queue_.empty(); });
     message = take();
   }
   if (!message) return false;
