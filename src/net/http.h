@@ -53,6 +53,7 @@ class Headers {
 struct PeerInfo {
   std::string address;  // "127.0.0.1:40312", or "unix"
   bool tls = false;
+  bool resumed = false;  // the TLS session continued an earlier one, without a full handshake
   // A client certificate was given and is signed by the server's client CA. Only then the two names
   // below are filled.
   bool verified = false;

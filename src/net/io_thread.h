@@ -2,6 +2,9 @@
 // One I/O thread and its timers. Internal to net/: a connection lives on one IoThread, and all its
 // state is touched there only, so there are no locks and no strands. Other threads hold weak
 // references and post.
+//
+// Files that include Asio define BOOST_ASIO_DISABLE_FENCED_BLOCK first: with one thread per context
+// the lock of its queue orders memory well enough, and the thread sanitizer does not know fences.
 
 #include <memory>
 #include <thread>

@@ -113,8 +113,9 @@ class ClientContext final : public TlsContext {
   static int keepSession(SSL* ssl, SSL_SESSION* session) {
     auto* self = static_cast<ClientContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     std::lock_guard lock(self->mutex_);
-    self->session_.reset(session);
-    return 1;  // the reference is ours now
+    // A copy, because OpenSSL spoils the original when its connection is dropped without farewell.
+    self->session_.reset(SSL_SESSION_dup(session));
+    return 0;  // we keep no reference to the original
   }
 
   void expect(SSL* ssl, const std::string& name) {
@@ -259,6 +260,7 @@ Result<> checkTls(const TlsServerOptions& options) {
 PeerInfo tlsPeer(ssl_st* ssl) {
   PeerInfo peer;
   peer.tls = true;
+  peer.resumed = SSL_session_reused(ssl) == 1;
   X509* certificate = SSL_get0_peer_certificate(ssl);
   if (!certificate || SSL_get_verify_result(ssl) != X509_V_OK) return peer;
   CertificateInfo info = describe(certificate);
@@ -266,10 +268,6 @@ PeerInfo tlsPeer(ssl_st* ssl) {
   peer.commonName = std::move(info.commonName);
   peer.organizations = std::move(info.organizations);
   return peer;
-}
-
-bool tlsSessionReused(ssl_st* ssl) {
-  return SSL_session_reused(ssl) == 1;
 }
 
 Error tlsHandshakeError(ssl_st* ssl, const std::string& peer, const std::string& cause) {

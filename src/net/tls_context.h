@@ -27,7 +27,6 @@ class TlsContext {
 
 // After a handshake.
 PeerInfo tlsPeer(ssl_st* ssl);
-bool tlsSessionReused(ssl_st* ssl);
 // Why the handshake with `peer` ("10.0.0.1:6443") failed; `cause` is what the socket layer said.
 Error tlsHandshakeError(ssl_st* ssl, const std::string& peer, const std::string& cause);
 // True for alerts by which a server refuses us after our half of the handshake (TLS 1.3): it never

@@ -1,3 +1,5 @@
+#define BOOST_ASIO_DISABLE_FENCED_BLOCK  // see io_thread.h
+
 #include "net/transport.h"
 
 #include <boost/asio/generic/stream_protocol.hpp>

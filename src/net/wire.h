@@ -1,6 +1,6 @@
 #pragma once
 // HTTP/1.1 as bytes, without any socket: readers that take what has arrived, writers that give what
-// to send. Internal to net/ (and to its fuzz target). Framing is Beast's; around it stand stricter
+// to send. Internal to net/ (and to its fuzz target). Beast parses heads; around it stand stricter
 // rules, because two parsers that disagree about where a message ends are how requests are
 // smuggled: no folded lines, no bare CR or LF, one Content-Length or one "chunked", one Host.
 //

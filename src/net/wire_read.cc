@@ -1,7 +1,3 @@
-// Beast's parser has assertions that a peer can trigger by the way it cuts its bytes ("0\r\n", then
-// "\r", then "\n"); the code behind them copes. A message from outside must never end the process.
-#define BOOST_DISABLE_ASSERTS
-
 #include <algorithm>
 #include <optional>
 
@@ -9,6 +5,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include "base/strings.h"
+#include "net/body_reader.h"
 #include "net/wire.h"
 
 namespace mangrove::net {
@@ -18,12 +15,12 @@ namespace http = boost::beast::http;
 using boost::beast::error_code;
 using Text = boost::beast::string_view;
 
-// Bytes beside the target in the longest sane request line: method, blanks, version.
+// Bytes beside the target in the longest sane request line: method, blanks, version, CR.
 constexpr size_t kLineSlack = 64;
 // How much is reserved on the word of a Content-Length alone.
 constexpr uint64_t kMaxReserve = 1 << 20;
 
-// Collects what Beast finds. Fields after the head are trailers, which nobody needs.
+// Collects what Beast finds in a head. It never sees a body (body_reader.h).
 template <bool isRequest>
 class Collector final : public http::basic_parser<isRequest> {
  public:
@@ -32,8 +29,6 @@ class Collector final : public http::basic_parser<isRequest> {
   int status = 0;
   int version = 11;
   Headers headers;
-  std::string body;
-  bool inHead = true;
 
  private:
   void on_request_impl(http::verb, Text name, Text path, int number, error_code& error) override {
@@ -49,26 +44,21 @@ class Collector final : public http::basic_parser<isRequest> {
   }
   void on_field_impl(http::field, Text name, Text value, error_code& error) override {
     error = {};
-    if (inHead) headers.add({name.data(), name.size()}, {value.data(), value.size()});
+    headers.add({name.data(), name.size()}, {value.data(), value.size()});
   }
-  void on_header_impl(error_code& error) override {
+  void on_header_impl(error_code& error) override { error = {}; }
+  void on_body_init_impl(const boost::optional<uint64_t>&, error_code& error) override {
     error = {};
-    inHead = false;
   }
-  void on_body_init_impl(const boost::optional<uint64_t>& length, error_code& error) override {
-    error = {};
-    if (length) body.reserve(static_cast<size_t>(std::min(*length, kMaxReserve)));
-  }
-  size_t on_body_impl(Text data, error_code& error) override {
-    error = {};
-    body.append(data.data(), data.size());
-    return data.size();
-  }
-  void on_chunk_header_impl(uint64_t, Text, error_code& error) override { error = {}; }
-  size_t on_chunk_body_impl(uint64_t, Text data, error_code& error) override {
-    return on_body_impl(data, error);
-  }
+  size_t on_body_impl(Text, error_code& error) override { return none(error); }
+  void on_chunk_header_impl(uint64_t, Text, error_code& error) override { none(error); }
+  size_t on_chunk_body_impl(uint64_t, Text, error_code& error) override { return none(error); }
   void on_finish_impl(error_code& error) override { error = {}; }
+
+  static size_t none(error_code& error) {
+    error = http::error::unexpected_body;
+    return 0;
+  }
 };
 
 // Finds the end of the head and refuses bytes on which parsers are known to disagree.
@@ -83,14 +73,15 @@ class HeadScanner {
         return std::nullopt;
       }
       if (input[at_] == '\n') {
-        sawLine_ = true;
+        if (firstLine_ == 0) firstLine_ = at_;
         if (input.substr(0, at_ + 1).ends_with("\r\n\r\n")) return ++at_;
       }
     }
     return std::nullopt;
   }
   size_t scanned() const { return at_; }
-  bool sawLine() const { return sawLine_; }
+  // Its size so far, if it is not complete.
+  size_t firstLine() const { return firstLine_ ? firstLine_ : at_; }
 
  private:
   const char* judge(std::string_view input) const {
@@ -105,15 +96,8 @@ class HeadScanner {
   }
 
   size_t at_ = 0;
-  bool sawLine_ = false;
+  size_t firstLine_ = 0;
 };
-
-WireError errorOf(error_code error) {
-  if (error == http::error::header_limit) return {431, "the head is too large"};
-  if (error == http::error::body_limit) return {413, "the body is too large"};
-  if (error == http::error::partial_message) return {400, "the message ends in its middle"};
-  return {400, error.message()};
-}
 
 bool allDigits(std::string_view text) {
   return !text.empty() &&
@@ -147,44 +131,37 @@ template <bool isRequest>
 class Engine {
  public:
   explicit Engine(const WireLimits& limits) : limits_(limits) {
-    parser_.eager(true);
-    parser_.header_limit(static_cast<uint32_t>(limits.header + kLineSlack));
-    if (limits.body)
-      parser_.body_limit(*limits.body);
-    else
-      parser_.body_limit(boost::none);
+    parser_.header_limit(static_cast<uint32_t>(limits.header) + 1);
+    parser_.body_limit(boost::none);
   }
 
   template <class CheckHead>
   size_t take(std::string_view input, CheckHead&& checkHead) {
-    if (error_ || parser_.is_done()) return 0;
+    if (error() || done()) return 0;
     size_t used = 0;
-    if (parser_.inHead) {
+    if (!headFine_) {
       used = takeHead(input);
-      if (error_ || parser_.inHead) return used;
-      if ((error_ = checkHead(parser_))) return used;
+      if (headError_ || !parser_.is_header_done()) return used;
+      if ((headError_ = checkHead(parser_))) return used;
       headFine_ = true;
+      startBody();
     }
-    return used + takeBody(input.substr(used));
+    return used + bodyReader_.take(input.substr(used), body_);
   }
 
   void end() {
-    if (error_ || parser_.is_done()) return;
-    if (!parser_.got_some()) {
-      error_ = WireError{400, "the message ends before it began"};
-      return;
-    }
-    error_code error;
-    parser_.put_eof(error);
-    if (error) error_ = errorOf(error);
+    if (headFine_) return bodyReader_.end();
+    if (!headError_) headError_ = WireError{400, "the message ends in its head"};
   }
 
   Collector<isRequest>& parser() { return parser_; }
   const Collector<isRequest>& parser() const { return parser_; }
-  const std::optional<WireError>& error() const { return error_; }
+  const std::optional<WireError>& error() const {
+    return headError_ ? headError_ : bodyReader_.error();
+  }
   bool headDone() const { return headFine_; }
-  bool done() const { return !error_ && parser_.is_done(); }
-  std::string takeBody() { return std::exchange(parser_.body, {}); }
+  bool done() const { return headFine_ && !error() && bodyReader_.done(); }
+  std::string takeBody() { return std::exchange(body_, {}); }
 
  private:
   size_t takeHead(std::string_view input) {
@@ -193,47 +170,53 @@ class Engine {
     while (isRequest && scanner_.scanned() == 0 && input.substr(skipped).starts_with("\r\n"))
       skipped += 2;
     input.remove_prefix(skipped);
-    if (input == "\r") return skipped;
-    auto size = scanner_.scan(input, error_);
-    if (!error_) checkSize(size.value_or(input.size()));
-    if (!size || error_) return skipped;
-    error_code error;
-    size_t used = parser_.put({input.data(), *size}, error);
-    if (error && error != http::error::need_more) error_ = errorOf(error);
-    if (!error_ && (used != *size || parser_.inHead)) error_ = WireError{400, "a malformed head"};
+    if (isRequest && scanner_.scanned() == 0 && input == "\r") return skipped;
+    auto size = scanner_.scan(input, headError_);
+    if (!headError_) checkSize(size.value_or(input.size()));
+    if (!size || headError_) return skipped;
+    parseHead(input.substr(0, *size));
     return skipped + *size;
   }
 
-  void checkSize(size_t size) {
-    if (isRequest && !scanner_.sawLine() && size > limits_.target + kLineSlack)
-      error_ = WireError{414, "the target is too long"};
-    else if (size > limits_.header)
-      error_ = WireError{431, fmt::format("the head has more than {} bytes", limits_.header)};
+  void parseHead(std::string_view head) {
+    error_code error;
+    size_t used = parser_.put({head.data(), head.size()}, error);
+    if (error && error != http::error::need_more)
+      headError_ = WireError{400, error.message()};
+    else if (used != head.size() || !parser_.is_header_done())
+      headError_ = WireError{400, "a malformed head"};
   }
 
-  size_t takeBody(std::string_view input) {
-    size_t used = 0;
-    while (used < input.size() && !parser_.is_done()) {
-      error_code error;
-      size_t taken = parser_.put({input.data() + used, input.size() - used}, error);
-      used += taken;
-      if (error && error != http::error::need_more) {
-        error_ = errorOf(error);
-        return used;
-      }
-      if (error || taken == 0) break;
+  void checkSize(size_t size) {
+    if (isRequest && scanner_.firstLine() > limits_.target + kLineSlack)
+      headError_ = WireError{414, "the target is too long"};
+    else if (size > limits_.header)
+      headError_ = WireError{431, fmt::format("the head has more than {} bytes", limits_.header)};
+  }
+
+  void startBody() {
+    using Framing = BodyReader::Framing;
+    Framing framing = Framing::kUntilEnd;
+    uint64_t length = 0;
+    if (parser_.is_done()) {
+      framing = Framing::kNone;
+    } else if (parser_.chunked()) {
+      framing = Framing::kChunked;
+    } else if (parser_.content_length()) {
+      framing = Framing::kLength;
+      length = *parser_.content_length();
+      body_.reserve(static_cast<size_t>(std::min(length, kMaxReserve)));
     }
-    // What Beast leaves is the beginning of a chunk's head or of the trailers.
-    if (!parser_.is_done() && input.size() - used > limits_.header)
-      error_ = WireError{431, "the head of a chunk or the trailers are too large"};
-    return used;
+    bodyReader_ = BodyReader(framing, length, limits_);
   }
 
   WireLimits limits_;
   Collector<isRequest> parser_;
   HeadScanner scanner_;
+  BodyReader bodyReader_;
+  std::string body_;
   bool headFine_ = false;
-  std::optional<WireError> error_;
+  std::optional<WireError> headError_;
 };
 
 std::optional<WireError> checkHost(const Headers& headers, int version) {
