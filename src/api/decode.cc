@@ -1,5 +1,6 @@
 #include "api/decode.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -8,7 +9,8 @@
 namespace mangrove::api {
 namespace {
 
-constexpr size_t kShownValue = 60;  // bytes of a refused value that an error shows
+constexpr uint64_t kSpread = 0xff51afd7ed558ccd;  // odd, bits well spread: a multiplier for hashing
+constexpr size_t kShownValue = 60;                // bytes of a refused value that an error shows
 
 std::string shown(json::View view) {
   if (auto text = view.string()) {
@@ -111,10 +113,25 @@ bool read(const In& in, std::string& out) {
   return value.has_value();
 }
 
+Interned internRecent(std::string_view text) {
+  static constexpr size_t kSlots = 4096;  // 16 KiB per thread that decodes
+  thread_local std::array<Interned, kSlots> recent{};
+  uint64_t front = 0, back = 0;
+  const size_t taken = std::min(text.size(), sizeof front);
+  if (taken != 0) {
+    std::memcpy(&front, text.data(), taken);
+    std::memcpy(&back, text.data() + text.size() - taken, taken);
+  }
+  const uint64_t mixed = (front ^ (back * kSpread) ^ text.size()) * kSpread;
+  Interned& slot = recent[mixed >> 52];
+  if (slot.view() != text) slot = Interned(text);
+  return slot;
+}
+
 bool read(const In& in, Interned& out) {
   auto value = in.view.string();
   if (!value) return in.wants("a string");
-  out = Interned(*value);
+  out = internRecent(*value);
   in.mix(out.id());
   return true;
 }

@@ -5,16 +5,24 @@
 namespace mangrove::api {
 namespace {
 
+void assign(Interned& to, std::string_view text) {
+  to = internRecent(text);
+}
+void assign(Text& to, std::string_view text) {
+  to = Text(text);
+}
+
 // A null value is the empty text, as in Go's map[string]string.
 template <class V>
 bool readEntry(const In& in, std::string_view key, FlatMap<V>& out) {
-  if (in.view.isNull()) {
-    out.set(key, "");
-    return true;
+  V value;
+  if (!in.view.isNull()) {
+    auto text = readString(in);
+    if (!text) return false;
+    assign(value, *text);
   }
-  auto text = readString(in);
-  if (text) out.set(key, *text);
-  return text.has_value();
+  out.add(internRecent(key), std::move(value));
+  return true;
 }
 
 template <class V>

@@ -61,6 +61,13 @@ class FlatMap {
     else
       entries_.insert(at, Entry{Interned(key), V(value)});
   }
+  // The same with handles made already; cheapest when keys come in order, as servers send them.
+  void add(Interned key, V value) {
+    if (entries_.empty() || entries_.back().key < key)
+      entries_.push_back(Entry{key, std::move(value)});
+    else
+      set(key.view(), value.view());
+  }
   void erase(std::string_view key) {
     auto at = lowerBound(key);
     if (at != entries_.end() && at->key.view() == key) entries_.erase(at);

@@ -44,7 +44,7 @@ struct ObjectMeta {
   Annotations annotations;
   Shared<std::vector<OwnerReference>> owners;  // siblings share one list
   std::vector<Interned> finalizers;
-  Text generateName;
+  Interned generateName;
 
   bool isDeleting() const { return deletionTimestamp != kZeroTime; }
   // The owner with controller=true; nullptr when there is none.

@@ -25,7 +25,7 @@ TEST(ObjectMeta, ReadsEveryField) {
        "blockOwnerDeletion":true}]})");
   ASSERT_TRUE(meta) << meta.error().text();
   EXPECT_EQ(meta->name, "web-0");
-  EXPECT_EQ(meta->generateName, "web-");
+  EXPECT_EQ(meta->generateName.view(), "web-");
   EXPECT_EQ(keyOf(*meta).text(), "shop/web-0");
   EXPECT_EQ(meta->uid.str(), "6bcd9cf4-2f2a-4a55-8b6d-0b8c7c2b2d60");
   EXPECT_EQ(meta->resourceVersion, "123");

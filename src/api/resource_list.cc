@@ -124,7 +124,7 @@ bool read(const In& in, ResourceList& out) {
   out = {};
   out.reserve(in.view.size());
   for (auto [key, value] : in.view.members()) {
-    const Interned name(key);
+    const Interned name = internRecent(key);
     in.mix(name.id());
     Quantity amount;
     if (!value.isNull() && !read(in.member(key, value), amount)) return false;
