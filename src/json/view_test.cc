@@ -207,7 +207,7 @@ TEST(Doc, IsReusedMovedAndShrunk) {
   ASSERT_TRUE(doc.parse("[5]"));
   Doc moved = std::move(doc);
   EXPECT_EQ(moved.root().at(0).integer(), 5);
-  moved.shrink(100000);
+  moved.shrink(grown);
   EXPECT_TRUE(moved.root().exists());
   moved.shrink();
   EXPECT_EQ(moved.capacity(), 0u);
