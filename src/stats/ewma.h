@@ -26,26 +26,28 @@ class Ewma {
   // A sample that is not younger than the last one cannot say how much time it stands for and is
   // ignored.
   void add(MonoTime at, double sample) {
-    if (!value_) {
+    if (!hasValue_) {
       value_ = sample;
+      hasValue_ = true;
     } else if (at > last_) {
       const double kept = std::exp2(-static_cast<double>((at - last_).count()) /
                                     static_cast<double>(halfLife_.count()));
-      *value_ = kept * *value_ + (1 - kept) * sample;
+      value_ = kept * value_ + (1 - kept) * sample;
     } else {
       return;
     }
     last_ = at;
   }
 
-  std::optional<double> value() const { return value_; }
+  std::optional<double> value() const { return hasValue_ ? std::optional(value_) : std::nullopt; }
   // Time of the sample that was counted last; meaningless while value() is empty.
   MonoTime last() const { return last_; }
-  void reset() { value_.reset(); }
+  void reset() { hasValue_ = false; }
 
  private:
   Duration halfLife_;
-  std::optional<double> value_;
+  double value_ = 0;
+  bool hasValue_ = false;
   MonoTime last_{};
 };
 
