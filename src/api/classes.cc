@@ -196,7 +196,7 @@ std::string_view currentResource(std::string_view deprecated) {
 Result<int32_t> subPriority(const Labels& labels) {
   const std::string_view text = labels.get(label::kPriority).value_or("");
   if (text.empty()) return 0;
-  auto value = parseGoInt(text);
+  auto value = parseGoAnyBase(text);
   if (!value || *value < std::numeric_limits<int32_t>::min() ||
       *value > std::numeric_limits<int32_t>::max())
     return invalid("label {}='{}' must be an integer of 32 bits", label::kPriority, text);

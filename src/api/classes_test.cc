@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "api/go_number.h"
 #include "api/names.h"
 
 namespace mangrove::api {
@@ -210,13 +209,6 @@ TEST(SubPriority, ReadsGoNotation) {
   EXPECT_EQ(*subPriority({}), 0);
   EXPECT_EQ(subPriority(Labels{{label::kPriority, "x"}}).error().text(),
             "label koordinator.sh/priority='x' must be an integer of 32 bits");
-}
-
-TEST(GoNumber, Bools) {
-  for (const char* yes : {"1", "t", "T", "TRUE", "true", "True"}) EXPECT_EQ(parseGoBool(yes), true);
-  for (const char* no : {"0", "f", "F", "FALSE", "false", "False"})
-    EXPECT_EQ(parseGoBool(no), false);
-  for (const char* bad : {"", "yes", "tRUE", "2"}) EXPECT_EQ(parseGoBool(bad), std::nullopt);
 }
 
 // ---- 3.3 the matrix ----

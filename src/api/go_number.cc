@@ -35,7 +35,7 @@ std::optional<std::string> withoutUnderscores(std::string_view digits, bool pref
 
 }  // namespace
 
-std::optional<int64_t> parseGoInt(std::string_view text) {
+std::optional<int64_t> parseGoAnyBase(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   const size_t length = text.size();
@@ -46,14 +46,6 @@ std::optional<int64_t> parseGoInt(std::string_view text) {
   if (digits->empty()) digits = "0";
   if (digits->starts_with('-')) return std::nullopt;
   return parseInt<int64_t>(negative ? "-" + *digits : *digits, base);
-}
-
-std::optional<bool> parseGoBool(std::string_view text) {
-  for (std::string_view yes : {"1", "t", "T", "TRUE", "true", "True"})
-    if (text == yes) return true;
-  for (std::string_view no : {"0", "f", "F", "FALSE", "false", "False"})
-    if (text == no) return false;
-  return std::nullopt;
 }
 
 }  // namespace mangrove::api

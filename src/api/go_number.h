@@ -9,10 +9,6 @@
 namespace mangrove::api {
 
 // nullopt when the text is no such number or does not fit int64.
-std::optional<int64_t> parseGoInt(std::string_view text);
-
-// Go's strconv.ParseBool: 1, t, T, TRUE, true, True and their opposites; nullopt for everything
-// else.
-std::optional<bool> parseGoBool(std::string_view text);
+std::optional<int64_t> parseGoAnyBase(std::string_view text);
 
 }  // namespace mangrove::api

@@ -1,0 +1,37 @@
+// mangrove bench client: list, decode and watch many pods; ratios against the JSON parser alone in
+// the same run.
+#include <fmt/core.h>
+
+#include "cli/command.h"
+#include "client/bench.h"
+#include "frame/flags.h"
+
+namespace mangrove::cli {
+
+int benchClient(const std::vector<std::string>& args) {
+  client::ClientBenchOptions options;
+  std::string output = "table";
+  frame::Flags flags("mangrove bench client", "measures the Kubernetes client");
+  flags.add("pods", options.pods, "how many pods the generated server has");
+  flags.add("events", options.events, "how many watch events follow the list");
+  flags.add("kubeconfig", options.kubeconfig, "measure the pods of this server instead");
+  flags.add("context", options.context, "context of the kubeconfig");
+  flags.add("o", output, "table or json");
+  auto go = flags.parse(args);
+  const bool known = output == "table" || output == "json";
+  if (!go || !known) {
+    fmt::print(stderr, "mangrove bench client: {}\n",
+               go ? "-o '" + output + "': want table or json" : go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  auto result = client::runClientBench(options);
+  if (!result) {
+    fmt::print(stderr, "mangrove bench client: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", output == "json" ? client::toJson(*result) : client::toTable(*result));
+  return 0;
+}
+
+}  // namespace mangrove::cli
