@@ -56,6 +56,9 @@ class Collection {
   // Every object replaced by what `make` gives for it, under new fields.
   void redeclare(ResourceSpec spec, const std::function<ObjectPtr(const ObjectPtr&)>& make);
 
+  // Learns from this resource's objects how to keep them small.
+  BodyPacker& packer() { return packer_; }
+
   // The head: null when the key does not exist there.
   ObjectPtr findHead(std::string_view path) const;
   void setHead(std::string path, Revision revision, ObjectPtr object);
@@ -76,6 +79,7 @@ class Collection {
   void removeFromIndexes(const ObjectPtr& object);
 
   ResourceSpec spec_;
+  BodyPacker packer_;
   ObjectsByPath objects_;
   std::vector<ObjectsByField> indexes_;
   std::unordered_map<std::string, Ahead, TextHash, std::equal_to<>> head_;

@@ -89,8 +89,23 @@ Result<ObjectPtr> Object::make(Origin origin, Body body, const ResourceSpec& spe
   object->revision_ = origin.revision;
   object->createRevision_ = origin.createRevision;
   object->expireAt_ = origin.expireAt;
-  object->body_ = std::move(body);
+  object->bytes_ = static_cast<uint32_t>(body->size());
+  object->body_.store(std::move(body), std::memory_order_relaxed);
   return ObjectPtr(std::move(object));
+}
+
+Body Object::json() const {
+  Body body = body_.load(std::memory_order_acquire);
+  return body ? body : packedBody_.unpack();
+}
+
+void Object::pack(BodyPacker& packer) const {
+  const Body body = body_.load(std::memory_order_relaxed);
+  if (!body) return;
+  PackedBody packed = packer.pack(*body);
+  if (packed.empty()) return;
+  packedBody_ = std::move(packed);
+  body_.store(nullptr, std::memory_order_release);
 }
 
 PackedTexts Object::section(uint32_t from, uint32_t to) const {

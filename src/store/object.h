@@ -3,8 +3,11 @@
 // watches are filtered by, so that nobody parses an object to find out that it is not wanted.
 //
 // Immutable and shared: ObjectPtr may be kept and read by any thread, for as long as one likes.
-// Everything small lies in one allocation; ten thousand objects cost about 3 MB beside their JSON.
+// Everything small lies in one allocation. The bytes of objects that have not changed for a while
+// are kept packed, and json() unpacks them: call it once and keep what it gives for as long as it
+// is used.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,14 +17,12 @@
 #include "base/interned.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "store/body_packer.h"
 #include "store/packed_texts.h"
 #include "store/resource.h"
 #include "store/revision.h"
 
 namespace mangrove::store {
-
-// JSON text, shared between the store, responses and watchers; never copied, never changed.
-using Body = std::shared_ptr<const std::string>;
 
 struct Key {
   Interned resource;
@@ -55,8 +56,9 @@ class Object {
   std::string_view field(size_t index) const { return fields()[index]; }
   PackedTexts fields() const;
 
-  Body json() const { return body_; }
-  size_t bytes() const { return body_->size(); }
+  // The JSON text as it was written. Recent objects share one copy with everybody who asks.
+  Body json() const;
+  size_t bytes() const { return bytes_; }
 
   struct Origin {
     Key key;
@@ -66,6 +68,8 @@ class Object {
   };
   // Parses the bytes once. Fails with kInvalid when they are no JSON object.
   static Result<ObjectPtr> make(Origin origin, Body body, const ResourceSpec& spec, json::Doc& doc);
+  // For the store: gives the plain bytes up if they can be had smaller. Readers notice nothing.
+  void pack(BodyPacker& packer) const;
 
  private:
   Object() = default;
@@ -81,8 +85,11 @@ class Object {
   Revision revision_;
   Revision createRevision_;
   std::optional<WallTime> expireAt_;
+  uint32_t bytes_ = 0;
   std::string packed_;
-  Body body_;
+  // Null once packedBody_ holds it, which is written before and never again.
+  mutable std::atomic<Body> body_;
+  mutable PackedBody packedBody_;
 };
 
 // Reads one field of a parsed object as ResourceSpec says; used for objects that are not stored

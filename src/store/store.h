@@ -50,9 +50,10 @@ struct Options {
   std::string dir = {};  // made (mode 0700) when missing; one process at a time
   std::vector<ResourceSpec> resources = {};
   // The window of history that watches and later list pages can go back to, here and after a
-  // restart. The bytes count superseded versions only; the newest ones are held anyway.
+  // restart. The bytes are the JSON of superseded versions, which are kept packed in about a tenth
+  // of that; the newest ones are held anyway.
   size_t windowEvents = 16384;
-  Bytes windowBytes = kMiB * 12;
+  Bytes windowBytes = kMiB * 24;
   // Writes that wait for the disk; beyond that commit() says kTooMany.
   Bytes maxPending = kMiB * 64;
   // The write-ahead log is folded into the database when it is larger than this or after a pause.

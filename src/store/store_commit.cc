@@ -15,6 +15,10 @@ const Logger log("store");
 // Rows the window has outgrown travel with a later transaction; this many make it worth a page.
 constexpr size_t kTrimRows = 64;
 
+// Room for the largest batch of ordinary objects that the writer reports at once.
+constexpr size_t kRecentObjects = 1024;
+constexpr size_t kRecentBytes = 2 * 1024 * 1024;
+
 // Objects are a few KiB; buffers that a rare large one made grow are given back.
 constexpr size_t kKeptText = 256 * 1024;
 
@@ -156,6 +160,18 @@ void Store::Impl::makeVisible(const Change& change) {
   const Event event{type, object, std::move(before)};
   feed_->note(event);
   history_.push(event);
+  keepRecent(object);
+}
+
+void Store::Impl::keepRecent(const ObjectPtr& object) {
+  recent_.push_back(object);
+  recentBytes_ += object->bytes();
+  while (recent_.size() > kRecentObjects || recentBytes_ > kRecentBytes) {
+    const ObjectPtr old = std::move(recent_.front());
+    recent_.pop_front();
+    recentBytes_ -= old->bytes();
+    if (old.use_count() > 1) old->pack(state_.of(old->resource()).packer());
+  }
 }
 
 // First everything becomes visible, then callbacks run: they may look around and commit again.

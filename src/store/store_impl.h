@@ -54,6 +54,9 @@ class Store::Impl {
   void enqueue(Pending pending);
   void tell();
   void makeVisible(const Change& change);
+  // The newest objects stay as they are, since watchers are about to read them; older ones are
+  // packed.
+  void keepRecent(const ObjectPtr& object);
   void settleDurable(uint64_t sequence);
   void settleFailed(const Error& error);
 
@@ -68,6 +71,8 @@ class Store::Impl {
   Revision visible_ = kEmptyStore;
   Revision head_ = kEmptyStore;
   uint64_t sequence_ = 0;
+  std::deque<ObjectPtr> recent_;
+  size_t recentBytes_ = 0;
   std::deque<Outcome> outcomes_;  // reported, not yet acted on
   std::deque<Pending> pending_;
   size_t pendingBytes_ = 0;

@@ -48,6 +48,7 @@ Result<> Store::Impl::loadRow(const StoredRow& row, Revision windowStart) {
                              state_.of(key.resource).spec(), doc_);
   if (!object) return object.error().in("revision {}", row.revision.v);
   visible_ = std::max(visible_, row.revision);
+  keepRecent(*object);
   ObjectPtr before =
       row.deleted ? state_.erase(key.resource, (*object)->path()) : state_.put(*object);
   if (row.revision <= windowStart) return {};
@@ -70,6 +71,7 @@ void Store::Impl::declare(ResourceSpec spec) {
           Object::make({old->key(), old->revision(), old->createRevision(), old->expireAt()},
                        old->json(), spec, doc_);
       slot = object ? *object : old;
+      slot->pack(state_.of(spec.name).packer());
     }
     return slot;
   };
