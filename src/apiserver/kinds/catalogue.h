@@ -39,13 +39,20 @@ struct KindInfo;
 // What the tables cannot say. A nullptr means: nothing to do. All are pure; objects given to them
 // have passed decode() (types are right, nulls are gone), but may lack any field.
 struct KindRules {
+  // Computed defaults, before the static ones of the table. On every write; harmless when repeated.
   void (*defaults)(json::Object& object) = nullptr;
+  // What a new object starts with whatever its author wrote: first status, finalizers, generated
+  // selectors. Once, after name and uid are known.
+  void (*onCreate)(json::Object& object) = nullptr;
   void (*validate)(const json::Object& object, FieldErrors& errors) = nullptr;
   // Besides validate(now): what may not change.
   void (*validateUpdate)(const json::Object& now, const json::Object& old,
                          FieldErrors& errors) = nullptr;
+  // Writes through /status.
   void (*validateStatus)(const json::Object& now, const json::Object& old,
                          FieldErrors& errors) = nullptr;
+  // A status sent with a create is kept (nodes bring theirs); otherwise onCreate() drops it.
+  bool keepsStatus = false;
 };
 
 struct KindInfo {
@@ -54,7 +61,10 @@ struct KindInfo {
   std::vector<std::string_view> shortNames, categories;
   bool namespaced = true;
   bool isCustom = false;
-  bool storage = true;  // false for what is only posted (reviews) and for other served versions
+  // False for a version that is converted to another one for storing (conversion.h); the two names
+  // then say which.
+  bool storage = true;
+  std::string_view storedGroup, storedVersion;
   std::vector<std::string_view> verbs;
   std::vector<Subresource> subresources;
   // Fields a fieldSelector may name; metadata.name and metadata.namespace always are.
@@ -67,9 +77,10 @@ struct KindInfo {
   std::string_view specReplicasPath, statusReplicasPath, labelSelectorPath;
   const json::Value* printerColumns = nullptr;  // the CRD version's additionalPrinterColumns
 
-  std::string apiVersion() const;     // "v1", "apps/v1"
-  std::string groupResource() const;  // "pods", "deployments.apps"
-  std::string groupKind() const;      // "Pod", "Deployment.apps"
+  std::string apiVersion() const;        // "v1", "apps/v1"
+  std::string storedApiVersion() const;  // the same unless !storage
+  std::string groupResource() const;     // "pods", "deployments.apps"
+  std::string groupKind() const;         // "Pod", "Deployment.apps"
   bool can(std::string_view verb) const;
   const Subresource* subresource(std::string_view name) const;
   bool hasStatus() const { return subresource("status") != nullptr; }
@@ -78,8 +89,9 @@ struct KindInfo {
 class Catalogue {
  public:
   using Kinds = std::vector<std::shared_ptr<const KindInfo>>;
+  using Types = std::vector<std::pair<std::string_view, const Schema*>>;
 
-  explicit Catalogue(Kinds kinds, std::shared_ptr<SchemaSet> set);
+  Catalogue(Kinds kinds, std::shared_ptr<SchemaSet> set, Types types);
   const Kinds& kinds() const { return kinds_; }
   // nullptr when there is none.
   const KindInfo* find(std::string_view group, std::string_view version,
@@ -89,12 +101,13 @@ class Catalogue {
   // A type of the tables that is no kind of its own: "io.k8s.api.core.v1.PodTemplateSpec",
   // "…meta.v1.DeleteOptions". nullptr when there is none.
   const Schema* type(std::string_view name) const;
+  const Types& types() const { return types_; }
   SchemaRef ref(const Schema* node) const { return set_->ref(node); }
 
  private:
   Kinds kinds_;
   std::shared_ptr<SchemaSet> set_;
-  std::vector<std::pair<std::string_view, const Schema*>> types_;  // sorted
+  Types types_;  // sorted by name
 };
 
 const Catalogue& catalogue();
@@ -102,5 +115,7 @@ const Catalogue& catalogue();
 // The values of a kind's selectable fields in the order of KindInfo::selectable, for indexes and
 // selectors. Absent is "", numbers and booleans are text.
 std::vector<std::string> extractFields(const KindInfo& kind, json::View object);
+// One of them, or metadata.name and metadata.namespace.
+std::string extractField(const KindInfo& kind, std::string_view name, json::View object);
 
 }  // namespace mangrove::apiserver

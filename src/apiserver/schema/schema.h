@@ -49,23 +49,27 @@ enum class ListType : uint8_t {
 };
 
 struct Schema;
+class Pattern;
 
 // How strategic merge patches treat a field.
 struct PatchRule {
-  bool merge = false;         // lists: merge element by element; otherwise replace
-  bool retainKeys = false;    // maps: members the patch does not name under $retainKeys go away
-  std::string_view mergeKey;  // lists of objects: the member that identifies an element
+  bool merge = false;       // lists: merge element by element; otherwise replace
+  bool replace = false;     // maps: replace as a whole; otherwise merge member by member
+  bool retainKeys = false;  // maps: members the patch does not name under $retainKeys go away
+  std::string_view mergeKey = {};  // lists of objects: the member that identifies an element
 };
 
 struct Field {
   std::string_view name;
   const Schema* schema = nullptr;
   const json::Value* defaultValue = nullptr;  // nullptr: none
-  PatchRule patch;
+  PatchRule patch = {};
   // Built-in kinds: shown as required by explain and OpenAPI; the rules of the kind enforce it.
   // Custom kinds: enforced by validate().
   bool required = false;
-  std::string_view description;  // "" when nobody wrote one
+  // Zero, "" or [] differs from absent and stays; elsewhere built-in kinds drop it when read.
+  bool keepsZero = false;
+  std::string_view description = {};  // "" when nobody wrote one
 };
 
 // Bounds and alternatives. Custom kinds use all of it, the built-in tables enumValues only.
@@ -75,7 +79,7 @@ struct Constraints {
   bool exclusiveMinimum = false, exclusiveMaximum = false;
   std::optional<int64_t> minLength, maxLength, minItems, maxItems, minProperties, maxProperties;
   bool uniqueItems = false;
-  std::string_view pattern;  // "" for none; searched for anywhere in the text, as RE2 does
+  std::shared_ptr<const Pattern> pattern;  // nullptr: none; searched for anywhere in the text
   std::string_view format;  // "date-time", "duration", "byte", "ipv4", …; unknown ones are ignored
   std::vector<std::string_view> required;  // inside anyOf & co. only; properties carry their own
   std::vector<const Schema*> allOf, anyOf, oneOf;
@@ -90,8 +94,8 @@ struct Schema {
 
   // Objects. A type with a name of its own has one definition in OpenAPI
   // ("io.k8s.api.core.v1.Pod").
-  std::string_view name;
-  std::vector<Field> fields;       // sorted by name
+  std::string_view name = {};
+  std::vector<Field> fields = {};  // sorted by name
   const Schema* values = nullptr;  // of members that are no named field; nullptr: there are none
   bool preserveUnknown = false;    // members unknown to this node are kept as they are
   bool embeddedResource = false;   // has apiVersion, kind and metadata like a whole object
@@ -102,16 +106,16 @@ struct Schema {
   // Arrays.
   const Schema* items = nullptr;
   ListType listType = ListType::kAtomic;
-  std::vector<std::string_view> listKeys;  // kMap only
+  std::vector<std::string_view> listKeys = {};  // kMap only
 
   // The default of a null element or value; only custom kinds have one.
   const json::Value* elementDefault = nullptr;
   const Constraints* constraints = nullptr;  // nullptr: none
-  std::string_view description;
+  std::string_view description = {};
 
-  const Field* field(std::string_view name) const;
+  const Field* field(std::string_view key) const;
   // What a member of that name must look like: its field's schema, else that of all values.
-  const Schema* member(std::string_view name) const;
+  const Schema* member(std::string_view key) const;
   // Follows names through objects, list elements and map values; nullptr when there is no such.
   const Field* find(std::span<const std::string_view> path) const;
   const Field* find(std::initializer_list<std::string_view> path) const {
