@@ -1,0 +1,167 @@
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/inspect.h"
+#include "base/encoding.h"
+#include "base/strings.h"
+
+namespace mangrove::apiserver {
+namespace {
+
+constexpr int kClientIpSeconds = 10800;  // three hours of session affinity
+
+void copyMissing(json::Object& item, std::string_view to, std::string_view from) {
+  json::Object source = objectAt(item, from);
+  if (source.empty()) return;
+  json::Object* target = ensureObject(item, to);
+  if (target == nullptr) return;
+  for (const auto& amount : source) setMissing(*target, amount.key(), amount.value());
+}
+
+json::Value scalingPolicy(std::string_view type, int value) {
+  return json::Object{{"type", type}, {"value", value}, {"periodSeconds", 15}};
+}
+
+void defaultScaling(json::Object& behavior, std::string_view direction, json::Array policies) {
+  json::Object* rules = ensureObject(behavior, direction);
+  if (rules == nullptr) return;
+  if (direction == "scaleUp") setMissing(*rules, "stabilizationWindowSeconds", 0);
+  setMissing(*rules, "selectPolicy", "Max");
+  setMissing(*rules, "policies", std::move(policies));
+}
+
+void defaultServicePorts(json::Object& spec) {
+  json::Array* ports = mutableArray(spec, "ports");
+  if (ports == nullptr) return;
+  for (json::Value& value : *ports) {
+    json::Object* port = value.if_object();
+    if (port == nullptr) continue;
+    setMissing(*port, "protocol", "TCP");
+    json::Value* target = port->if_contains("targetPort");
+    bool isUnset = target == nullptr || *target == json::Value(0) || *target == json::Value("");
+    if (isUnset && port->contains("port")) (*port)["targetPort"] = json::Value(port->at("port"));
+  }
+}
+
+}  // namespace
+
+// Selectors of admission webhooks choose namespaces by their own name through this label.
+void defaultNamespace(json::Object& object) {
+  std::string name(textAt(objectAt(object, "metadata"), "name"));
+  json::Object* meta = mutableObject(object, "metadata");
+  if (name.empty() || meta == nullptr) return;
+  json::Object* labels = ensureObject(*meta, "labels");
+  if (labels != nullptr) (*labels)["kubernetes.io/metadata.name"] = name;
+}
+
+void startNamespace(json::Object& object) {
+  if (json::Object* spec = ensureObject(object, "spec")) {
+    json::Array finalizers = arrayAt(*spec, "finalizers");
+    bool isThere = false;
+    for (const json::Value& one : finalizers) isThere = isThere || one == json::Value("kubernetes");
+    if (!isThere) finalizers.push_back("kubernetes");
+    (*spec)["finalizers"] = std::move(finalizers);
+  }
+  object["status"] = json::Object{{"phase", "Active"}};
+}
+
+void startPending(json::Object& object) {
+  object["status"] = json::Object{{"phase", "Pending"}};
+}
+
+void defaultNode(json::Object& object) {
+  json::Object* status = mutableObject(object, "status");
+  if (status != nullptr && status->contains("capacity"))
+    setMissing(*status, "allocatable", json::Value(status->at("capacity")));
+}
+
+void defaultService(json::Object& object) {
+  json::Object* spec = ensureObject(object, "spec");
+  if (spec == nullptr) return;
+  setMissing(*spec, "type", "ClusterIP");
+  std::string type(textAt(*spec, "type"));
+  defaultServicePorts(*spec);
+  if (textAt(*spec, "sessionAffinity") == "ClientIP") {
+    json::Object* config = ensureObject(*spec, "sessionAffinityConfig");
+    json::Object* client = config != nullptr ? ensureObject(*config, "clientIP") : nullptr;
+    if (client != nullptr) setMissing(*client, "timeoutSeconds", kClientIpSeconds);
+  }
+  if (type != "ExternalName") setMissing(*spec, "internalTrafficPolicy", "Cluster");
+  if (type == "NodePort" || type == "LoadBalancer")
+    setMissing(*spec, "externalTrafficPolicy", "Cluster");
+  if (type == "LoadBalancer") setMissing(*spec, "allocateLoadBalancerNodePorts", true);
+}
+
+void startService(json::Object& object) {
+  object["status"] = json::Object{{"loadBalancer", json::Object()}};
+}
+
+// Plain text is taken over into data and never stored as such.
+void defaultSecret(json::Object& object) {
+  json::Object plain = objectAt(object, "stringData");
+  object.stable_erase("stringData");
+  if (plain.empty()) return;
+  json::Object* data = ensureObject(object, "data");
+  if (data == nullptr) return;
+  for (const auto& entry : plain)
+    if (entry.value().is_string())
+      (*data)[entry.key()] = base64Encode(std::string_view(entry.value().get_string()));
+}
+
+void defaultLimitRange(json::Object& object) {
+  json::Object* spec = mutableObject(object, "spec");
+  json::Array* limits = spec != nullptr ? mutableArray(*spec, "limits") : nullptr;
+  if (limits == nullptr) return;
+  for (json::Value& value : *limits) {
+    json::Object* item = value.if_object();
+    if (item == nullptr || textAt(*item, "type") != "Container") continue;
+    copyMissing(*item, "default", "max");
+    copyMissing(*item, "defaultRequest", "default");
+    copyMissing(*item, "defaultRequest", "min");
+  }
+}
+
+void defaultAutoscaler(json::Object& object) {
+  json::Object* spec = mutableObject(object, "spec");
+  if (spec == nullptr) return;
+  if (arrayAt(*spec, "metrics").empty())
+    (*spec)["metrics"] = json::Array{json::Object{
+        {"type", "Resource"},
+        {"resource", json::Object{{"name", "cpu"},
+                                  {"target", json::Object{{"type", "Utilization"},
+                                                          {"averageUtilization", 80}}}}}}};
+  if (json::Object* behavior = mutableObject(*spec, "behavior")) {
+    defaultScaling(*behavior, "scaleUp", {scalingPolicy("Pods", 4), scalingPolicy("Percent", 100)});
+    defaultScaling(*behavior, "scaleDown", {scalingPolicy("Percent", 100)});
+  }
+}
+
+void defaultRoleBinding(json::Object& object) {
+  json::Array* subjects = mutableArray(object, "subjects");
+  if (subjects == nullptr) return;
+  for (json::Value& value : *subjects) {
+    json::Object* subject = value.if_object();
+    if (subject == nullptr) continue;
+    std::string_view kind = textAt(*subject, "kind");
+    if (kind == "User" || kind == "Group")
+      setMissing(*subject, "apiGroup", "rbac.authorization.k8s.io");
+  }
+}
+
+void defaultNetworkPolicy(json::Object& object) {
+  json::Object* spec = mutableObject(object, "spec");
+  if (spec == nullptr || spec->contains("policyTypes")) return;
+  json::Array types{"Ingress"};
+  if (!arrayAt(*spec, "egress").empty()) types.push_back("Egress");
+  spec->emplace("policyTypes", std::move(types));
+}
+
+void defaultCustomResourceDefinition(json::Object& object) {
+  json::Object* spec = mutableObject(object, "spec");
+  json::Object* names = spec != nullptr ? mutableObject(*spec, "names") : nullptr;
+  if (names == nullptr) return;
+  std::string kind(textAt(*names, "kind"));
+  if (kind.empty()) return;
+  setMissing(*names, "singular", lower(kind));
+  setMissing(*names, "listKind", kind + "List");
+}
+
+}  // namespace mangrove::apiserver

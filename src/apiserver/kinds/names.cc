@@ -1,0 +1,120 @@
+#include "apiserver/kinds/names.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "api/label_syntax.h"
+
+namespace mangrove::apiserver {
+namespace {
+
+bool isLower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool isDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool isLetter(char c) {
+  return isLower(c) || (c >= 'A' && c <= 'Z');
+}
+bool onlyPrintable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+std::string atMost(size_t bytes) {
+  return fmt::format("must be no more than {} bytes", bytes);
+}
+
+}  // namespace
+
+std::string subdomainTrouble(std::string_view name) {
+  if (name.size() > api::kMaxDnsSubdomain) return atMost(api::kMaxDnsSubdomain);
+  if (api::isDnsSubdomain(name)) return "";
+  return "a lowercase RFC 1123 subdomain must consist of lower case letters, digits, '-' or '.', "
+         "and every part must start and end with a letter or digit (e.g. 'example.com')";
+}
+
+std::string labelTrouble(std::string_view name) {
+  if (name.size() > api::kMaxLabelName) return atMost(api::kMaxLabelName);
+  if (api::isDnsLabel(name)) return "";
+  return "a lowercase RFC 1123 label must consist of lower case letters, digits or '-', and must "
+         "start and end with a letter or digit (e.g. 'my-name')";
+}
+
+std::string label1035Trouble(std::string_view name) {
+  if (name.size() > api::kMaxLabelName) return atMost(api::kMaxLabelName);
+  if (api::isDnsLabel(name) && isLower(name.front())) return "";
+  return "a DNS-1035 label must consist of lower case letters, digits or '-', start with a letter, "
+         "and end with a letter or digit (e.g. 'my-name')";
+}
+
+std::string pathSegmentTrouble(std::string_view name) {
+  if (name == "." || name == "..") return fmt::format("may not be '{}'", name);
+  for (char c : {'/', '%'})
+    if (name.find(c) != std::string_view::npos) return fmt::format("may not contain '{}'", c);
+  return "";
+}
+
+std::string portNameTrouble(std::string_view name) {
+  if (name.size() > 15) return atMost(15);
+  bool good = !name.empty() && name.front() != '-' && name.back() != '-' &&
+              name.find("--") == std::string_view::npos &&
+              std::any_of(name.begin(), name.end(), isLower) &&
+              std::all_of(name.begin(), name.end(),
+                          [](char c) { return isLower(c) || isDigit(c) || c == '-'; });
+  if (good) return "";
+  return "must consist of lower case letters, digits and single '-' between them, with at least "
+         "one letter (e.g. 'http')";
+}
+
+std::string configKeyTrouble(std::string_view key) {
+  if (key.size() > api::kMaxDnsSubdomain) return atMost(api::kMaxDnsSubdomain);
+  if (key == "." || key.starts_with("..")) return "must not be '.' or start with '..'";
+  bool good = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return isLetter(c) || isDigit(c) || c == '-' || c == '_' || c == '.';
+  });
+  if (good) return "";
+  return "a valid config key must consist of letters, digits, '-', '_' or '.' (e.g. 'key.name')";
+}
+
+std::string variableTrouble(std::string_view name) {
+  bool good = !name.empty() && onlyPrintable(name) && name.find('=') == std::string_view::npos;
+  if (good) return "";
+  return "a valid environment variable name must consist of printable ASCII characters other than "
+         "'='";
+}
+
+std::string pathInVolumeTrouble(std::string_view path) {
+  if (path.starts_with('/')) return "must be a relative path";
+  for (size_t start = 0; start <= path.size();) {
+    size_t end = std::min(path.find('/', start), path.size());
+    if (path.substr(start, end - start) == "..") return "must not contain '..'";
+    start = end + 1;
+  }
+  return "";
+}
+
+std::string nameTrouble(NameRule rule, std::string_view name) {
+  switch (rule) {
+    case NameRule::kLabel:
+      return labelTrouble(name);
+    case NameRule::kLabel1035:
+      return label1035Trouble(name);
+    case NameRule::kPathSegment:
+      return pathSegmentTrouble(name);
+    case NameRule::kSubdomain:
+      break;
+  }
+  return subdomainTrouble(name);
+}
+
+std::string prefixTrouble(NameRule rule, std::string_view prefix) {
+  if (prefix.size() > 1 && (prefix.back() == '-' || prefix.back() == '.')) {
+    std::string whole(prefix);
+    whole.back() = 'a';
+    return nameTrouble(rule, whole);
+  }
+  return nameTrouble(rule, prefix);
+}
+
+}  // namespace mangrove::apiserver

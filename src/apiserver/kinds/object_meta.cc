@@ -1,0 +1,115 @@
+#include "apiserver/kinds/object_meta.h"
+
+#include <fmt/core.h>
+
+#include "api/label_syntax.h"
+#include "apiserver/kinds/inspect.h"
+#include "apiserver/kinds/names.h"
+
+namespace mangrove::apiserver {
+namespace {
+
+void validateAnnotations(const Inspect& meta) {
+  FieldPath at = meta.at().child("annotations");
+  size_t bytes = 0;
+  for (const auto& entry : meta.map("annotations")) {
+    bytes += entry.key().size();
+    if (entry.value().is_string()) bytes += entry.value().get_string().size();
+    // Keys are like those of labels, but upper case in the prefix is let through.
+    std::string key(entry.key());
+    for (char& c : key)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    std::string trouble = api::labelKeyTrouble(key);
+    if (!trouble.empty()) meta.errors().invalid(at, json::Value(entry.key()), trouble);
+  }
+  if (bytes > kMostAnnotationBytes) meta.errors().tooLong(at, kMostAnnotationBytes);
+}
+
+void validateOwner(const Inspect& owner) {
+  if (!owner.has("apiVersion")) owner.invalid("apiVersion", "version must not be empty");
+  for (std::string_view key : {"kind", "name", "uid"})
+    if (owner.text(key).empty()) owner.invalid(key, fmt::format("{} must not be empty", key));
+}
+
+void validateOwners(const Inspect& meta) {
+  size_t controllers = 0;
+  meta.each("ownerReferences", [&](const Inspect& owner) {
+    validateOwner(owner);
+    controllers += owner.flag("controller") ? 1 : 0;
+  });
+  if (controllers > 1)
+    meta.invalid("ownerReferences", "only one reference can have controller set to true");
+}
+
+// Standard finalizers have no prefix; everybody else's must, so that they do not meet.
+void validateFinalizers(const Inspect& meta) {
+  meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath& at) {
+    std::string_view name = value.is_string() ? std::string_view(value.get_string()) : "";
+    bool isStandard = name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
+    std::string trouble = isStandard ? "" : api::labelKeyTrouble(name);
+    if (!trouble.empty()) meta.errors().invalid(at, value, trouble);
+  });
+}
+
+void validateName(const KindInfo& kind, const Inspect& meta) {
+  std::string_view name = meta.text("name");
+  std::string_view prefix = meta.text("generateName");
+  if (!prefix.empty()) meta.check("generateName", prefixTrouble(kind.nameRule, prefix));
+  if (name.empty()) {
+    if (prefix.empty()) meta.required("name", "name or generateName is required");
+    return;
+  }
+  meta.check("name", nameTrouble(kind.nameRule, name));
+}
+
+void validateNamespace(const KindInfo& kind, const Inspect& meta) {
+  std::string_view ns = meta.text("namespace");
+  if (!kind.namespaced) {
+    if (!ns.empty()) meta.forbidden("namespace", "not allowed on this type");
+    return;
+  }
+  if (meta.wants("namespace")) meta.check("namespace", labelTrouble(ns));
+}
+
+}  // namespace
+
+void validateLabels(const json::Object& labels, const FieldPath& at, FieldErrors& errors) {
+  for (const auto& entry : labels) {
+    if (std::string trouble = api::labelKeyTrouble(entry.key()); !trouble.empty())
+      errors.invalid(at, json::Value(entry.key()), trouble);
+    if (!entry.value().is_string()) continue;
+    if (std::string trouble = api::labelValueTrouble(entry.value().get_string()); !trouble.empty())
+      errors.invalid(at, entry.value(), trouble);
+  }
+}
+
+void validateMeta(const KindInfo& kind, const json::Object& object, FieldErrors& errors) {
+  Inspect root(object, errors);
+  Inspect meta = root.child("metadata");
+  validateName(kind, meta);
+  validateNamespace(kind, meta);
+  meta.notNegative("generation");
+  validateLabels(meta.map("labels"), meta.at().child("labels"), errors);
+  validateAnnotations(meta);
+  validateFinalizers(meta);
+  validateOwners(meta);
+}
+
+void validateMetaUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect meta = root.child("metadata");
+  const json::Object& before = objectAt(old, "metadata");
+  for (std::string_view key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
+                               "deletionGracePeriodSeconds"})
+    if (meta.has(key)) meta.immutable(key, before);
+  if (!before.contains("deletionTimestamp")) return;
+  meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath&) {
+    for (const json::Value& known : arrayAt(before, "finalizers"))
+      if (known == value) return;
+    meta.forbidden("finalizers",
+                   "no new finalizers can be added if the object is being deleted, found " +
+                       json::write(value));
+  });
+}
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,84 @@
+#include "apiserver/schema/pruning.h"
+
+#include <unordered_set>
+
+#include "apiserver/schema/field_path.h"
+
+namespace mangrove::apiserver {
+namespace {
+
+using json::Value;
+
+class Pruner {
+ public:
+  void visit(const Schema& schema, Value& value, const FieldPath& at) {
+    if (value.is_object()) object(schema, value.get_object(), at);
+    if (value.is_array() && schema.items != nullptr) {
+      size_t index = 0;
+      for (Value& element : value.get_array()) visit(*schema.items, element, at.at(index++));
+    }
+  }
+  std::vector<std::string> take() { return std::move(gone_); }
+
+ private:
+  void object(const Schema& schema, json::Object& object, const FieldPath& at) {
+    if (schema.type == Type::kAny) return;
+    for (auto it = object.begin(); it != object.end();) {
+      FieldPath here = at.child(it->key());
+      const Schema* inside = schema.member(it->key());
+      if (inside != nullptr) visit(*inside, it->value(), here);
+      if (inside != nullptr || schema.preserveUnknown) {
+        ++it;
+        continue;
+      }
+      gone_.push_back(here.text());
+      it = object.stable_erase(it);
+    }
+  }
+
+  std::vector<std::string> gone_;
+};
+
+class DuplicateFinder {
+ public:
+  void visit(json::View value, const FieldPath& at) {
+    if (value.isArray()) {
+      size_t index = 0;
+      for (json::View element : value.elements()) visit(element, at.at(index++));
+    }
+    if (value.isObject()) object(value, at);
+  }
+  std::vector<std::string> found;
+
+ private:
+  void object(json::View value, const FieldPath& at) {
+    std::unordered_set<std::string_view> keys;
+    for (auto [key, inside] : value.members()) {
+      if (found.size() >= kMostDuplicates) return;
+      FieldPath here = at.child(key);
+      if (!keys.insert(key).second) found.push_back(here.text());
+      visit(inside, here);
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<std::string> prune(const Schema& schema, Value& value) {
+  Pruner pruner;
+  pruner.visit(schema, value, FieldPath());
+  return pruner.take();
+}
+
+std::vector<std::string> unknownFields(const Schema& schema, const Value& value) {
+  Value copy = value;
+  return prune(schema, copy);
+}
+
+std::vector<std::string> duplicateFields(json::View object) {
+  DuplicateFinder finder;
+  finder.visit(object, FieldPath());
+  return std::move(finder.found);
+}
+
+}  // namespace mangrove::apiserver
