@@ -40,7 +40,7 @@ int unknown(const std::vector<std::string>& args) {
   const std::string said = join(std::span(args).first(std::min<size_t>(args.size(), 2)), " ");
   std::string hint = didYouMean(args[0], known);
   if (hint.empty()) hint = didYouMean(said, known);
-  fmt::print(stderr, "mangrove: unknown command '{}'{}; 'mangrove help' lists all\n", args[0],
+  fmt::print(stderr, "mangrove: unknown command '{}'{} ('mangrove help' lists all)\n", args[0],
              hint);
   return kWrongUsage;
 }

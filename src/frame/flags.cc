@@ -78,7 +78,7 @@ Result<std::string> Flags::Impl::known(const std::string& name) const {
   if (flags.count(name)) return name;
   std::vector<std::string_view> names;
   for (const auto& [known, flag] : flags) names.push_back(known);
-  return invalid("unknown flag --{}{}; --help lists those there are", name,
+  return invalid("unknown flag --{}{} (--help lists those there are)", name,
                  didYouMean(name, names));
 }
 
