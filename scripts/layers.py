@@ -82,9 +82,9 @@ def graph():
             lines.append(f"  subgraph level{level}[level {level}]")
             lines += [f"    {n}[{n}/]" for n in here]
             lines.append("  end")
-    for (layer, other), places in sorted(edges().items()):
+    for layer, other in sorted(edges()):
         if other in LEVEL_OF:
-            lines.append(f"  {layer} -->|{len(places)}| {other}")
+            lines.append(f"  {layer} --> {other}")
     return "\n".join(lines + ["```"])
 
 
