@@ -54,9 +54,8 @@ void ClientConnection::start() {
   answered_ = headGiven_ = false;
   reader_.emplace(WireLimits{static_cast<size_t>(pool_.options().maxHeader.v), 0, job_->maxBody},
                   job_->isHead);
-  outbox_->add(job_->head);
   // A connection that was never used cannot be stale, so nothing will be sent again.
-  outbox_->add(used_ ? job_->body : std::move(job_->body));
+  outbox_->add(job_->head, used_ ? job_->body : std::move(job_->body));
   read();
 }
 

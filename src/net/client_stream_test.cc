@@ -1,5 +1,6 @@
 // Long answers from the client's side.
 #include "net/http_client.h"
+#include "net/io_thread.h"
 #include "net/test_support.h"
 
 namespace mangrove::net::testing {
@@ -181,7 +182,7 @@ TEST(HttpStream, PauseHoldsEverythingBack) {
     if (data.starts_with("stop")) stream->pause();
     log.change([&](StreamLog& l) { l.data += data; });
   };
-  stream = client->open({}, std::move(handler), {.idleTimeout = 50ms});
+  stream = client->open({}, std::move(handler));
   assigned.set_value();
   ASSERT_TRUE(answer.until([](auto& slot) { return slot != nullptr; }));
   answer.get()->write("stop");
@@ -199,6 +200,39 @@ TEST(HttpStream, PauseHoldsEverythingBack) {
   EXPECT_EQ(log.get().data.size(), large.size() + 4);
   EXPECT_FALSE(log.get().error) << log.get().error->text();
   answer.change([](auto& slot) { slot.reset(); });
+}
+
+TEST(HttpStream, TheIdleTimeoutRestsWhilePaused) {
+  Loop loop;
+  auto server = serve(loop, {}, echo);
+  auto client = connect(loop, to(*server));
+  Awaitable<StreamLog> log;
+  std::unique_ptr<HttpStream> stream;
+  std::promise<void> assigned;
+  auto handler = recordTo(log);
+  handler.onHead = [&, ready = assigned.get_future().share()](HttpResponse head) {
+    ready.wait();
+    stream->pause();
+    log.change([&](StreamLog& l) { l.status = head.status; });
+  };
+  stream = client->open({}, std::move(handler), {.idleTimeout = 200ms});
+  assigned.set_value();
+  ASSERT_TRUE(log.until([](auto& l) { return l.status == 200; }));
+  // Longer than the timeout, measured by the same kind of timer.
+  IoThread& io = loop.next();
+  Awaitable<bool> later;
+  std::optional<Deadline> timer;
+  io.runAndWait([&] {
+    timer.emplace(io, [&] { later.change([](bool& value) { value = true; }); });
+    timer->in(500ms);
+  });
+  ASSERT_TRUE(later.until([](bool value) { return value; }));
+  EXPECT_EQ(log.get().ends, 0);
+  stream->resume();
+  ASSERT_TRUE(log.until(ended));
+  EXPECT_FALSE(log.get().error) << log.get().error->text();
+  EXPECT_EQ(log.get().data, "GET / ");
+  io.runAndWait([&] { timer.reset(); });
 }
 
 TEST(HttpStream, StreamsDoNotStarveCalls) {

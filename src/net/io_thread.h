@@ -29,7 +29,8 @@ class IoThread {
   // Lets the thread end after the handler it is in, and waits for it.
   void stop();
 
-  // Runs `fn` on this thread, never inside the call. After stop() it is dropped.
+  // Runs `fn` on this thread, never inside the call. After stop() it is dropped. Posts of one
+  // thread keep their order; what the I/O thread posts to itself may be overtaken by others.
   void post(Fn fn);
   // As post(), but at once when already on this thread.
   void dispatch(Fn fn);

@@ -48,15 +48,16 @@ TEST(Loop, FreesWhatItNeverRan) {
 TEST(IoThread, DispatchRunsInlineOnlyAtHome) {
   Loop loop(2);
   IoThread& io = loop.next();
-  std::vector<int> order;
+  Awaitable<std::vector<int>> order;
+  auto note = [&order](int n) { order.change([n](auto& all) { all.push_back(n); }); };
   io.runAndWait([&] {
     EXPECT_TRUE(io.current());
-    io.post([&] { order.push_back(3); });
-    io.dispatch([&] { order.push_back(1); });
-    io.runAndWait([&] { order.push_back(2); });
+    io.post([&] { note(3); });
+    io.dispatch([&] { note(1); });
+    io.runAndWait([&] { note(2); });
   });
-  io.runAndWait([] {});
-  EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
+  ASSERT_TRUE(order.until([](auto& all) { return all.size() == 3; }));
+  EXPECT_EQ(order.get(), (std::vector<int>{1, 2, 3}));
 }
 
 // Only whether they fire is looked at: a busy machine may wake us for several at once.

@@ -19,6 +19,13 @@ void Outbox::add(std::string data) {
   pump();
 }
 
+void Outbox::add(std::string head, std::string body) {
+  bool together = body.size() <= kMergeLimit;
+  if (together) head += body;
+  add(std::move(head));
+  if (!together) add(std::move(body));
+}
+
 void Outbox::detach() {
   user_ = nullptr;
   if (!writing_) queue_.clear();

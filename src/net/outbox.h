@@ -27,6 +27,8 @@ class Outbox : public std::enable_shared_from_this<Outbox> {
   Outbox(TransportPtr transport, User* user) : transport_(std::move(transport)), user_(user) {}
 
   void add(std::string data);
+  // A message's head and body: one write when the body is small.
+  void add(std::string head, std::string body);
   bool empty() const { return queue_.empty(); }
   // No more events, no more writes.
   void detach();

@@ -136,8 +136,7 @@ void ServerSession::refuse(const WireError& error) {
   keepAlive_ = false;
   state_ = State::kReplying;
   ResponseFraming framing{ResponseFraming::Body::kLength, response.body.size(), false};
-  sendHead(response, framing);
-  send(std::move(response.body));
+  sendWhole(response, framing, std::move(response.body));
 }
 
 void ServerSession::onDeadline() {
@@ -158,9 +157,11 @@ bool ServerSession::keepAliveAfter(const HttpResponse& response) const {
   return keepAlive_ && !core_->closing() && !response.headers.hasToken("Connection", "close");
 }
 
-void ServerSession::sendHead(const HttpResponse& response, ResponseFraming framing) {
+void ServerSession::sendWhole(const HttpResponse& response, ResponseFraming framing,
+                              std::string body) {
   framing.keepAlive = keepAlive_;
-  send(responseHead(response, framing, core_->date()));
+  deadline_.in(core_->options().writeTimeout);
+  outbox_->add(responseHead(response, framing, core_->date()), std::move(body));
 }
 
 void ServerSession::send(std::string data) {
@@ -177,8 +178,7 @@ void ServerSession::reply(uint64_t turn, HttpResponse response) {
   ResponseFraming framing;
   framing.length = response.body.size();
   if (bodiless) framing.body = ResponseFraming::Body::kNone;
-  sendHead(response, framing);
-  if (!bodiless && !isHead_) send(std::move(response.body));
+  sendWhole(response, framing, bodiless || isHead_ ? "" : std::move(response.body));
 }
 
 void ServerSession::startStream(uint64_t turn, const HttpResponse& head,
@@ -223,7 +223,7 @@ void ServerSession::upgrade(uint64_t turn, const HttpResponse& head, UpgradeDone
   if (!awaited(turn) || ended_) return done(nullptr);
   state_ = State::kUpgrading;
   upgradeDone_ = std::move(done);
-  sendHead(head, {});
+  sendWhole(head, {}, "");
 }
 
 void ServerSession::handOver() {

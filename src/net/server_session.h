@@ -75,7 +75,7 @@ class ServerSession final : public std::enable_shared_from_this<ServerSession>,
 
   bool awaited(uint64_t turn) const { return state_ == State::kHandling && turn == turn_; }
   bool keepAliveAfter(const HttpResponse& response) const;
-  void sendHead(const HttpResponse& response, ResponseFraming framing);
+  void sendWhole(const HttpResponse& response, ResponseFraming framing, std::string body);
   void send(std::string data);
   void linger();
   void handOver();
