@@ -1,0 +1,261 @@
+#include "client/leader_election.h"
+
+#include "base/check.h"
+#include "base/log.h"
+#include "json/value.h"
+
+namespace mangrove::client {
+
+namespace {
+const Logger log("election");
+}
+
+class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection::Impl> {
+ public:
+  Impl(ElectionConfig config, ApiClient& client, Mailbox& owner, Clock& clock, uint64_t seed,
+       ElectionCallbacks callbacks)
+      : config_(std::move(config)),
+        client_(client),
+        owner_(owner),
+        clock_(clock),
+        rng_(seed),
+        callbacks_(std::move(callbacks)) {
+    auto good = checkElection(config_);
+    CHECK(good.has_value(), "{}", good.error().text());
+  }
+
+  bool leading() const { return leading_ && clock_.mono() < leaderUntil_; }
+  Duration remaining() const { return leading() ? leaderUntil_ - clock_.mono() : Duration::zero(); }
+  const std::string& leader() const { return leader_; }
+
+  // ---- the cycle: look, decide, write, wait ----
+
+  void look() {
+    if (stopped_) return;
+    // The leader knows the Lease already; one request instead of two.
+    if (leading_ && seen_) return decide();
+    Request request;
+    request.ref = ref();
+    send(std::move(request),
+         [](Impl& self, Result<Reply> reply) { self.onLease(std::move(reply)); });
+  }
+
+  void onLease(Result<Reply> reply) {
+    if (!reply && reply.error().code() == Code::kNotFound) return onAbsent();
+    if (!reply) return failed(reply.error());
+    if (!observe(reply->body)) return again();
+    decide();
+  }
+
+  // Somebody deleted the Lease. Its holder may not know yet and acts on, so its time still counts.
+  void onAbsent() {
+    if (seen_ && electionStep(config_, *seen_, clock_.mono()) == ElectionStep::kWait)
+      return again();
+    create();
+  }
+
+  bool observe(const std::string& body) {
+    auto lease = api::decodeText<api::Lease>(body);
+    if (!lease) {
+      log.warn("lease {}/{}: {}", config_.ns, config_.name, lease.error().text());
+      return false;
+    }
+    seen_ = see(seen_, std::move(*lease), clock_.mono());
+    announce(seen_->lease.holderIdentity);
+    return true;
+  }
+
+  void decide() {
+    if (electionStep(config_, *seen_, clock_.mono()) == ElectionStep::kWait) return again();
+    write(claimed(config_, seen_->lease, clock_.wall()));
+  }
+
+  void create() {
+    Request request;
+    request.verb = Verb::kCreate;
+    request.ref = ref();
+    request.ref.name.clear();
+    request.body = json::write(newLease(config_, clock_.wall()).toJson());
+    claim(std::move(request));
+  }
+
+  // A patch of the spec alone, so that labels and unknown fields stay, on the version we saw, so
+  // that two candidates cannot both succeed.
+  void write(const api::Lease& lease) { claim(patchTo(lease)); }
+
+  Request patchTo(const api::Lease& lease) const {
+    json::Object body{{"metadata", json::Object{{"resourceVersion", lease.meta.resourceVersion}}},
+                      {"spec", lease.specJson()}};
+    return patchRequest(ref(), PatchType::kMerge, json::write(body));
+  }
+
+  void claim(Request request) {
+    MonoTime sentAt = clock_.mono();
+    send(std::move(request),
+         [sentAt](Impl& self, Result<Reply> reply) { self.onClaim(sentAt, std::move(reply)); });
+  }
+
+  void onClaim(MonoTime sentAt, Result<Reply> reply) {
+    if (!reply) {
+      Code code = reply.error().code();
+      // Somebody else was faster, or it was deleted: look again before the next try.
+      if (code == Code::kConflict || code == Code::kExists || code == Code::kNotFound) {
+        seen_.reset();
+        if (leading_) return lookSoon();
+      }
+      return failed(reply.error());
+    }
+    if (!observe(reply->body) || seen_->lease.holderIdentity != config_.identity) return again();
+    leaderUntil_ = sentAt + config_.renewDeadline;
+    lead();
+    again();
+  }
+
+  // A leader whose write was refused finds out at once who holds the Lease now.
+  void lookSoon() {
+    Request request;
+    request.ref = ref();
+    send(std::move(request), [](Impl& self, Result<Reply> reply) {
+      if (!reply && reply.error().code() == Code::kNotFound) return self.create();
+      if (!reply) return self.failed(reply.error());
+      if (!self.observe(reply->body)) return self.again();
+      if (self.seen_->lease.holderIdentity != self.config_.identity) self.follow("lost the Lease");
+      self.again();
+    });
+  }
+
+  void failed(const Error& error) {
+    log.debug("{}", error.text());
+    again();
+  }
+
+  // ---- being the leader ----
+
+  void lead() {
+    if (clock_.mono() >= leaderUntil_) return;  // the answer took so long that it is worth nothing
+    expiry_ = clock_.at(leaderUntil_, post([](Impl& self) { self.expire(); }));
+    if (leading_) return;
+    leading_ = true;
+    log.info("{} leads {}/{}", config_.identity, config_.ns, config_.name);
+    if (callbacks_.started) callbacks_.started();
+  }
+
+  void expire() {
+    if (leading_ && clock_.mono() >= leaderUntil_) follow("could not renew the Lease in time");
+  }
+
+  void follow(const char* why) {
+    if (!leading_) return;
+    leading_ = false;
+    expiry_.reset();
+    log.warn("{} leads {}/{} no longer: {}", config_.identity, config_.ns, config_.name, why);
+    if (callbacks_.stopped) callbacks_.stopped();
+  }
+
+  void announce(const std::string& holder) {
+    if (holder == leader_) return;
+    leader_ = holder;
+    if (!holder.empty() && callbacks_.newLeader) callbacks_.newLeader(holder);
+  }
+
+  // ---- stopping ----
+
+  void stop(Fn done) {
+    bool mine = leading_;
+    stopped_ = true;
+    next_.reset();
+    follow("stopped");
+    if (!mine || !config_.releaseOnCancel || !seen_) {
+      if (done) done();
+      return;
+    }
+    Request request = patchTo(released(seen_->lease, clock_.wall()));
+    request.timeout = config_.retryPeriod;
+    client_.submit(owner_, std::move(request),
+                   [done = std::move(done)](Result<Reply> reply) mutable {
+                     if (!reply) log.info("giving back the lease: {}", reply.error().text());
+                     if (done) done();
+                   });
+  }
+
+  void abandon() {
+    stopped_ = true;
+    next_.reset();
+    expiry_.reset();
+    callbacks_ = {};
+  }
+
+ private:
+  Ref ref() const { return {kind::kLease, config_.ns, config_.name}; }
+
+  void send(Request request, UniqueFn<void(Impl&, Result<Reply>)> done) {
+    request.flow = "leases";
+    request.timeout = config_.renewDeadline / 2;
+    request.maxTries = 1;  // the cycle itself is the retry
+    client_.submit(owner_, std::move(request),
+                   [weak = weak_from_this(), done = std::move(done)](Result<Reply> reply) mutable {
+                     auto self = weak.lock();
+                     if (self && !self->stopped_) done(*self, std::move(reply));
+                   });
+  }
+
+  Fn post(UniqueFn<void(Impl&)> fn) {
+    return [&owner = owner_, weak = weak_from_this(), fn = std::move(fn)]() mutable {
+      owner.post([weak, fn = std::move(fn)]() mutable {
+        if (auto self = weak.lock()) fn(*self);
+      });
+    };
+  }
+
+  // Leaders keep a steady pace; candidates spread out.
+  void again() {
+    if (stopped_) return;
+    double factor = leading_ ? 1 : 1 + config_.jitter * rng_.unit();
+    Duration wait(static_cast<int64_t>(static_cast<double>(config_.retryPeriod.count()) * factor));
+    next_ = clock_.after(wait, post([](Impl& self) { self.look(); }));
+  }
+
+  const ElectionConfig config_;
+  ApiClient& client_;
+  Mailbox& owner_;
+  Clock& clock_;
+  Rng rng_;
+  ElectionCallbacks callbacks_;
+  std::optional<SeenLease> seen_;
+  std::string leader_;
+  MonoTime leaderUntil_{};
+  Timer next_, expiry_;
+  bool leading_ = false;
+  bool stopped_ = false;
+};
+
+LeaderElection::LeaderElection(ElectionConfig config, ApiClient& client, Mailbox& owner,
+                               Clock& clock, uint64_t seed, ElectionCallbacks callbacks)
+    : impl_(std::make_shared<Impl>(std::move(config), client, owner, clock, seed,
+                                   std::move(callbacks))) {}
+
+LeaderElection::~LeaderElection() {
+  impl_->abandon();
+}
+
+void LeaderElection::start() {
+  impl_->look();
+}
+
+void LeaderElection::stop(Fn done) {
+  impl_->stop(std::move(done));
+}
+
+bool LeaderElection::leading() const {
+  return impl_->leading();
+}
+
+Duration LeaderElection::remaining() const {
+  return impl_->remaining();
+}
+
+const std::string& LeaderElection::leader() const {
+  return impl_->leader();
+}
+
+}  // namespace mangrove::client
