@@ -39,9 +39,9 @@ constexpr std::string_view kBehavior = "autoscaling.alpha.kubernetes.io/behavior
 
 bool isCpu(const json::Value& metric) {
   if (!metric.is_object()) return false;
-  const json::Object& resource = objectAt(metric.get_object(), "resource");
-  return textAt(metric.get_object(), "type") == "Resource" && textAt(resource, "name") == "cpu" &&
-         objectAt(resource, "target").contains("averageUtilization");
+  const json::Object& resource = objectIn(metric.get_object(), "resource");
+  return textIn(metric.get_object(), "type") == "Resource" && textIn(resource, "name") == "cpu" &&
+         objectIn(resource, "target").contains("averageUtilization");
 }
 
 json::Value cpuMetric(std::string_view part, const json::Value& percent) {
@@ -56,7 +56,7 @@ json::Value takeAnnotation(json::Object& object, std::string_view key) {
   json::Object* meta = mutableObject(object, "metadata");
   json::Object* annotations = meta != nullptr ? mutableObject(*meta, "annotations") : nullptr;
   if (annotations == nullptr || !annotations->contains(key)) return nullptr;
-  auto value = json::parse(textAt(*annotations, key));
+  auto value = json::parse(textIn(*annotations, key));
   annotations->stable_erase(key);
   if (annotations->empty()) meta->stable_erase("annotations");
   return value ? *value : json::Value();
@@ -89,9 +89,9 @@ void autoscalerToStored(json::Object& object) {
 }
 
 void currentFromStored(json::Object& status) {
-  for (const json::Value& metric : json::Array(arrayAt(status, "currentMetrics"))) {
+  for (const json::Value& metric : json::Array(arrayIn(status, "currentMetrics"))) {
     if (!metric.is_object()) continue;
-    const json::Object& current = objectAt(objectAt(metric.get_object(), "resource"), "current");
+    const json::Object& current = objectIn(objectIn(metric.get_object(), "resource"), "current");
     const json::Value* percent = current.if_contains("averageUtilization");
     if (percent != nullptr) status["currentCPUUtilizationPercentage"] = *percent;
   }
@@ -103,7 +103,7 @@ void autoscalerFromStored(json::Object& object) {
   json::Object* spec = mutableObject(object, "spec");
   if (spec == nullptr) return;
   json::Array others;
-  for (const json::Value& metric : json::Array(arrayAt(*spec, "metrics"))) {
+  for (const json::Value& metric : json::Array(arrayIn(*spec, "metrics"))) {
     if (isCpu(metric) && !spec->contains("targetCPUUtilizationPercentage"))
       (*spec)["targetCPUUtilizationPercentage"] =
           metric.at("resource").at("target").at("averageUtilization");

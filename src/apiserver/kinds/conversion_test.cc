@@ -7,6 +7,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 TEST(Conversion, ServedFormsBecomeStoredOnesAndBack) {
   struct Row {
     const char *served, *stored;

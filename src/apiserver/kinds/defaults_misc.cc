@@ -9,7 +9,7 @@ namespace {
 constexpr int kClientIpSeconds = 10800;  // three hours of session affinity
 
 void copyMissing(json::Object& item, std::string_view to, std::string_view from) {
-  json::Object source = objectAt(item, from);
+  json::Object source = objectIn(item, from);
   if (source.empty()) return;
   json::Object* target = ensureObject(item, to);
   if (target == nullptr) return;
@@ -45,7 +45,7 @@ void defaultServicePorts(json::Object& spec) {
 
 // Selectors of admission webhooks choose namespaces by their own name through this label.
 void defaultNamespace(json::Object& object) {
-  std::string name(textAt(objectAt(object, "metadata"), "name"));
+  std::string name(textIn(objectIn(object, "metadata"), "name"));
   json::Object* meta = mutableObject(object, "metadata");
   if (name.empty() || meta == nullptr) return;
   json::Object* labels = ensureObject(*meta, "labels");
@@ -54,7 +54,7 @@ void defaultNamespace(json::Object& object) {
 
 void startNamespace(json::Object& object) {
   if (json::Object* spec = ensureObject(object, "spec")) {
-    json::Array finalizers = arrayAt(*spec, "finalizers");
+    json::Array finalizers = arrayIn(*spec, "finalizers");
     bool isThere = false;
     for (const json::Value& one : finalizers) isThere = isThere || one == json::Value("kubernetes");
     if (!isThere) finalizers.push_back("kubernetes");
@@ -77,9 +77,9 @@ void defaultService(json::Object& object) {
   json::Object* spec = ensureObject(object, "spec");
   if (spec == nullptr) return;
   setMissing(*spec, "type", "ClusterIP");
-  std::string type(textAt(*spec, "type"));
+  std::string type(textIn(*spec, "type"));
   defaultServicePorts(*spec);
-  if (textAt(*spec, "sessionAffinity") == "ClientIP") {
+  if (textIn(*spec, "sessionAffinity") == "ClientIP") {
     json::Object* config = ensureObject(*spec, "sessionAffinityConfig");
     json::Object* client = config != nullptr ? ensureObject(*config, "clientIP") : nullptr;
     if (client != nullptr) setMissing(*client, "timeoutSeconds", kClientIpSeconds);
@@ -96,7 +96,7 @@ void startService(json::Object& object) {
 
 // Plain text is taken over into data and never stored as such.
 void defaultSecret(json::Object& object) {
-  json::Object plain = objectAt(object, "stringData");
+  json::Object plain = objectIn(object, "stringData");
   object.stable_erase("stringData");
   if (plain.empty()) return;
   json::Object* data = ensureObject(object, "data");
@@ -112,7 +112,7 @@ void defaultLimitRange(json::Object& object) {
   if (limits == nullptr) return;
   for (json::Value& value : *limits) {
     json::Object* item = value.if_object();
-    if (item == nullptr || textAt(*item, "type") != "Container") continue;
+    if (item == nullptr || textIn(*item, "type") != "Container") continue;
     copyMissing(*item, "default", "max");
     copyMissing(*item, "defaultRequest", "default");
     copyMissing(*item, "defaultRequest", "min");
@@ -122,7 +122,7 @@ void defaultLimitRange(json::Object& object) {
 void defaultAutoscaler(json::Object& object) {
   json::Object* spec = mutableObject(object, "spec");
   if (spec == nullptr) return;
-  if (arrayAt(*spec, "metrics").empty())
+  if (arrayIn(*spec, "metrics").empty())
     (*spec)["metrics"] = json::Array{json::Object{
         {"type", "Resource"},
         {"resource", json::Object{{"name", "cpu"},
@@ -140,7 +140,7 @@ void defaultRoleBinding(json::Object& object) {
   for (json::Value& value : *subjects) {
     json::Object* subject = value.if_object();
     if (subject == nullptr) continue;
-    std::string_view kind = textAt(*subject, "kind");
+    std::string_view kind = textIn(*subject, "kind");
     if (kind == "User" || kind == "Group")
       setMissing(*subject, "apiGroup", "rbac.authorization.k8s.io");
   }
@@ -150,7 +150,7 @@ void defaultNetworkPolicy(json::Object& object) {
   json::Object* spec = mutableObject(object, "spec");
   if (spec == nullptr || spec->contains("policyTypes")) return;
   json::Array types{"Ingress"};
-  if (!arrayAt(*spec, "egress").empty()) types.push_back("Egress");
+  if (!arrayIn(*spec, "egress").empty()) types.push_back("Egress");
   spec->emplace("policyTypes", std::move(types));
 }
 
@@ -158,7 +158,7 @@ void defaultCustomResourceDefinition(json::Object& object) {
   json::Object* spec = mutableObject(object, "spec");
   json::Object* names = spec != nullptr ? mutableObject(*spec, "names") : nullptr;
   if (names == nullptr) return;
-  std::string kind(textAt(*names, "kind"));
+  std::string kind(textIn(*names, "kind"));
   if (kind.empty()) return;
   setMissing(*names, "singular", lower(kind));
   setMissing(*names, "listKind", kind + "List");

@@ -10,7 +10,7 @@ void defaultContainers(json::Object& spec, std::string_view key) {
   for (json::Value& value : *containers) {
     json::Object* container = value.if_object();
     if (container == nullptr) continue;
-    setMissing(*container, "imagePullPolicy", pullPolicyFor(textAt(*container, "image")));
+    setMissing(*container, "imagePullPolicy", pullPolicyFor(textIn(*container, "image")));
   }
 }
 
@@ -18,14 +18,14 @@ void defaultVolume(json::Object& volume) {
   bool hasSource = volume.size() > (volume.contains("name") ? 1u : 0u);
   if (!hasSource) volume.emplace("emptyDir", json::Object());
   if (json::Object* image = mutableObject(volume, "image"))
-    setMissing(*image, "pullPolicy", pullPolicyFor(textAt(*image, "reference")));
+    setMissing(*image, "pullPolicy", pullPolicyFor(textIn(*image, "reference")));
 }
 
 // The old name of the field is kept in step for clients that still read it.
 void mirrorServiceAccount(json::Object& spec) {
-  if (std::string name(textAt(spec, "serviceAccountName")); !name.empty())
+  if (std::string name(textIn(spec, "serviceAccountName")); !name.empty())
     spec["serviceAccount"] = name;
-  else if (std::string old(textAt(spec, "serviceAccount")); !old.empty())
+  else if (std::string old(textIn(spec, "serviceAccount")); !old.empty())
     spec["serviceAccountName"] = old;
 }
 
@@ -33,7 +33,7 @@ void mirrorServiceAccount(json::Object& spec) {
 void requestLimits(json::Object& owner) {
   json::Object* resources = mutableObject(owner, "resources");
   const json::Object& limits =
-      resources != nullptr ? objectAt(*resources, "limits") : objectAt(owner, "");
+      resources != nullptr ? objectIn(*resources, "limits") : objectIn(owner, "");
   if (limits.empty()) return;
   json::Object copy = limits;
   json::Object* requests = ensureObject(*resources, "requests");

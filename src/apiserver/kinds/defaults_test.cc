@@ -7,6 +7,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 void expectCompleted(std::string_view in, std::string_view want) {
   json::Value object = completed(in);
   EXPECT_EQ(json::writeSorted(object), json::writeSorted(yaml(want))) << in;

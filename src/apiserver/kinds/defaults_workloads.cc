@@ -17,12 +17,12 @@ json::Object* rollingUpdateOf(json::Object& spec, std::string_view key) {
   json::Object* strategy = ensureObject(spec, key);
   if (strategy == nullptr) return nullptr;
   setMissing(*strategy, "type", "RollingUpdate");
-  return textAt(*strategy, "type") == "RollingUpdate" ? ensureObject(*strategy, "rollingUpdate")
+  return textIn(*strategy, "type") == "RollingUpdate" ? ensureObject(*strategy, "rollingUpdate")
                                                       : nullptr;
 }
 
 json::Object labelsOfTemplate(const json::Object& spec) {
-  return objectAt(objectAt(objectAt(spec, "template"), "metadata"), "labels");
+  return objectIn(objectIn(objectIn(spec, "template"), "metadata"), "labels");
 }
 
 void setLabel(json::Object& labels, std::string_view key, std::string_view value) {
@@ -98,8 +98,8 @@ void defaultJob(json::Object& object) {
 // A job's pods are told from all others by the uid of the job, unless its author says otherwise.
 void startJob(json::Object& object) {
   json::Object* spec = mutableObject(object, "spec");
-  const json::Object& meta = objectAt(object, "metadata");
-  std::string uid(textAt(meta, "uid")), name(textAt(meta, "name"));
+  const json::Object& meta = objectIn(object, "metadata");
+  std::string uid(textIn(meta, "uid")), name(textIn(meta, "name"));
   if (spec == nullptr || uid.empty()) return;
   const json::Value* manual = spec->if_contains("manualSelector");
   if (manual != nullptr && manual->is_bool() && manual->get_bool()) return;

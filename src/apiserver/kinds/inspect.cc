@@ -6,19 +6,19 @@
 
 namespace mangrove::apiserver {
 
-const json::Object& objectAt(const json::Object& object, std::string_view key) {
+const json::Object& objectIn(const json::Object& object, std::string_view key) {
   static const json::Object kNone;
   const json::Value* value = object.if_contains(key);
   return value != nullptr && value->is_object() ? value->get_object() : kNone;
 }
 
-const json::Array& arrayAt(const json::Object& object, std::string_view key) {
+const json::Array& arrayIn(const json::Object& object, std::string_view key) {
   static const json::Array kNone;
   const json::Value* value = object.if_contains(key);
   return value != nullptr && value->is_array() ? value->get_array() : kNone;
 }
 
-std::string_view textAt(const json::Object& object, std::string_view key) {
+std::string_view textIn(const json::Object& object, std::string_view key) {
   const json::Value* value = object.if_contains(key);
   return value != nullptr && value->is_string() ? std::string_view(value->get_string())
                                                 : std::string_view();
@@ -57,7 +57,7 @@ const json::Value& Inspect::value(std::string_view key) const {
 }
 
 std::string_view Inspect::text(std::string_view key) const {
-  return textAt(*object_, key);
+  return textIn(*object_, key);
 }
 
 std::optional<int64_t> Inspect::integer(std::string_view key) const {
@@ -72,11 +72,11 @@ bool Inspect::flag(std::string_view key) const {
 }
 
 const json::Array& Inspect::array(std::string_view key) const {
-  return arrayAt(*object_, key);
+  return arrayIn(*object_, key);
 }
 
 const json::Object& Inspect::map(std::string_view key) const {
-  return objectAt(*object_, key);
+  return objectIn(*object_, key);
 }
 
 void Inspect::required(std::string_view key, std::string_view why) const {

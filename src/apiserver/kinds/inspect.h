@@ -97,9 +97,9 @@ class Inspect {
 // Both absent, or both the same JSON.
 bool sameMember(const json::Object& a, const json::Object& b, std::string_view key);
 // Inside objects that may be absent: an empty object then.
-const json::Object& objectAt(const json::Object& object, std::string_view key);
-const json::Array& arrayAt(const json::Object& object, std::string_view key);
-std::string_view textAt(const json::Object& object, std::string_view key);
+const json::Object& objectIn(const json::Object& object, std::string_view key);
+const json::Array& arrayIn(const json::Object& object, std::string_view key);
+std::string_view textIn(const json::Object& object, std::string_view key);
 // For defaulting: the member as an object, made if absent; nullptr when it is something else.
 json::Object* ensureObject(json::Object& object, std::string_view key);
 json::Object* mutableObject(json::Object& object, std::string_view key);  // nullptr when absent

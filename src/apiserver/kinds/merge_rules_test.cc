@@ -8,6 +8,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 TEST(MergeRules, PatchesMergeByTheKeysOfTheTables) {
   struct Row {
     const char *kind, *document, *patch, *want;

@@ -98,13 +98,13 @@ void validateMeta(const KindInfo& kind, const json::Object& object, FieldErrors&
 void validateMetaUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect meta = root.child("metadata");
-  const json::Object& before = objectAt(old, "metadata");
+  const json::Object& before = objectIn(old, "metadata");
   for (std::string_view key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
                                "deletionGracePeriodSeconds"})
     if (meta.has(key)) meta.immutable(key, before);
   if (!before.contains("deletionTimestamp")) return;
   meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath&) {
-    for (const json::Value& known : arrayAt(before, "finalizers"))
+    for (const json::Value& known : arrayIn(before, "finalizers"))
       if (known == value) return;
     meta.forbidden("finalizers",
                    "no new finalizers can be added if the object is being deleted, found " +

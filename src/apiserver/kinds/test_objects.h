@@ -14,7 +14,7 @@
 #include "base/strings.h"
 #include "json/yaml.h"
 
-namespace mangrove::apiserver {
+namespace mangrove::apiserver::fixture {
 
 inline json::Value yaml(std::string_view text) {
   auto value = json::parseYamlDocument(text);
@@ -66,4 +66,4 @@ inline std::string createErrors(std::string_view text) {
   return errors.empty() ? "" : errors.text();
 }
 
-}  // namespace mangrove::apiserver
+}  // namespace mangrove::apiserver::fixture

@@ -85,7 +85,7 @@ void validateJob(const json::Object& object, FieldErrors& errors) {
 void validateJobUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  const json::Object& before = objectAt(old, "spec");
+  const json::Object& before = objectIn(old, "spec");
   for (std::string_view key :
        {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy"})
     spec.immutable(key, before);
@@ -94,7 +94,7 @@ void validateJobUpdate(const json::Object& now, const json::Object& old, FieldEr
                    spec.value("completions") == spec.value("parallelism");
   if (!isElastic) spec.immutable("completions", before);
   // While suspended and never started its placement may still change.
-  bool isWaiting = textAt(objectAt(old, "status"), "startTime").empty() &&
+  bool isWaiting = textIn(objectIn(old, "status"), "startTime").empty() &&
                    before.contains("suspend") && before.at("suspend") == json::Value(true);
   if (!isWaiting) spec.immutable("template", before);
 }

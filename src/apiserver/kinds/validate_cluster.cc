@@ -65,7 +65,7 @@ void validateNode(const json::Object& object, FieldErrors& errors) {
 void validateNodeUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  const json::Object& before = objectAt(old, "spec");
+  const json::Object& before = objectIn(old, "spec");
   for (std::string_view key : {"podCIDR", "podCIDRs", "providerID"})
     if (before.contains(key) && !sameMember(spec.object(), before, key))
       spec.forbidden(key, "node updates may not change it once it is set");

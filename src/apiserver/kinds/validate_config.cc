@@ -49,7 +49,7 @@ void checkType(const Inspect& root) {
     root.errors().required(at.key("password"));
   }
   if (type == "kubernetes.io/dockerconfigjson" && data.contains(".dockerconfigjson")) {
-    auto text = base64Decode(textAt(data, ".dockerconfigjson"));
+    auto text = base64Decode(textIn(data, ".dockerconfigjson"));
     if (text && !json::parse(*text))
       root.errors().invalid(at.key(".dockerconfigjson"), "<secret contents redacted>", "want JSON");
   }

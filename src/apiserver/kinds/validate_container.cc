@@ -69,7 +69,7 @@ void checkEnvironment(const Inspect& container) {
 
 bool hasVolume(const Inspect& spec, std::string_view name) {
   for (const json::Value& volume : spec.array("volumes"))
-    if (volume.is_object() && textAt(volume.get_object(), "name") == name) return true;
+    if (volume.is_object() && textIn(volume.get_object(), "name") == name) return true;
   return false;
 }
 

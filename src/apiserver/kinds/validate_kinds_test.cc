@@ -6,6 +6,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 using testing::HasSubstr;
 
 // One change to a good object: for a create when old is nullptr, otherwise as an update.

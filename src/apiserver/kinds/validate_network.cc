@@ -110,9 +110,9 @@ void validateService(const json::Object& object, FieldErrors& errors) {
 void validateServiceUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  const json::Object& before = objectAt(old, "spec");
-  bool mayChange = isExternal(spec.text("type")) || isExternal(textAt(before, "type")) ||
-                   textAt(before, "clusterIP").empty();
+  const json::Object& before = objectIn(old, "spec");
+  bool mayChange = isExternal(spec.text("type")) || isExternal(textIn(before, "type")) ||
+                   textIn(before, "clusterIP").empty();
   if (!mayChange) spec.immutable("clusterIP", before);
 }
 

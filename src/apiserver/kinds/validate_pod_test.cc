@@ -7,6 +7,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 using testing::HasSubstr;
 
 constexpr const char* kPod = R"(

@@ -14,7 +14,7 @@ constexpr std::string_view kOnlyThese =
 void takeOver(json::Object& to, const json::Object& from, std::string_view list,
               std::string_view key) {
   json::Array* target = mutableArray(to, list);
-  const json::Array& source = arrayAt(from, list);
+  const json::Array& source = arrayIn(from, list);
   if (target == nullptr || target->size() != source.size()) return;
   for (size_t i = 0; i < source.size(); ++i) {
     if (!(*target)[i].is_object() || !source[i].is_object()) continue;
@@ -51,7 +51,7 @@ bool containsEqual(const json::Array& array, const json::Value& value) {
 }
 
 void checkTolerations(const Inspect& spec, const json::Object& old) {
-  for (const json::Value& one : arrayAt(old, "tolerations"))
+  for (const json::Value& one : arrayIn(old, "tolerations"))
     if (!containsEqual(spec.array("tolerations"), one))
       return spec.forbidden("tolerations",
                             "existing toleration can not be modified except its tolerationSeconds");
@@ -59,16 +59,16 @@ void checkTolerations(const Inspect& spec, const json::Object& old) {
 
 void checkGates(const Inspect& spec, const json::Object& old) {
   for (const json::Value& gate : spec.array("schedulingGates"))
-    if (!containsEqual(arrayAt(old, "schedulingGates"), gate))
+    if (!containsEqual(arrayIn(old, "schedulingGates"), gate))
       return spec.forbidden("schedulingGates",
                             "only deletion is allowed, but found new scheduling gate");
 }
 
 // While gated a pod has not been looked at by any scheduler: its demands may still be tightened.
 void allowTightening(json::Object& allowed, const Inspect& spec, const json::Object& old) {
-  if (arrayAt(old, "schedulingGates").empty()) return;
+  if (arrayIn(old, "schedulingGates").empty()) return;
   bool isTighter = true;
-  for (const auto& label : objectAt(old, "nodeSelector")) {
+  for (const auto& label : objectIn(old, "nodeSelector")) {
     const json::Value* now = spec.map("nodeSelector").if_contains(label.key());
     isTighter = isTighter && now != nullptr && *now == label.value();
   }
@@ -81,7 +81,7 @@ void allowTightening(json::Object& allowed, const Inspect& spec, const json::Obj
 void validatePodUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  const json::Object& before = objectAt(old, "spec");
+  const json::Object& before = objectIn(old, "spec");
   json::Object allowed = before;
   for (std::string_view list : {"containers", "initContainers"})
     takeOver(allowed, spec.object(), list, "image");
@@ -100,7 +100,7 @@ void validatePodUpdate(const json::Object& now, const json::Object& old, FieldEr
 void validatePodResize(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  json::Object allowed = objectAt(old, "spec");
+  json::Object allowed = objectIn(old, "spec");
   for (std::string_view list : {"containers", "initContainers"})
     for (std::string_view key : {"resources", "resizePolicy"})
       takeOver(allowed, spec.object(), list, key);
@@ -113,8 +113,8 @@ void validateEphemeralContainers(const json::Object& now, const json::Object& ol
                                  FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  json::Object allowed = objectAt(old, "spec");
-  for (const json::Value& one : arrayAt(allowed, "ephemeralContainers"))
+  json::Object allowed = objectIn(old, "spec");
+  for (const json::Value& one : arrayIn(allowed, "ephemeralContainers"))
     if (!containsEqual(spec.array("ephemeralContainers"), one))
       spec.forbidden("ephemeralContainers",
                      "existing ephemeral containers may not be changed or removed");

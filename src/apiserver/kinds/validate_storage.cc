@@ -28,7 +28,7 @@ json::Object sourceOf(json::Object spec) {
 }
 
 std::optional<Quantity> storageOf(const json::Object& resources) {
-  auto amount = Quantity::parse(textAt(objectAt(resources, "requests"), "storage"));
+  auto amount = Quantity::parse(textIn(objectIn(resources, "requests"), "storage"));
   return amount ? std::optional(*amount) : std::nullopt;
 }
 
@@ -68,12 +68,12 @@ void validateClaim(const json::Object& object, FieldErrors& errors) {
 void validateClaimUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  json::Object allowed = objectAt(old, "spec");
-  auto before = storageOf(objectAt(allowed, "resources"));
+  json::Object allowed = objectIn(old, "spec");
+  auto before = storageOf(objectIn(allowed, "resources"));
   auto after = storageOf(spec.map("resources"));
   for (std::string_view key : {"resources", "volumeAttributesClassName"})
     if (spec.has(key)) allowed[key] = spec.value(key);
-  if (textAt(allowed, "volumeName").empty() && spec.has("volumeName"))
+  if (textIn(allowed, "volumeName").empty() && spec.has("volumeName"))
     allowed["volumeName"] = spec.value("volumeName");
   if (!allowed.contains("storageClassName") && spec.has("storageClassName"))
     allowed["storageClassName"] = spec.value("storageClassName");
@@ -86,7 +86,7 @@ void validateClaimUpdate(const json::Object& now, const json::Object& old, Field
   FieldPath requests = resources.at().child("requests");
   if (*after < *before)
     errors.forbidden(requests.child("storage"), "field can not be less than previous value");
-  else if (*after > *before && textAt(objectAt(old, "status"), "phase") != "Bound")
+  else if (*after > *before && textIn(objectIn(old, "status"), "phase") != "Bound")
     errors.forbidden(spec.at(),
                      "spec is immutable after creation except resources.requests and "
                      "volumeAttributesClassName for bound claims");
@@ -108,7 +108,7 @@ void validateVolume(const json::Object& object, FieldErrors& errors) {
 void validateVolumeUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  const json::Object& before = objectAt(old, "spec");
+  const json::Object& before = objectIn(old, "spec");
   if (!json::equal(sourceOf(spec.object()), sourceOf(before)))
     errors.forbidden(spec.at().child("persistentvolumesource"),
                      "spec.persistentvolumesource is immutable after creation");

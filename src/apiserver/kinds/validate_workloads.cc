@@ -8,22 +8,22 @@ namespace mangrove::apiserver {
 namespace {
 
 bool requirementHolds(const json::Object& labels, const json::Object& requirement) {
-  const json::Value* label = labels.if_contains(textAt(requirement, "key"));
-  std::string_view op = textAt(requirement, "operator");
+  const json::Value* label = labels.if_contains(textIn(requirement, "key"));
+  std::string_view op = textIn(requirement, "operator");
   if (op == "Exists") return label != nullptr;
   if (op == "DoesNotExist") return label == nullptr;
   bool isListed = false;
-  for (const json::Value& value : arrayAt(requirement, "values"))
+  for (const json::Value& value : arrayIn(requirement, "values"))
     isListed = isListed || (label != nullptr && *label == value);
   return op == "In" ? isListed : !isListed;
 }
 
 bool selects(const json::Object& selector, const json::Object& labels) {
-  for (const auto& wanted : objectAt(selector, "matchLabels")) {
+  for (const auto& wanted : objectIn(selector, "matchLabels")) {
     const json::Value* label = labels.if_contains(wanted.key());
     if (label == nullptr || *label != wanted.value()) return false;
   }
-  for (const json::Value& requirement : arrayAt(selector, "matchExpressions"))
+  for (const json::Value& requirement : arrayIn(selector, "matchExpressions"))
     if (requirement.is_object() && !requirementHolds(labels, requirement.get_object()))
       return false;
   return true;
@@ -78,7 +78,7 @@ void checkWorkload(const Inspect& spec) {
 void selectorStays(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  spec.immutable("selector", objectAt(old, "spec"));
+  spec.immutable("selector", objectIn(old, "spec"));
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ void validateStatefulSetUpdate(const json::Object& now, const json::Object& old,
                                FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  json::Object allowed = objectAt(old, "spec");
+  json::Object allowed = objectIn(old, "spec");
   for (std::string_view key :
        {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
         "persistentVolumeClaimRetentionPolicy", "minReadySeconds"}) {

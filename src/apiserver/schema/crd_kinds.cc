@@ -28,7 +28,7 @@ class KindBuilder {
     setSubresources(*kind);
     for (const json::Value& field : version_.array("selectableFields"))
       if (field.is_object())
-        kind->selectable.push_back(copy(textAt(field.get_object(), "jsonPath").substr(1)));
+        kind->selectable.push_back(copy(textIn(field.get_object(), "jsonPath").substr(1)));
     if (version_.has("additionalPrinterColumns"))
       kind->printerColumns = set_->add(version_.value("additionalPrinterColumns"));
     setSchema(*kind, warnings);
@@ -86,7 +86,7 @@ Result<CustomKinds> customKinds(const json::Object& crd) {
   validateCrd(crd, errors);
   if (!errors.empty())
     return invalid("CustomResourceDefinition \"{}\" is invalid: {}",
-                   textAt(objectAt(crd, "metadata"), "name"), errors.text());
+                   textIn(objectIn(crd, "metadata"), "name"), errors.text());
   CustomKinds out;
   Inspect root(crd, errors);
   Inspect spec = root.child("spec");

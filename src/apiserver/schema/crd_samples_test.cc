@@ -14,6 +14,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 namespace fs = std::filesystem;
 
 std::string readFile(const fs::path& path) {

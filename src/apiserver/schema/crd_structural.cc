@@ -72,7 +72,7 @@ void checkListKey(const Inspect& node, const Inspect& items, const json::Value& 
     node.errors().required(at, fmt::format("key '{}' must be required in the items or have a "
                                            "default",
                                            name));
-  std::string_view type = textAt(property->get_object(), "type");
+  std::string_view type = textIn(property->get_object(), "type");
   if (type == "object" || type == "array") node.errors().invalid(at, key, "must be a scalar");
 }
 

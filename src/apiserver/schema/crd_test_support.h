@@ -7,7 +7,7 @@
 #include "apiserver/schema/crd_kinds.h"
 #include "apiserver/schema/crd_validation.h"
 
-namespace mangrove::apiserver {
+namespace mangrove::apiserver::fixture {
 
 // The schema is the flow mapping of spec.versions[0].schema.openAPIV3Schema.
 inline std::string crdWith(std::string_view schema) {
@@ -37,4 +37,4 @@ inline std::shared_ptr<const KindInfo> kindFrom(std::string_view crd) {
   return kinds ? kinds->kinds.front() : nullptr;
 }
 
-}  // namespace mangrove::apiserver
+}  // namespace mangrove::apiserver::fixture

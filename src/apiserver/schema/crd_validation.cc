@@ -165,12 +165,12 @@ void validateCrd(const json::Object& crd, FieldErrors& errors) {
 void validateCrdUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
-  const json::Object& before = objectAt(old, "spec");
+  const json::Object& before = objectIn(old, "spec");
   spec.immutable("group", before);
   spec.immutable("scope", before);
   Inspect names = spec.child("names");
-  names.immutable("plural", objectAt(before, "names"));
-  names.immutable("kind", objectAt(before, "names"));
+  names.immutable("plural", objectIn(before, "names"));
+  names.immutable("kind", objectIn(before, "names"));
   std::set<std::string_view> versions;
   spec.each("versions", [&](const Inspect& version) { versions.insert(version.text("name")); });
   Inspect status = root.child("status");

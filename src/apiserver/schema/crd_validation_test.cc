@@ -8,6 +8,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

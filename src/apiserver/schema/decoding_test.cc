@@ -9,6 +9,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 

@@ -10,6 +10,8 @@
 namespace mangrove::apiserver {
 namespace {
 
+using namespace fixture;
+
 using testing::HasSubstr;
 
 // A property "f" with this schema, a value for it, and the complaint ("" for none).
