@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "api/kind.h"
+#include "api/label_syntax.h"
 #include "api/names.h"
 
 namespace mangrove::api {
@@ -124,23 +125,47 @@ TEST(Kind, ParsesApiVersions) {
     EXPECT_EQ(parseApiVersion(bad), GroupVersion{}) << bad;
 }
 
-// Two constants with one text under one roof are a copy that was not edited.
-TEST(Names, NoTextIsSpelledTwiceInOneNamespace) {
+struct Constant {
+  std::string ns, name, text;
+};
+
+std::vector<Constant> constantsOfNamesHeader() {
   std::ifstream file(std::string(MANGROVE_SOURCE_DIR) + "/src/api/names.h");
   std::stringstream buffer;
   buffer << file.rdbuf();
   const std::string source = buffer.str();
   const std::regex token(R"re((namespace (\w+) \{)|(std::string_view (k\w+)\s*=\s*"([^"]+)"))re");
+  std::vector<Constant> constants;
   std::string ns;
-  std::set<std::string> seen;
-  size_t constants = 0;
   for (std::sregex_iterator at(source.begin(), source.end(), token), end; at != end; ++at) {
     if ((*at)[1].matched) ns = (*at)[2];
-    if (!(*at)[3].matched) continue;
-    constants++;
-    EXPECT_TRUE(seen.insert(ns + " " + (*at)[5].str()).second) << ns << "::" << (*at)[4];
+    if ((*at)[3].matched) constants.push_back({ns, (*at)[4], (*at)[5]});
   }
-  EXPECT_GT(constants, 180u);
+  return constants;
+}
+
+// Two constants with one text under one roof are a copy that was not edited.
+TEST(Names, NoTextIsSpelledTwiceInOneNamespace) {
+  std::set<std::string> seen;
+  for (const Constant& c : constantsOfNamesHeader())
+    EXPECT_TRUE(seen.insert(c.ns + " " + c.text).second) << c.ns << "::" << c.name;
+  EXPECT_GT(seen.size(), 180u);
+}
+
+// Spec 01 §1.1 and §1.2: keys live under the family's prefixes, and every key is one a server
+// accepts.
+TEST(Names, KeysStandUnderKnownPrefixes) {
+  std::set<std::string> prefixes;
+  for (const Constant& c : constantsOfNamesHeader())
+    if (c.ns == "domain") prefixes.insert(c.text);
+  EXPECT_EQ(prefixes.size(), 10u);
+  for (const Constant& c : constantsOfNamesHeader()) {
+    const bool isKey = c.ns == "label" || c.ns == "annotation" || c.ns == "resource";
+    if (!isKey || c.text.ends_with('-')) continue;
+    EXPECT_EQ(labelKeyTrouble(c.text), "") << c.name;
+    if (c.text.find("koordinator.sh") == std::string::npos) continue;
+    EXPECT_TRUE(prefixes.contains(c.text.substr(0, c.text.find('/') + 1))) << c.name;
+  }
 }
 
 }  // namespace
