@@ -205,14 +205,14 @@ void InformerEngine::bury(const std::string& key, const std::string& version) {
 void InformerEngine::put(FedObject& fed) {
   auto [at, fresh] = objects_.try_emplace(std::move(fed.key));
   if (!fresh) {
-    index(*at, false);
     rawBytes_ -= at->second.raw.bytes().size();
     unreadable_ -= at->second.object == nullptr;
   }
+  AnyObject before = std::move(at->second.object);
   at->second = {std::move(fed.version), std::move(fed.object), std::move(fed.raw)};
   rawBytes_ += at->second.raw.bytes().size();
   unreadable_ += at->second.object == nullptr;
-  index(*at, true);
+  reindex(*at, before);
 }
 
 void InformerEngine::drop(std::string_view key) {
@@ -284,7 +284,18 @@ void InformerEngine::addIndex(std::string name, AnyIndexer indexer) {
   for (const Node& node : objects_)
     if (node.second.object)
       for (std::string& value : at->second.indexer(node.second.object.get()))
-        at->second.postings[std::move(value)].insert(&node);
+        at->second.add(std::move(value), node);
+}
+
+void InformerEngine::Index::add(std::string value, const Node& node) {
+  postings[std::move(value)].insert(&node);
+}
+
+void InformerEngine::Index::remove(const std::string& value, const Node& node) {
+  auto posting = postings.find(value);
+  if (posting == postings.end()) return;
+  posting->second.erase(&node);
+  if (posting->second.empty()) postings.erase(posting);
 }
 
 void InformerEngine::index(const Node& node, bool add) {
@@ -292,14 +303,23 @@ void InformerEngine::index(const Node& node, bool add) {
   for (auto& [name, one] : indexes_) {
     for (std::string& value : one.indexer(node.second.object.get())) {
       if (add) {
-        one.postings[std::move(value)].insert(&node);
-        continue;
+        one.add(std::move(value), node);
+      } else {
+        one.remove(value, node);
       }
-      auto posting = one.postings.find(value);
-      if (posting == one.postings.end()) continue;
-      posting->second.erase(&node);
-      if (posting->second.empty()) one.postings.erase(posting);
     }
+  }
+}
+
+// Most changes leave the indexed values alone.
+void InformerEngine::reindex(const Node& node, const AnyObject& before) {
+  for (auto& [name, one] : indexes_) {
+    std::vector<std::string> old, now;
+    if (before) old = one.indexer(before.get());
+    if (node.second.object) now = one.indexer(node.second.object.get());
+    if (old == now) continue;
+    for (const std::string& value : old) one.remove(value, node);
+    for (std::string& value : now) one.add(std::move(value), node);
   }
 }
 

@@ -116,6 +116,8 @@ class InformerEngine : public std::enable_shared_from_this<InformerEngine> {
   struct Index {
     AnyIndexer indexer;
     std::map<std::string, Posting, std::less<>> postings;
+    void add(std::string value, const Node& node);
+    void remove(const std::string& value, const Node& node);
   };
   struct Told {  // a change waiting to be told, after a whole list was applied
     std::string key;
@@ -137,6 +139,7 @@ class InformerEngine : public std::enable_shared_from_this<InformerEngine> {
   void drop(std::string_view key);
   void bury(const std::string& key, const std::string& version);
   void index(const Node& node, bool add);
+  void reindex(const Node& node, const AnyObject& before);
   void noteUnreadable(const FedObject& fed);
   // To the first `listeners` handlers: those added meanwhile begin with the content as it is.
   void tell(size_t listeners, std::string_view key, const AnyObject& before,

@@ -43,10 +43,11 @@ std::string podText(int64_t index, uint64_t version) {
       R"("spec":{{"containers":[{{"name":"main","image":"registry.example.com/shop/main:v1.{}.0","ports":[{{"containerPort":8080,"protocol":"TCP"}}],"env":[{{"name":"SHOP","value":"{}"}},{{"name":"LEVEL","value":"info"}}],"resources":{{"limits":{{"cpu":"2","memory":"2Gi"}},"requests":{{"cpu":"500m","memory":"1Gi"}}}},"volumeMounts":[{{"name":"data","mountPath":"/data"}},{{"name":"kube-api-access","readOnly":true,"mountPath":"/var/run/secrets/kubernetes.io/serviceaccount"}}],"readinessProbe":{{"httpGet":{{"path":"/ready","port":8080,"scheme":"HTTP"}},"timeoutSeconds":1,"periodSeconds":10}},"imagePullPolicy":"IfNotPresent"}}],"volumes":[{{"name":"data","emptyDir":{{}}}}],"restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","serviceAccountName":"shop","nodeName":"node-{:05}","schedulerName":"koord-scheduler","priority":9000,"priorityClassName":"koord-prod","tolerations":[{{"key":"node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute","tolerationSeconds":300}}]}})",
       app % 20, app, mixed(n) % 5000);
   uint64_t ip = mixed(n + 5);
+  uint64_t host = mixed(n) % 5000;  // the address of the node in the spec
   std::string status = fmt::format(
-      R"("status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-03-01T08:01:{:02}Z"}},{{"type":"PodScheduled","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-03-01T08:00:{:02}Z"}}],"hostIP":"10.{}.{}.{}","podIP":"172.{}.{}.{}","startTime":"2026-03-01T08:00:{:02}Z","containerStatuses":[{}],"qosClass":"Burstable"}})",
-      n % 60, n % 59, ip & 255, (ip >> 8) & 255, (ip >> 16) & 255, (ip >> 24) & 255,
-      (ip >> 32) & 255, (ip >> 40) & 255, n % 60, containerStatus("main", n * 2));
+      R"("status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-03-01T08:01:{:02}Z"}},{{"type":"PodScheduled","status":"True","lastProbeTime":null,"lastTransitionTime":"2026-03-01T08:00:{:02}Z"}}],"hostIP":"10.0.{}.{}","podIP":"172.{}.{}.{}","startTime":"2026-03-01T08:00:{:02}Z","containerStatuses":[{}],"qosClass":"Burstable"}})",
+      n % 60, n % 59, host >> 8, host & 255, (ip >> 24) & 255, (ip >> 32) & 255, (ip >> 40) & 255,
+      n % 60, containerStatus("main", n * 2));
   return "{" + meta + "," + spec + "," + status + "}";
 }
 
