@@ -7,7 +7,7 @@ JOBS   ?= $(shell nproc)
 
 help:
 	@echo "make demo    build, then show what Mangrove does on this machine"
-	@echo "make up      build, then run everything on this machine"
+	@echo "make up      everything on this machine (not there yet)"
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make bench   build optimised, then run the benchmarks"
 	@echo "make format  reformat the sources in place"
@@ -26,8 +26,9 @@ build: setup $(BUILD)/build.ninja
 demo: build
 	@scripts/demo $(BUILD)/bin/mangrove
 
-up: build
-	@$(BUILD)/bin/mangrove up
+# There is no role to run yet; 'mangrove up' comes with the embedded API server.
+up: setup
+	@echo "make up: this version has no role to run yet; 'make demo' shows what there is" >&2; exit 1
 
 test: build
 	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
