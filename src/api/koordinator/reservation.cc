@@ -3,29 +3,6 @@
 #include "api/schema.h"
 
 namespace mangrove::api {
-namespace {
-
-struct NodeNameOnly {
-  Interned nodeName;
-};
-bool read(const In& in, NodeNameOnly& out) {
-  static constexpr Fields fields{field<&NodeNameOnly::nodeName>("nodeName")};
-  return fields.read(in, out);
-}
-
-bool readSpec(const In& in, PodTemplate& out) {
-  NodeNameOnly pinned;
-  if (!read(in, out.spec) || !read(in, pinned)) return false;
-  out.nodeName = pinned.nodeName;
-  return true;
-}
-
-}  // namespace
-
-bool read(const In& in, PodTemplate& out) {
-  static constexpr Fields fields{field<&PodTemplate::meta>("metadata"), via<readSpec>("spec")};
-  return fields.read(in, out);
-}
 
 static constexpr Schema kController{
     unlessUnset<&ControllerReference::apiVersion>("apiVersion"),

@@ -14,7 +14,7 @@
 #include "api/koordinator/probed_condition.h"
 #include "api/label_selector.h"
 #include "api/meta.h"
-#include "api/pod_spec.h"
+#include "api/pod.h"
 #include "api/resource_list.h"
 #include "json/value.h"
 
@@ -27,14 +27,6 @@ inline constexpr std::string_view kSucceeded = "Succeeded";
 inline constexpr std::string_view kWaiting = "Waiting";
 inline constexpr std::string_view kFailed = "Failed";
 }  // namespace reservation_phase
-
-// The pod whose place is held, as far as placing it needs.
-struct PodTemplate {
-  ObjectMeta meta;
-  Shared<PodSpec> spec;
-  Interned nodeName;  // set: no other node is looked at
-};
-bool read(const In& in, PodTemplate& out);
 
 // An owner reference that may cross namespaces. Empty members match anything.
 struct ControllerReference {
