@@ -40,6 +40,19 @@ TEST(RequestReader, ReadsWhateverTheCuts) {
   }
 }
 
+// A quote that opens in a chunk's extension must not hide the line's end, wherever the bytes are
+// cut.
+TEST(RequestReader, ChunkExtensionsEndWithTheirLine) {
+  const std::string text =
+      withHost("Transfer-Encoding: chunked\r\n\r\n5 ;ext=\"\r\nhello\r\n0;\"\r\n\r\n");
+  for (size_t step = 1; step <= text.size(); ++step) {
+    RequestReader reader(kLimits);
+    feed(reader, text + "\"\r\n\r\n", step);
+    ASSERT_TRUE(reader.done()) << step;
+    EXPECT_EQ(reader.takeBody(), "hello") << step;
+  }
+}
+
 TEST(RequestReader, LeavesTheNextRequestAlone) {
   const std::string first = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc";
   RequestReader reader(kLimits);
