@@ -53,6 +53,9 @@ struct KindRules {
                          FieldErrors& errors) = nullptr;
   // A status sent with a create is kept (nodes bring theirs); otherwise onCreate() drops it.
   bool keepsStatus = false;
+  // Carries over what an update may leave out because the server gave it (a service's addresses).
+  // Before defaults() and validateUpdate().
+  void (*onUpdate)(json::Object& now, const json::Object& old) = nullptr;
 };
 
 struct KindInfo {

@@ -31,6 +31,7 @@ void startPending(json::Object& object);  // claims and volumes begin with phase
 void defaultNode(json::Object& object);
 void defaultService(json::Object& object);
 void startService(json::Object& object);
+void keepServiceAddresses(json::Object& now, const json::Object& old);
 void defaultSecret(json::Object& object);
 void defaultLimitRange(json::Object& object);
 void defaultAutoscaler(json::Object& object);  // v2

@@ -1,5 +1,6 @@
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/inspect.h"
+#include "apiserver/schema/formats.h"
 #include "base/encoding.h"
 #include "base/strings.h"
 
@@ -41,6 +42,15 @@ void defaultServicePorts(json::Object& spec) {
   }
 }
 
+// What a service with an address of its own has. One family: this server is a single machine.
+void defaultReachable(json::Object& spec) {
+  setMissing(spec, "internalTrafficPolicy", "Cluster");
+  std::string ip(textIn(spec, "clusterIP"));
+  if (!ip.empty()) setMissing(spec, "clusterIPs", json::Array{json::Value(ip)});
+  setMissing(spec, "ipFamilies", json::Array{isIpv6(ip) ? "IPv6" : "IPv4"});
+  setMissing(spec, "ipFamilyPolicy", "SingleStack");
+}
+
 }  // namespace
 
 // Selectors of admission webhooks choose namespaces by their own name through this label.
@@ -68,6 +78,9 @@ void startPending(json::Object& object) {
 }
 
 void defaultNode(json::Object& object) {
+  json::Object* spec = mutableObject(object, "spec");
+  if (spec != nullptr && !textIn(*spec, "podCIDR").empty())
+    setMissing(*spec, "podCIDRs", json::Array{spec->at("podCIDR")});
   json::Object* status = mutableObject(object, "status");
   if (status != nullptr && status->contains("capacity"))
     setMissing(*status, "allocatable", json::Value(status->at("capacity")));
@@ -84,7 +97,8 @@ void defaultService(json::Object& object) {
     json::Object* client = config != nullptr ? ensureObject(*config, "clientIP") : nullptr;
     if (client != nullptr) setMissing(*client, "timeoutSeconds", kClientIpSeconds);
   }
-  if (type != "ExternalName") setMissing(*spec, "internalTrafficPolicy", "Cluster");
+  if (textIn(*spec, "sessionAffinity") != "ClientIP") spec->stable_erase("sessionAffinityConfig");
+  if (type != "ExternalName") defaultReachable(*spec);
   if (type == "NodePort" || type == "LoadBalancer")
     setMissing(*spec, "externalTrafficPolicy", "Cluster");
   if (type == "LoadBalancer") setMissing(*spec, "allocateLoadBalancerNodePorts", true);
@@ -92,6 +106,42 @@ void defaultService(json::Object& object) {
 
 void startService(json::Object& object) {
   object["status"] = json::Object{{"loadBalancer", json::Object()}};
+}
+
+namespace {
+
+// The node port of the same port and protocol.
+const json::Value* nodePortOf(const json::Object& spec, const json::Object& port) {
+  for (const json::Value& one : arrayIn(spec, "ports")) {
+    if (!one.is_object() || !sameMember(one.get_object(), port, "port")) continue;
+    if (textIn(one.get_object(), "protocol") != textIn(port, "protocol")) continue;
+    return one.get_object().if_contains("nodePort");
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void keepServiceAddresses(json::Object& now, const json::Object& old) {
+  json::Object* spec = mutableObject(now, "spec");
+  const json::Object& before = objectIn(old, "spec");
+  if (spec == nullptr) return;
+  std::string type(textIn(*spec, "type"));
+  for (std::string_view key : {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}) {
+    const json::Value* value = before.if_contains(key);
+    if (type == "ExternalName")
+      spec->stable_erase(key);
+    else if (value != nullptr)
+      setMissing(*spec, key, json::Value(*value));
+  }
+  json::Array* ports = mutableArray(*spec, "ports");
+  if (ports == nullptr || (type != "NodePort" && type != "LoadBalancer")) return;
+  for (json::Value& port : *ports) {
+    if (!port.is_object()) continue;
+    setMissing(port.get_object(), "protocol", "TCP");
+    const json::Value* number = nodePortOf(before, port.get_object());
+    if (number != nullptr) setMissing(port.get_object(), "nodePort", json::Value(*number));
+  }
 }
 
 // Plain text is taken over into data and never stored as such.

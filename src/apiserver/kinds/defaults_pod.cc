@@ -63,10 +63,12 @@ void defaultRunning(json::Object& spec, std::string_view key, bool hostNetwork) 
 }  // namespace
 
 std::string_view pullPolicyFor(std::string_view image) {
-  if (image.find('@') != std::string_view::npos) return "IfNotPresent";
+  size_t digest = image.find('@');
+  bool isPinned = digest != std::string_view::npos || image.empty();
+  image = image.substr(0, digest);
   size_t slash = image.rfind('/');
   size_t colon = image.find(':', slash == std::string_view::npos ? 0 : slash);
-  bool isLatest = colon == std::string_view::npos || image.substr(colon) == ":latest";
+  bool isLatest = colon == std::string_view::npos ? !isPinned : image.substr(colon) == ":latest";
   return isLatest ? "Always" : "IfNotPresent";
 }
 
@@ -90,6 +92,8 @@ void defaultPod(json::Object& pod) {
     defaultRunning(*spec, key, hostNetwork);
   requestLimits(*spec);
   setMissing(*spec, "enableServiceLinks", true);
+  json::Value* grace = spec->if_contains("terminationGracePeriodSeconds");
+  if (grace != nullptr && grace->is_int64() && grace->get_int64() < 0) *grace = 1;
 }
 
 void startPod(json::Object& pod) {

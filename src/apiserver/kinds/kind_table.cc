@@ -282,7 +282,8 @@ Result<> TableReader::defineField(const Line& line) {
   if (words.size() < 2) return invalid("want: name type");
   std::string_view text = words[1];
   Field field{.name = words[0], .description = line.description};
-  field.keepsZero = text.ends_with('*');
+  field.isAlwaysThere = text.ends_with('&');
+  field.keepsZero = text.ends_with('*') || field.isAlwaysThere;
   if (field.keepsZero) text.remove_suffix(1);
   auto schema = typeOf(text);
   if (!schema) return pass(schema.error());

@@ -20,8 +20,9 @@
 //   atomic       maps: apply owns the map whole
 // Types: string int32 int64 number bool intOrString quantity time microTime duration bytes any
 // object; []T, map[T] (keys are always text), the name of a type or enum of the same group, of
-// meta, or of v1, in this order; T|bool. A * behind the type: zero and empty are values of their
-// own and stay, otherwise they equal absent.
+// meta, or of v1, in this order; T|bool. Behind the type, * says that zero and empty are values of
+// their own and stay, otherwise they equal absent; & says the same and that the field is always
+// written, as zero, "" or {} when nobody set it.
 //
 // kind flags: verbs=a,b lists all verbs, verbs=-a,-b the usual ones but those; storage=<where>
 // marks a version that is converted to another one for storing.

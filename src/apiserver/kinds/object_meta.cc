@@ -26,7 +26,7 @@ void validateAnnotations(const Inspect& meta) {
 }
 
 void validateOwner(const Inspect& owner) {
-  if (!owner.has("apiVersion")) owner.invalid("apiVersion", "version must not be empty");
+  if (owner.text("apiVersion").empty()) owner.invalid("apiVersion", "version must not be empty");
   for (std::string_view key : {"kind", "name", "uid"})
     if (owner.text(key).empty()) owner.invalid(key, fmt::format("{} must not be empty", key));
 }

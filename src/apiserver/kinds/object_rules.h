@@ -19,6 +19,9 @@ namespace mangrove::apiserver {
 // is a subresource.
 void onCreate(const KindInfo& kind, json::Value& object);
 
+// What the author of an update left out because the server had given it.
+void onUpdate(const KindInfo& kind, json::Value& now, const json::Value& old);
+
 FieldErrors validateCreate(const KindInfo& kind, const json::Value& object);
 FieldErrors validateUpdate(const KindInfo& kind, const json::Value& now, const json::Value& old);
 // A write through /status: the new object's metadata and status, the old one's spec.

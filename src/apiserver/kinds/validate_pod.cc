@@ -54,6 +54,8 @@ void checkAliases(const Inspect& spec) {
 
 void checkDns(const Inspect& spec) {
   Inspect config = spec.child("dnsConfig");
+  if (spec.text("dnsPolicy") == "None" && !spec.has("dnsConfig"))
+    return spec.required("dnsConfig", "must provide `dnsConfig` when `dnsPolicy` is None");
   if (spec.text("dnsPolicy") == "None" && config.array("nameservers").empty())
     config.required("nameservers",
                     "must provide at least one DNS nameserver when `dnsPolicy` is "

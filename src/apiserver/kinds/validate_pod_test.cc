@@ -69,7 +69,7 @@ TEST(ValidatePod, Basics) {
       {"metadata.finalizers", "['x y']", "metadata.finalizers[0]: Invalid value"},
       {"metadata.finalizers", "[example.com/x, orphan]", ""},
       {"metadata.ownerReferences", "[{apiVersion: v1, kind: A, name: a}]",
-       "metadata.ownerReferences[0].uid: Invalid value: null: uid must not be empty"},
+       "metadata.ownerReferences[0].uid: Invalid value: \"\": uid must not be empty"},
       {"metadata.ownerReferences",
        "[{apiVersion: v1, kind: A, name: a, uid: '1', controller: true}, {apiVersion: v1, kind: A, "
        "name: b, uid: '2', controller: true}]",
@@ -81,11 +81,11 @@ TEST(ValidatePod, Basics) {
        "\"Never\", \"OnFailure\""},
       {"spec.restartPolicy", "Never", ""},
       {"spec.activeDeadlineSeconds", "0", "spec.activeDeadlineSeconds: Invalid value: 0"},
-      {"spec.terminationGracePeriodSeconds", "-1", "must be greater than or equal to 0"},
+      {"spec.terminationGracePeriodSeconds", "-1", ""},
       {"spec.nodeName", "N_1", "spec.nodeName: Invalid value"},
       {"spec.hostname", "a.b", "spec.hostname: Invalid value"},
       {"spec.schedulingGates", "[{name: a}, {name: a}]", "spec.schedulingGates[1]: Duplicate"},
-      {"spec.dnsPolicy", "None", "spec.dnsConfig.nameservers: Required value"},
+      {"spec.dnsPolicy", "None", "spec.dnsConfig: Required value"},
       {"spec.hostAliases", "[{ip: x}]", "spec.hostAliases[0].ip: Invalid value"},
   };
   expectRows(kPod, kRows);

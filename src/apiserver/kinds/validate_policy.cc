@@ -60,7 +60,6 @@ void validateAutoscaler(const json::Object& object, FieldErrors& errors) {
   Inspect root(object, errors);
   Inspect spec = root.child("spec");
   spec.atLeast("minReplicas", 1);
-  if (!spec.has("maxReplicas")) spec.required("maxReplicas");
   spec.atLeast("maxReplicas", 1);
   auto least = spec.integer("minReplicas"), most = spec.integer("maxReplicas");
   if (least && most && *most < *least)
@@ -68,6 +67,9 @@ void validateAutoscaler(const json::Object& object, FieldErrors& errors) {
   Inspect target = spec.child("scaleTargetRef");
   target.wants("kind");
   target.wants("name");
+  bool hasGroup = target.text("apiVersion").find('/') != std::string_view::npos;
+  if (!hasGroup && target.text("kind") != "ReplicationController")
+    target.invalid("apiVersion", "apiVersion must specify API group");
 }
 
 }  // namespace mangrove::apiserver

@@ -50,9 +50,9 @@ void checkClaimSpec(const Inspect& spec) {
   Inspect requests = resources.child("requests");
   auto size = storageOf(resources.object());
   if (!requests.has("storage"))
-    spec.errors().required(requests.at().key("storage"));
+    spec.errors().required(resources.at().key("storage"));
   else if (size && size->sign() <= 0)
-    spec.errors().invalid(requests.at().key("storage"), requests.value("storage"),
+    spec.errors().invalid(resources.at().key("storage"), requests.value("storage"),
                           "must be greater than zero");
   if (!spec.text("storageClassName").empty())
     spec.check("storageClassName", subdomainTrouble(spec.text("storageClassName")));
@@ -103,6 +103,8 @@ void validateVolume(const json::Object& object, FieldErrors& errors) {
   size_t sources = sourceOf(spec.object()).size();
   if (sources == 0) errors.required(spec.at(), "must specify a volume type");
   if (sources > 1) errors.forbidden(spec.at(), "may not specify more than 1 volume type");
+  if (spec.has("local") && !spec.has("nodeAffinity"))
+    spec.required("nodeAffinity", "Local volume requires node affinity");
 }
 
 void validateVolumeUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
@@ -113,6 +115,7 @@ void validateVolumeUpdate(const json::Object& now, const json::Object& old, Fiel
     errors.forbidden(spec.at().child("persistentvolumesource"),
                      "spec.persistentvolumesource is immutable after creation");
   spec.immutable("volumeMode", before);
+  if (before.contains("nodeAffinity")) spec.immutable("nodeAffinity", before);
 }
 
 void validateStorageClass(const json::Object& object, FieldErrors& errors) {
@@ -150,6 +153,27 @@ void validateCsiDriver(const json::Object& object, FieldErrors& errors) {
   spec.eachValue("volumeLifecycleModes", [&](const json::Value& mode, const FieldPath& at) {
     if (mode != json::Value("Persistent") && mode != json::Value("Ephemeral"))
       errors.notSupported(at, mode, {"Ephemeral", "Persistent"});
+  });
+}
+
+void validateCsiDriverUpdate(const json::Object& now, const json::Object& old,
+                             FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect spec = root.child("spec");
+  for (std::string_view key : {"attachRequired", "volumeLifecycleModes"})
+    spec.immutable(key, objectIn(old, "spec"));
+}
+
+// A driver may come and go, but not change while it is there.
+void validateCsiNodeUpdate(const json::Object& now, const json::Object& old, FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect spec = root.child("spec");
+  spec.each("drivers", [&](const Inspect& driver) {
+    for (const json::Value& one : arrayIn(objectIn(old, "spec"), "drivers")) {
+      if (!one.is_object() || textIn(one.get_object(), "name") != driver.text("name")) continue;
+      for (std::string_view key : {"nodeID", "topologyKeys"})
+        driver.immutable(key, one.get_object());
+    }
   });
 }
 

@@ -31,15 +31,17 @@ bool selects(const json::Object& selector, const json::Object& labels) {
 
 // The label selector of a workload: there, not empty, and choosing the pods it makes.
 void checkOwnSelector(const Inspect& spec) {
-  if (!spec.has("selector")) return spec.required("selector");
   Inspect selector = spec.child("selector");
-  if (selector.map("matchLabels").empty() && selector.array("matchExpressions").empty())
+  bool isEmpty = selector.map("matchLabels").empty() && selector.array("matchExpressions").empty();
+  if (!spec.has("selector"))
+    spec.required("selector");
+  else if (isEmpty)
     return spec.invalid("selector", "empty selector is invalid for this kind");
   checkSelector(selector);
   Inspect inside = spec.child("template");
   Inspect meta = inside.child("metadata");
-  if (!selects(selector.object(), meta.map("labels")))
-    spec.errors().invalid(meta.at().child("labels"), meta.map("labels"),
+  if (isEmpty || !selects(selector.object(), meta.map("labels")))
+    spec.errors().invalid(meta.at().child("labels"), meta.value("labels"),
                           "`selector` does not match template `labels`");
 }
 
@@ -166,9 +168,11 @@ void validateReplicationController(const json::Object& object, FieldErrors& erro
   Inspect spec = root.child("spec");
   spec.notNegative("replicas");
   spec.notNegative("minReadySeconds");
+  bool hasSelector = spec.wantsSome("selector");
+  if (!spec.has("template")) return spec.required("template");
   checkPodTemplate(spec);
   checkAlwaysRestarts(spec);
-  if (!spec.wantsSome("selector")) return;
+  if (!hasSelector) return;
   validateLabels(spec.map("selector"), spec.at().child("selector"), errors);
   Inspect inside = spec.child("template");
   Inspect meta = inside.child("metadata");
@@ -179,7 +183,6 @@ void validateReplicationController(const json::Object& object, FieldErrors& erro
 
 void validateControllerRevision(const json::Object& object, FieldErrors& errors) {
   Inspect root(object, errors);
-  if (!root.has("revision")) root.required("revision");
   root.notNegative("revision");
 }
 

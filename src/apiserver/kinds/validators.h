@@ -41,7 +41,7 @@ ValidateUpdate validateDaemonSetUpdate, validateControllerRevisionUpdate, valida
 
 Validate validateService, validateEndpoints, validateEndpointSlice, validateIngress;
 Validate validateNetworkPolicy;
-ValidateUpdate validateServiceUpdate, validateEndpointSliceUpdate;
+ValidateUpdate validateServiceUpdate, validateEndpointSliceUpdate, validateIngressClassUpdate;
 
 Validate validateConfigMap, validateSecret;
 ValidateUpdate validateConfigMapUpdate, validateSecretUpdate;
@@ -50,6 +50,7 @@ Validate validateVolume, validateClaim, validateStorageClass, validateCsiNode, v
 Validate validateVolumeAttachment, validateCsiStorageCapacity;
 ValidateUpdate validateVolumeUpdate, validateClaimUpdate, validateStorageClassUpdate;
 ValidateUpdate validateVolumeAttachmentUpdate, validateCsiStorageCapacityUpdate;
+ValidateUpdate validateCsiDriverUpdate, validateCsiNodeUpdate;
 
 Validate validateNode, validateNamespace, validateEvent, validateEventV1, validateLease;
 Validate validateResourceQuota, validateLimitRange, validateRuntimeClass, validateBinding;

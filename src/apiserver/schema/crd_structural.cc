@@ -27,8 +27,6 @@ void checkType(const Inspect& node) {
   }
   if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end())
     return node.notSupported("type", kTypes);
-  if (isIntOrString(node))
-    node.invalid("type", "must be empty if x-kubernetes-int-or-string is true");
   if (type == "array" && !node.has("items")) node.required("items", "must be specified");
   if (node.has("items") && type != "array")
     node.invalid("type", "must be array if items is specified");

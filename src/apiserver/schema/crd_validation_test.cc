@@ -93,8 +93,6 @@ TEST(CrdValidation, SchemasMustBeStructural) {
       {"{type: object, $ref: '#/x'}", "$ref: Forbidden"},
       {"{type: object, properties: {a: {type: array, uniqueItems: true, items: {type: string}}}}",
        "uniqueItems: Forbidden"},
-      {"{type: object, properties: {a: {type: string, x-kubernetes-int-or-string: true}}}",
-       "must be empty if x-kubernetes-int-or-string is true"},
       {"{type: object, x-kubernetes-preserve-unknown-fields: false}", "must be true or undefined"},
       {"{type: object, anyOf: [{properties: {a: {minimum: 1}}}]}",
        "openAPIV3Schema.properties[a]: Required value: because it is defined in"},

@@ -120,6 +120,7 @@ class Decoder {
   bool array(const Schema& schema, Value& value, const FieldPath& at);
   bool integer(const Schema& schema, const Value& value, const FieldPath& at);
   bool quantity(const Schema& schema, Value& value, const FieldPath& at);
+  void roundToMilli(Value& value);
   bool text(const Schema& schema, Value& value, const FieldPath& at);
   bool refuse(const Schema& schema, const Value& value, const FieldPath& at);
 
@@ -185,6 +186,7 @@ bool Decoder::member(const Schema& schema, json::Object& object, json::Object::i
     return true;
   }
   if (!value(*inside, it->value(), here)) return false;
+  if (field == nullptr && inside->type == Type::kQuantity) roundToMilli(it->value());
   bool isUnset = field != nullptr && !field->keepsZero && meansUnset(*inside, it->value());
   it = isUnset ? object.stable_erase(it) : std::next(it);
   return true;
@@ -216,6 +218,13 @@ bool Decoder::quantity(const Schema& schema, Value& value, const FieldPath& at) 
   std::string canonical = amount->text();
   if (!value.is_string() || source != canonical) value = canonical;
   return true;
+}
+
+// Amounts of resources are kept in thousandths at the finest, rounded up.
+void Decoder::roundToMilli(Value& value) {
+  auto amount = Quantity::parse(value.get_string());
+  if (!amount || amount->isExact(-3)) return;
+  value = Quantity::ofMilli(amount->milliValue(), amount->format()).text();
 }
 
 Result<std::string> canonicalText(Type type, std::string_view text) {
@@ -258,6 +267,11 @@ Result<Decoded> decodeCustom(const KindInfo& kind, Value& object) {
   return out;
 }
 
+void dropNamespace(json::Object& object) {
+  Value* meta = object.if_contains("metadata");
+  if (meta != nullptr && meta->is_object()) meta->get_object().stable_erase("namespace");
+}
+
 }  // namespace
 
 Result<Decoded> decode(const Schema& schema, Value& value, std::string_view what) {
@@ -270,9 +284,10 @@ Result<Decoded> decode(const Schema& schema, Value& value, std::string_view what
 Result<Decoded> decode(const KindInfo& kind, Value& object) {
   std::string what = fmt::format("{} in version \"{}\" cannot be handled as a {}", kind.kind,
                                  kind.version, kind.kind);
-  if (!kind.isCustom) return decode(*kind.schema, object, what);
-  auto decoded = decodeCustom(kind, object);
-  if (!decoded) return decoded.error().in("{}", what);
+  auto decoded = kind.isCustom ? decodeCustom(kind, object) : decode(*kind.schema, object, what);
+  if (!decoded && kind.isCustom) return decoded.error().in("{}", what);
+  // A namespace makes no sense here; Kubernetes drops it without a word.
+  if (decoded && !kind.namespaced) dropNamespace(object.get_object());
   return decoded;
 }
 

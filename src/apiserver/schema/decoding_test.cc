@@ -39,6 +39,7 @@ TEST(Decoding, BringsValuesIntoTheStoredForm) {
        R"({"spec":{"volumes":[{"name":"a","emptyDir":{}}]}})"},
       {"{spec: {overhead: {cpu: 0.5, memory: 1024Mi}}}",
        R"({"spec":{"overhead":{"cpu":"500m","memory":"1Gi"}}})"},
+      {"{spec: {overhead: {cpu: 0.1234}}}", R"({"spec":{"overhead":{"cpu":"124m"}}})"},
       {"{spec: {overhead: {cpu: 2}}}", R"({"spec":{"overhead":{"cpu":"2"}}})"},
       {"{spec: {containers: [{readinessProbe: {httpGet: {port: 0}}}]}}",
        R"({"spec":{"containers":[{"readinessProbe":{"httpGet":{"port":0}}}]}})"},

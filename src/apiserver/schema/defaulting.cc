@@ -5,9 +5,30 @@ namespace {
 
 using json::Value;
 
+Value zeroOf(const Schema& schema) {
+  switch (schema.type) {
+    case Type::kObject:
+      return json::Object();
+    case Type::kInteger:
+    case Type::kNumber:
+    case Type::kIntOrString:
+      return 0;
+    case Type::kBoolean:
+      return false;
+    case Type::kQuantity:
+      return "0";
+    default:
+      return "";
+  }
+}
+
 void defaultFields(const Schema& schema, json::Object& object) {
   for (const Field& field : schema.fields) {
-    if (field.defaultValue == nullptr) continue;
+    if (field.defaultValue == nullptr) {
+      if (field.isAlwaysThere && !object.contains(field.name))
+        object.emplace(field.name, zeroOf(*field.schema));
+      continue;
+    }
     Value* present = object.if_contains(field.name);
     if (present == nullptr)
       object.emplace(field.name, *field.defaultValue);
@@ -58,10 +79,11 @@ void dropForbiddenNulls(const Schema& schema, Value& value) {
 void applyDefaults(const KindInfo& kind, Value& object) {
   if (!object.is_object()) return;
   if (kind.isCustom) dropForbiddenNulls(*kind.schema, object);
-  const Field* spec = kind.isCustom ? nullptr : kind.schema->field("spec");
-  // Typed clients expect a spec, be it empty.
-  if (spec != nullptr && spec->schema->isObject() && !object.get_object().contains("spec"))
-    object.get_object()["spec"] = json::Object();
+  // Computed defaults may rely on a spec being there.
+  for (const Field& field : kind.schema->fields)
+    if (field.isAlwaysThere && field.schema->isObject() &&
+        !object.get_object().contains(field.name))
+      object.get_object().emplace(field.name, json::Object());
   if (kind.rules.defaults != nullptr) kind.rules.defaults(object.get_object());
   applyDefaults(*kind.schema, object);
 }

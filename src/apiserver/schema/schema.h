@@ -69,6 +69,8 @@ struct Field {
   bool required = false;
   // Zero, "" or [] differs from absent and stays; elsewhere built-in kinds drop it when read.
   bool keepsZero = false;
+  // Built-in kinds: written even when nobody set it, as zero, "" or {}. Typed clients rely on it.
+  bool isAlwaysThere = false;
   std::string_view description = {};  // "" when nobody wrote one
 };
 
