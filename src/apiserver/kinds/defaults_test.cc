@@ -129,87 +129,88 @@ const json::Value* at(const json::Value& object, std::string_view path) {
   return here;
 }
 
+constexpr const char* kJob =
+    "{apiVersion: batch/v1, kind: Job, spec: {template: {spec: {containers: []}}}}";
+constexpr const char* kParallel = "{apiVersion: batch/v1, kind: Job, spec: {parallelism: 3}}";
+constexpr const char* kDaemons = "{apiVersion: apps/v1, kind: DaemonSet, spec: {}}";
+constexpr const char* kStateful =
+    "{apiVersion: apps/v1, kind: StatefulSet, spec: {volumeClaimTemplates: [{metadata: {name: "
+    "d}}]}}";
+constexpr const char* kService =
+    "{apiVersion: v1, kind: Service, spec: {ports: [{port: 80}], sessionAffinity: ClientIP}}";
+constexpr const char* kBalancer = "{apiVersion: v1, kind: Service, spec: {type: LoadBalancer}}";
+constexpr const char* kHook =
+    "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: "
+    "[{clientConfig: {service: {name: a}}, rules: [{}]}]}";
+constexpr const char* kBinding =
+    "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {name: a}, subjects: "
+    "[{kind: User, name: x}, {kind: ServiceAccount, name: z}]}";
+constexpr const char* kCrd =
+    "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {names: {kind: "
+    "FooBar}}}";
+const PartRow kParts[] = {
+    {kJob, "spec.completions", "1"},
+    {kJob, "spec.parallelism", "1"},
+    {kJob, "spec.backoffLimit", "6"},
+    {kJob, "spec.completionMode", "\"NonIndexed\""},
+    {kJob, "spec.podReplacementPolicy", "\"TerminatingOrFailed\""},
+    {kParallel, "spec.completions", ""},
+    {kDaemons, "spec.updateStrategy.rollingUpdate", R"({"maxUnavailable":1,"maxSurge":0})"},
+    {kStateful, "spec.podManagementPolicy", "\"OrderedReady\""},
+    {kStateful, "spec.updateStrategy.rollingUpdate", R"({"partition":0})"},
+    {kStateful, "spec.persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\""},
+    {kStateful, "spec.volumeClaimTemplates.0.spec.volumeMode", "\"Filesystem\""},
+    {kStateful, "spec.volumeClaimTemplates.0.status.phase", "\"Pending\""},
+    {kService, "spec.type", "\"ClusterIP\""},
+    {kService, "spec.ports.0.targetPort", "80"},
+    {kService, "spec.internalTrafficPolicy", "\"Cluster\""},
+    {kService, "spec.externalTrafficPolicy", ""},
+    {kService, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", "10800"},
+    {kBalancer, "spec.externalTrafficPolicy", "\"Cluster\""},
+    {kBalancer, "spec.allocateLoadBalancerNodePorts", "true"},
+    {"{apiVersion: v1, kind: Secret, stringData: {a: hello}}", "data.a", "\"aGVsbG8=\""},
+    {"{apiVersion: v1, kind: Secret, stringData: {a: hello}}", "stringData", ""},
+    {"{apiVersion: v1, kind: Secret}", "type", "\"Opaque\""},
+    {"{apiVersion: v1, kind: Namespace, metadata: {name: a}}", "metadata.labels",
+     R"({"kubernetes.io/metadata.name":"a"})"},
+    {"{apiVersion: v1, kind: Node, status: {capacity: {cpu: 4}}}", "status.allocatable",
+     R"({"cpu":"4"})"},
+    {"{apiVersion: v1, kind: PersistentVolumeClaim, spec: {}}", "spec.volumeMode",
+     "\"Filesystem\""},
+    {"{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {template: {spec: "
+     "{containers: []}}}}}}",
+     "spec.jobTemplate.spec.template.spec.restartPolicy", "\"Always\""},
+    {"{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {}}}}",
+     "spec.jobTemplate.spec.backoffLimit", ""},
+    {"{apiVersion: batch/v1, kind: CronJob, spec: {}}", "spec.concurrencyPolicy", "\"Allow\""},
+    {kHook, "webhooks.0.matchPolicy", "\"Equivalent\""},
+    {kHook, "webhooks.0.timeoutSeconds", "10"},
+    {kHook, "webhooks.0.reinvocationPolicy", "\"Never\""},
+    {kHook, "webhooks.0.failurePolicy", "\"Fail\""},
+    {kHook, "webhooks.0.rules.0.scope", "\"*\""},
+    {kHook, "webhooks.0.clientConfig.service.port", "443"},
+    {kBinding, "subjects.0.apiGroup", "\"rbac.authorization.k8s.io\""},
+    {kBinding, "subjects.1.apiGroup", ""},
+    {kBinding, "roleRef.apiGroup", "\"rbac.authorization.k8s.io\""},
+    {kCrd, "spec.names.singular", "\"foobar\""},
+    {kCrd, "spec.names.listKind", "\"FooBarList\""},
+    {kCrd, "spec.conversion.strategy", "\"None\""},
+    {"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {maxReplicas: 3}}",
+     "spec.metrics.0.resource.target.averageUtilization", "80"},
+    {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass}", "preemptionPolicy",
+     "\"PreemptLowerPriority\""},
+    {"{apiVersion: storage.k8s.io/v1, kind: StorageClass}", "volumeBindingMode", "\"Immediate\""},
+    {"{apiVersion: v1, kind: ReplicationController, spec: {template: {metadata: {labels: {a: "
+     "b}}}}}",
+     "spec.selector.a", "\"b\""},
+    {"{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Container, max: {cpu: 2}}]}}",
+     "spec.limits.0.defaultRequest.cpu", "\"2\""},
+    {"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {egress: [{}]}}",
+     "spec.policyTypes", R"(["Ingress","Egress"])"},
+};
+
 TEST(Defaults, OtherKinds) {
-  const char* kJob =
-      "{apiVersion: batch/v1, kind: Job, spec: {template: {spec: {containers: []}}}}";
-  const char* kParallel = "{apiVersion: batch/v1, kind: Job, spec: {parallelism: 3}}";
-  const char* kDaemons = "{apiVersion: apps/v1, kind: DaemonSet, spec: {}}";
-  const char* kStateful =
-      "{apiVersion: apps/v1, kind: StatefulSet, spec: {volumeClaimTemplates: [{metadata: {name: "
-      "d}}]}}";
-  const char* kService =
-      "{apiVersion: v1, kind: Service, spec: {ports: [{port: 80}], sessionAffinity: ClientIP}}";
-  const char* kBalancer = "{apiVersion: v1, kind: Service, spec: {type: LoadBalancer}}";
-  const char* kHook =
-      "{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: "
-      "[{clientConfig: {service: {name: a}}, rules: [{}]}]}";
-  const char* kBinding =
-      "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {name: a}, subjects: "
-      "[{kind: User, name: x}, {kind: ServiceAccount, name: z}]}";
-  const char* kCrd =
-      "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, spec: {names: {kind: "
-      "FooBar}}}";
-  const PartRow kRows[] = {
-      {kJob, "spec.completions", "1"},
-      {kJob, "spec.parallelism", "1"},
-      {kJob, "spec.backoffLimit", "6"},
-      {kJob, "spec.completionMode", "\"NonIndexed\""},
-      {kJob, "spec.podReplacementPolicy", "\"TerminatingOrFailed\""},
-      {kParallel, "spec.completions", ""},
-      {kDaemons, "spec.updateStrategy.rollingUpdate", R"({"maxUnavailable":1,"maxSurge":0})"},
-      {kStateful, "spec.podManagementPolicy", "\"OrderedReady\""},
-      {kStateful, "spec.updateStrategy.rollingUpdate", R"({"partition":0})"},
-      {kStateful, "spec.persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\""},
-      {kStateful, "spec.volumeClaimTemplates.0.spec.volumeMode", "\"Filesystem\""},
-      {kStateful, "spec.volumeClaimTemplates.0.status.phase", "\"Pending\""},
-      {kService, "spec.type", "\"ClusterIP\""},
-      {kService, "spec.ports.0.targetPort", "80"},
-      {kService, "spec.internalTrafficPolicy", "\"Cluster\""},
-      {kService, "spec.externalTrafficPolicy", ""},
-      {kService, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", "10800"},
-      {kBalancer, "spec.externalTrafficPolicy", "\"Cluster\""},
-      {kBalancer, "spec.allocateLoadBalancerNodePorts", "true"},
-      {"{apiVersion: v1, kind: Secret, stringData: {a: hello}}", "data.a", "\"aGVsbG8=\""},
-      {"{apiVersion: v1, kind: Secret, stringData: {a: hello}}", "stringData", ""},
-      {"{apiVersion: v1, kind: Secret}", "type", "\"Opaque\""},
-      {"{apiVersion: v1, kind: Namespace, metadata: {name: a}}", "metadata.labels",
-       R"({"kubernetes.io/metadata.name":"a"})"},
-      {"{apiVersion: v1, kind: Node, status: {capacity: {cpu: 4}}}", "status.allocatable",
-       R"({"cpu":"4"})"},
-      {"{apiVersion: v1, kind: PersistentVolumeClaim, spec: {}}", "spec.volumeMode",
-       "\"Filesystem\""},
-      {"{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {template: {spec: "
-       "{containers: []}}}}}}",
-       "spec.jobTemplate.spec.template.spec.restartPolicy", "\"Always\""},
-      {"{apiVersion: batch/v1, kind: CronJob, spec: {jobTemplate: {spec: {}}}}",
-       "spec.jobTemplate.spec.backoffLimit", ""},
-      {"{apiVersion: batch/v1, kind: CronJob, spec: {}}", "spec.concurrencyPolicy", "\"Allow\""},
-      {kHook, "webhooks.0.matchPolicy", "\"Equivalent\""},
-      {kHook, "webhooks.0.timeoutSeconds", "10"},
-      {kHook, "webhooks.0.reinvocationPolicy", "\"Never\""},
-      {kHook, "webhooks.0.failurePolicy", "\"Fail\""},
-      {kHook, "webhooks.0.rules.0.scope", "\"*\""},
-      {kHook, "webhooks.0.clientConfig.service.port", "443"},
-      {kBinding, "subjects.0.apiGroup", "\"rbac.authorization.k8s.io\""},
-      {kBinding, "subjects.1.apiGroup", ""},
-      {kBinding, "roleRef.apiGroup", "\"rbac.authorization.k8s.io\""},
-      {kCrd, "spec.names.singular", "\"foobar\""},
-      {kCrd, "spec.names.listKind", "\"FooBarList\""},
-      {kCrd, "spec.conversion.strategy", "\"None\""},
-      {"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {maxReplicas: 3}}",
-       "spec.metrics.0.resource.target.averageUtilization", "80"},
-      {"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass}", "preemptionPolicy",
-       "\"PreemptLowerPriority\""},
-      {"{apiVersion: storage.k8s.io/v1, kind: StorageClass}", "volumeBindingMode", "\"Immediate\""},
-      {"{apiVersion: v1, kind: ReplicationController, spec: {template: {metadata: {labels: {a: "
-       "b}}}}}",
-       "spec.selector.a", "\"b\""},
-      {"{apiVersion: v1, kind: LimitRange, spec: {limits: [{type: Container, max: {cpu: 2}}]}}",
-       "spec.limits.0.defaultRequest.cpu", "\"2\""},
-      {"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {egress: [{}]}}",
-       "spec.policyTypes", R"(["Ingress","Egress"])"},
-  };
-  for (const PartRow& row : kRows) {
+  for (const PartRow& row : kParts) {
     json::Value object = completed(row.in);
     const json::Value* found = at(object, row.path);
     EXPECT_EQ(found == nullptr ? "" : json::write(*found), row.want) << row.in << " " << row.path;
