@@ -60,6 +60,9 @@ Result<Sqlite> Sqlite::open(const std::string& path, Mode mode, const std::strin
       sqlite3_open_v2(path.c_str(), &handle, flags, vfs.empty() ? nullptr : vfs.c_str());
   Sqlite opened(handle, path);
   if (code != SQLITE_OK) return opened.failure(code);
+  // Asked to write what it may not, SQLite opens for reading and says so only later.
+  if (sqlite3_db_readonly(handle, "main") == 1)
+    return fail(Code::kDenied, "{} cannot be written: want a file and directory of our own", path);
   return opened;
 }
 

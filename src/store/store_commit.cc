@@ -176,7 +176,7 @@ void Store::Impl::keepRecent(const ObjectPtr& object) {
 
 // First everything becomes visible, then callbacks run: they may look around and commit again.
 void Store::Impl::settleDurable(uint64_t sequence) {
-  std::vector<std::pair<Done, Revision>> calls;
+  std::vector<std::pair<Done, Result<Revision>>> calls;
   for (; !pending_.empty() && pending_.front().sequence <= sequence; pending_.pop_front()) {
     Pending& settled = pending_.front();
     for (const Change& change : settled.changes) makeVisible(change);
@@ -187,8 +187,8 @@ void Store::Impl::settleDurable(uint64_t sequence) {
   commits_ += calls.size();
   batches_ += 1;
   if (std::exchange(writeFailure_, std::nullopt)) log.info("writing to the store works again");
-  for (auto& [done, revision] : calls)
-    if (done) done(revision);
+  for (auto& [done, result] : calls)
+    if (done) done(std::move(result));
   feed_->wake();
 }
 
