@@ -43,20 +43,16 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     event.reportingController = options_.component;
     event.reportingInstance = options_.host;
     event.host = options_.host;
-    bool wake = false;
-    {
-      std::lock_guard lock(mutex_);
-      ++stats_.recorded;
-      if (stopped_) return;
-      if (queue_.size() >= options_.queueLimit) {
-        ++stats_.overflowed;
-        droppedMetric_.inc();
-        return;
-      }
-      queue_.push_back(std::move(event));
-      wake = !std::exchange(busy_, true);
+    std::lock_guard lock(mutex_);
+    ++stats_.recorded;
+    if (stopped_) return;
+    if (queue_.size() >= options_.queueLimit) {
+      ++stats_.overflowed;
+      droppedMetric_.inc();
+      return;
     }
-    if (wake) home_.post([self = shared_from_this()] { self->next(); });
+    queue_.push_back(std::move(event));
+    if (!std::exchange(busy_, true)) home_.post([self = shared_from_this()] { self->next(); });
   }
 
   // Home thread; one event is on its way at a time.
@@ -89,12 +85,18 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     request.ref = {kind::kEvent, ns, creates ? "" : verdict.event.meta.name.str()};
     request.body = json::write(creates ? verdict.event.toCoreJson() : repetition(verdict.event));
     request.flow = "events";
-    client_.submit(std::move(request), [weak = weak_from_this(), &home = home_,
+    client_.submit(std::move(request), [weak = weak_from_this(),
                                         verdict = std::move(verdict)](Result<Reply> reply) mutable {
-      home.post([weak, verdict = std::move(verdict), reply = std::move(reply)]() mutable {
-        if (auto self = weak.lock()) self->answered(std::move(verdict), reply);
-      });
+      if (auto self = weak.lock()) self->postAnswer(std::move(verdict), std::move(reply));
     });
+  }
+
+  // After stop() home is not touched any more, whatever thread a late answer comes on.
+  void postAnswer(EventCorrelator::Verdict verdict, Result<Reply> reply) {
+    std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    home_.post([self = shared_from_this(), verdict = std::move(verdict),
+                reply = std::move(reply)]() mutable { self->answered(std::move(verdict), reply); });
   }
 
   void answered(EventCorrelator::Verdict verdict, const Result<Reply>& reply) {

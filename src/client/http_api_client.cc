@@ -2,6 +2,7 @@
 
 #include <mutex>
 #include <set>
+#include <shared_mutex>
 #include <unordered_set>
 
 #include "base/log.h"
@@ -77,24 +78,33 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     auto made = net::HttpClient::create(loop, std::move(http));
     if (!made) return made.error().in("{}", config.source);
     http_ = std::move(*made);
-    credentials_->onTlsChange([weak = std::weak_ptr(http_)](const net::TlsClientOptions& fresh) {
-      auto client = weak.lock();
-      if (!client) return;
-      if (auto set = client->setTls(fresh); !set)
-        log.warn("new certificates refused: {}; keeping the old ones", set.error().text());
+    credentials_->onTlsChange([weak = weak_from_this()](const net::TlsClientOptions& fresh) {
+      if (auto self = weak.lock()) self->useTls(fresh);
     });
     return {};
   }
 
+  void useTls(const net::TlsClientOptions& fresh) {
+    std::shared_lock lock(httpGate_);
+    if (!http_) return;
+    if (auto set = http_->setTls(fresh); !set)
+      log.warn("new certificates refused: {}; keeping the old ones", set.error().text());
+  }
+
+  // Afterwards nothing of ours touches the loop any more: whoever uses the connections does so
+  // under httpGate_.
   void close() {
     std::shared_ptr<FairLimiter> limiter;
     std::shared_ptr<Credentials> credentials;
-    std::shared_ptr<net::HttpClient> http;
+    std::unique_ptr<net::HttpClient> http;
     {
       std::lock_guard lock(mutex_);
       closing_ = true;
       limiter.swap(limiter_);
       credentials.swap(credentials_);
+    }
+    {
+      std::unique_lock lock(httpGate_);
       http.swap(http_);
     }
     limiter.reset();
@@ -138,7 +148,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     std::string_view flow = request.flow.empty() ? request.ref.kind.plural : request.flow;
     limiter->admit(flow, job->deadline, [self = shared_from_this(), job](bool inTime) {
       if (inTime) return self->authorize(job);
-      self->finish(job, self->locked(self->http_)
+      self->finish(job, self->locked(self->limiter_)
                             ? self->sentence(*job, Code::kTimeout,
                                              "the client-side rate limit left no time to send it")
                             : self->cancelled(*job));
@@ -156,9 +166,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
   }
 
   void send(const JobPtr& job, const Authorization& authorization) {
-    auto http = locked(http_);
     Duration left = job->deadline - clock_.mono();
-    if (!http) return finish(job, cancelled(*job));
     if (left <= Duration{0}) return finish(job, sentence(*job, Code::kTimeout, "no time left"));
     net::HttpRequest request = toHttp(job->request);
     for (const auto& [name, value] : authorization.headers.fields())
@@ -167,10 +175,14 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     ++job->tries;
     count(job->tries > 1);
     net::SendOptions options{left, job->repeatable ? net::Replay::kAlways : net::Replay::kNever};
-    http->send(std::move(request), options,
-               [self = shared_from_this(), job](Result<net::HttpResponse> answer) {
-                 self->answered(job, std::move(answer));
-               });
+    std::shared_lock lock(httpGate_);
+    if (http_)
+      return http_->send(std::move(request), options,
+                         [self = shared_from_this(), job](Result<net::HttpResponse> answer) {
+                           self->answered(job, std::move(answer));
+                         });
+    lock.unlock();
+    finish(job, cancelled(*job));
   }
 
   void answered(const JobPtr& job, Result<net::HttpResponse> answer) {
@@ -283,14 +295,24 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     if (!credentials) return (*ready)(fail(Code::kCancelled, "the client is going away"));
     credentials->authorize([self = shared_from_this(), ready](Result<Authorization> got) {
       if (!got) return (*ready)(pass(got.error()));
-      auto http = self->locked(self->http_);
-      if (!http) return (*ready)(fail(Code::kCancelled, "the client is going away"));
       self->count(false);
-      (*ready)(
-          WatchDoor::Opened{http, got->headers, [self, generation = got->generation](int status) {
-                              self->watchAnswered(status, generation);
-                            }});
+      WatchDoor::Opened opened;
+      opened.headers = got->headers;
+      opened.answered = [self, generation = got->generation](int status) {
+        self->watchAnswered(status, generation);
+      };
+      opened.stream = [self](net::HttpRequest request, net::StreamHandler handler,
+                             net::StreamOptions options) {
+        return self->openStream(std::move(request), std::move(handler), options);
+      };
+      (*ready)(std::move(opened));
     });
+  }
+
+  std::unique_ptr<net::HttpStream> openStream(net::HttpRequest request, net::StreamHandler handler,
+                                              net::StreamOptions options) {
+    std::shared_lock lock(httpGate_);
+    return http_ ? http_->open(std::move(request), std::move(handler), options) : nullptr;
   }
 
   void watchAnswered(int status, uint64_t generation) {
@@ -352,7 +374,8 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
   mutable std::mutex mutex_;
   std::shared_ptr<FairLimiter> limiter_;
   std::shared_ptr<Credentials> credentials_;
-  std::shared_ptr<net::HttpClient> http_;
+  std::shared_mutex httpGate_;
+  std::unique_ptr<net::HttpClient> http_;
   std::set<JobPtr> jobs_;
   std::unordered_set<std::string> warned_;
   Rng rng_;

@@ -69,7 +69,8 @@ class Session : public std::enable_shared_from_this<Session> {
     handler.onEnd = [self](Result<> result) { self->onEnd(std::move(result)); };
     net::StreamOptions options;
     options.idleTimeout = request_.idleTimeout;
-    stream_ = opened->http->open(std::move(http), std::move(handler), options);
+    stream_ = opened->stream(std::move(http), std::move(handler), options);
+    if (!stream_) return end(fail(Code::kCancelled, "{}: the client is going away", what()));
     if (paused_) stream_->pause();
   }
 

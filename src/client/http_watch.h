@@ -13,9 +13,12 @@ namespace mangrove::client {
 
 // What a watch needs from its client. Both may answer at once or later, on any thread.
 struct WatchDoor {
-  // Waits for a turn and a credential, then hands over the connection pool, or says why not.
+  // Waits for a turn and a credential, then says how to open the stream, or why not.
   struct Opened {
-    std::shared_ptr<net::HttpClient> http;
+    // Null when the client has gone meanwhile.
+    std::function<std::unique_ptr<net::HttpStream>(net::HttpRequest, net::StreamHandler,
+                                                   net::StreamOptions)>
+        stream;
     net::Headers headers;
     UniqueFn<void(int status)> answered;  // tells the client (metrics, 401)
   };

@@ -52,8 +52,10 @@ void InformerEngine::useMetrics(Registry& registry) {
 // The home half holds the engine weakly and only the owner's thread locks it, so the cache and the
 // handlers are never destroyed elsewhere.
 void InformerEngine::follow(AnyDecoder decoder) {
-  auto flow = std::make_shared<FeedFlow>(setup_.maxUnapplied);
+  auto flow = flow_ = std::make_shared<FeedFlow>(setup_.maxUnapplied);
   auto deliver = [weak = weak_from_this(), flow, owner = setup_.owner](FedBatch batch) {
+    std::lock_guard lock(flow->gate);
+    if (flow->closed) return;
     owner->post([weak, flow, batch = std::move(batch)]() mutable {
       auto self = weak.lock();
       if (!self) return;
@@ -72,6 +74,8 @@ void InformerEngine::start() {
 
 void InformerEngine::stop() {
   follow_->stop();
+  std::lock_guard lock(flow_->gate);
+  flow_->closed = true;
 }
 
 // ---- applying ----

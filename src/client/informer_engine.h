@@ -69,6 +69,8 @@ struct FedBatch {
   std::shared_ptr<const RawDictionary> dictionary;
 };
 
+struct FeedFlow;
+
 class InformerEngine : public std::enable_shared_from_this<InformerEngine> {
  public:
   struct Entry {
@@ -148,6 +150,7 @@ class InformerEngine : public std::enable_shared_from_this<InformerEngine> {
 
   InformerSetup setup_;
   std::unique_ptr<ListWatch> follow_;
+  std::shared_ptr<FeedFlow> flow_;
   Map objects_;
   std::map<std::string, Index, std::less<>> indexes_;
   std::vector<std::shared_ptr<AnyHandler>> handlers_;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "client/informer_engine.h"
 
@@ -13,6 +14,8 @@ struct FeedFlow {
   explicit FeedFlow(size_t most) : limit(most) {}
   const size_t limit;
   std::atomic<size_t> unapplied = 0;
+  std::mutex gate;  // once closed, the owner's mailbox is not touched any more
+  bool closed = false;
 };
 
 class InformerFeeder final : public ListWatchSink {

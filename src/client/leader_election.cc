@@ -1,5 +1,7 @@
 #include "client/leader_election.h"
 
+#include <mutex>
+
 #include "base/check.h"
 #include "base/log.h"
 #include "json/value.h"
@@ -178,7 +180,10 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
                    });
   }
 
+  // The owner's mailbox may go after this.
   void abandon() {
+    std::lock_guard lock(gate_);
+    abandoned_ = true;
     stopped_ = true;
     next_.reset();
     expiry_.reset();
@@ -199,12 +204,18 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
                    });
   }
 
+  // A timer's callback: back to the owner's thread, unless we are gone by then.
   Fn post(UniqueFn<void(Impl&)> fn) {
-    return [&owner = owner_, weak = weak_from_this(), fn = std::move(fn)]() mutable {
-      owner.post([weak, fn = std::move(fn)]() mutable {
-        if (auto self = weak.lock()) fn(*self);
-      });
+    return [weak = weak_from_this(), fn = std::move(fn)]() mutable {
+      if (auto self = weak.lock()) self->postToOwner(std::move(fn));
     };
+  }
+  void postToOwner(UniqueFn<void(Impl&)> fn) {
+    std::lock_guard lock(gate_);
+    if (abandoned_) return;
+    owner_.post([weak = weak_from_this(), fn = std::move(fn)]() mutable {
+      if (auto self = weak.lock()) fn(*self);
+    });
   }
 
   // Leaders keep a steady pace; candidates spread out.
@@ -227,6 +238,8 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
   Timer next_, expiry_;
   bool leading_ = false;
   bool stopped_ = false;
+  std::mutex gate_;  // between the clock's thread and abandon()
+  bool abandoned_ = false;
 };
 
 LeaderElection::LeaderElection(ElectionConfig config, ApiClient& client, Mailbox& owner,

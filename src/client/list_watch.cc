@@ -106,15 +106,19 @@ class ListWatch::Impl : public std::enable_shared_from_this<ListWatch::Impl> {
         backoff_(options_.firstBackoff, options_.longestBackoff),
         sink_(std::move(sink)) {}
 
-  // Runs `fn` at home unless stopped by then.
+  // Runs `fn` at home unless stopped by then. After stop() has returned home is not touched any
+  // more, whatever thread a late answer comes on.
   void post(UniqueFn<void(Impl&)> fn) {
+    std::lock_guard lock(gate_);
+    if (stopped_) return;
     home_.post([self = shared_from_this(), fn = std::move(fn)]() mutable {
       if (!self->stopped_) fn(*self);
     });
   }
 
   void stop() {
-    stopped_ = true;
+    std::lock_guard lock(gate_);
+    if (stopped_.exchange(true)) return;
     home_.post([self = shared_from_this()] {
       self->watch_.reset();
       self->timer_.reset();
@@ -388,6 +392,7 @@ class ListWatch::Impl : public std::enable_shared_from_this<ListWatch::Impl> {
   Rng rng_;
   Backoff backoff_;
   const std::shared_ptr<ListWatchSink> sink_;
+  std::mutex gate_;  // between posting and stopping
   std::atomic<bool> stopped_ = false;
 
   // Home thread only.

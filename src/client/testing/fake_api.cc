@@ -81,8 +81,10 @@ FakeApi::FakeApi(net::Loop& loop, FakeApiOptions options)
       token_(options_.token),
       self_(std::make_shared<Tether>()) {
   self_->api = this;
+  net::ServerOptions listening;
+  listening.tls = options_.tls;
   auto server = net::HttpServer::listen(
-      loop, {}, [this](ExchangePtr exchange) { handle(std::move(exchange)); });
+      loop, std::move(listening), [this](ExchangePtr exchange) { handle(std::move(exchange)); });
   CHECK(server.has_value(), "{}", server.error().text());
   server_ = std::move(*server);
   armBookmarks();

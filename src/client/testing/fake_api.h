@@ -31,6 +31,7 @@
 #include "client/testing/fake_stream.h"
 #include "net/http_server.h"
 #include "net/loop.h"
+#include "net/tls.h"
 
 namespace mangrove::client::testing {
 
@@ -39,6 +40,7 @@ struct FakeApiOptions {
   Duration bookmarkEvery = Duration::zero();  // zero: none
   std::string token = "";                     // when set, other tokens get 401
   int retryAfter = 1;                         // seconds, of 429
+  std::optional<net::TlsServerOptions> tls = {};
 };
 
 // What a hook may do with a request before the server looks at it.
