@@ -1,0 +1,75 @@
+// Who may do what: roles, their bindings, service accounts.
+
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "apiserver/output/columns.h"
+#include "base/strings.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+constexpr Column kRoleColumns[] = {kName, kCreatedAt};
+
+void roleCells(const TableRow& row, Cells& out) {
+  out.text(row.name());
+  out.text(row.createdAt());
+}
+
+constexpr Column kBindingColumns[] = {
+    kName,
+    {"Role", "string", "What is allowed"},
+    kAge,
+    {"Users", "string", "To these users", 1},
+    {"Groups", "string", "To these groups", 1},
+    {"ServiceAccounts", "string", "To these service accounts", 1}};
+
+std::string subjectsText(json::View subjects, std::string_view kind) {
+  std::vector<std::string> names;
+  for (json::View subject : subjects.elements()) {
+    if (textOf(subject["kind"]) != kind) continue;
+    const std::string_view ns = textOf(subject["namespace"]);
+    const std::string name(textOf(subject["name"]));
+    names.push_back(ns.empty() ? name : std::string(ns) + "/" + name);
+  }
+  return join(names, ", ");
+}
+
+void bindingCells(const TableRow& row, Cells& out) {
+  const json::View role = row.object["roleRef"];
+  const json::View subjects = row.object["subjects"];
+  out.text(row.name());
+  out.text(fmt::format("{}/{}", textOf(role["kind"]), textOf(role["name"])));
+  out.text(row.age());
+  for (std::string_view kind : {"User", "Group", "ServiceAccount"})
+    out.text(subjectsText(subjects, kind));
+}
+
+constexpr Column kAccountColumns[] = {
+    kName, {"Secrets", "integer", "Secrets its pods may use"}, kAge};
+
+void accountCells(const TableRow& row, Cells& out) {
+  out.text(row.name());
+  out.number(static_cast<int64_t>(row.object["secrets"].size()));
+  out.text(row.age());
+}
+
+constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
+constexpr TableKind kTables[] = {
+    {kRbac, "Role", kRoleColumns, &roleCells},
+    {kRbac, "ClusterRole", kRoleColumns, &roleCells},
+    {kRbac, "RoleBinding", kBindingColumns, &bindingCells},
+    {kRbac, "ClusterRoleBinding", kBindingColumns, &bindingCells},
+    {"", "ServiceAccount", kAccountColumns, &accountCells},
+};
+
+}  // namespace
+
+std::span<const TableKind> accessTables() {
+  return kTables;
+}
+
+}  // namespace mangrove::apiserver
