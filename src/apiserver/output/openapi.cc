@@ -1,0 +1,106 @@
+#include "apiserver/output/openapi.h"
+
+#include <fmt/core.h>
+
+#include "apiserver/output/accept.h"
+#include "apiserver/output/discovery.h"
+#include "apiserver/output/openapi_paths.h"
+#include "apiserver/output/openapi_schema.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+json::Object infoText() {
+  return {{"title", "Kubernetes"}, {"version", kServerVersion}};
+}
+
+}  // namespace
+
+std::string openApiV3Text(const GroupVersion& version) {
+  DefinitionWriter definitions(OpenApi::kV3);
+  json::Object paths;
+  addPaths(version, OpenApi::kV3, definitions, paths);
+  return json::write(json::Object{{"openapi", "3.0.0"},
+                                  {"info", infoText()},
+                                  {"paths", std::move(paths)},
+                                  {"components", json::Object{{"schemas", definitions.take()}}}});
+}
+
+std::string openApiV2Text(std::span<const Group> groups) {
+  DefinitionWriter definitions(OpenApi::kV2);
+  json::Object paths;
+  for (const Group& group : groups)
+    for (const GroupVersion& version : group.versions)
+      addPaths(version, OpenApi::kV2, definitions, paths);
+  return json::write(json::Object{{"swagger", "2.0"},
+                                  {"info", infoText()},
+                                  {"paths", std::move(paths)},
+                                  {"definitions", definitions.take()}});
+}
+
+const std::vector<Group>& OpenApiDocuments::groups() {
+  if (generation_ != resources_.generation()) {
+    groups_ = groupsOf(resources_.all());
+    swagger_.clear();
+    std::erase_if(documents_, [&](const auto& entry) {
+      for (const Group& group : groups_)
+        for (const GroupVersion& version : group.versions)
+          if (version.path() == entry.first) return version.resources != entry.second.from;
+      return true;
+    });
+    generation_ = resources_.generation();
+  }
+  return groups_;
+}
+
+OpenApiDocuments::Document& OpenApiDocuments::documentFor(const GroupVersion& version) {
+  Document& document = documents_[version.path()];
+  document.from = version.resources;
+  return document;
+}
+
+// Needs every document's content once; the bodies are made again for those who ask, because most
+// are never asked for.
+Answer OpenApiDocuments::index() {
+  json::Object paths;
+  for (const Group& group : groups()) {
+    for (const GroupVersion& version : group.versions) {
+      Document& document = documentFor(version);
+      if (document.tag.empty()) document.tag = contentTag(openApiV3Text(version));
+      paths[version.path()] =
+          json::Object{{"serverRelativeURL",
+                        fmt::format("/openapi/v3/{}?hash={}", version.path(), document.tag)}};
+    }
+  }
+  return answer::json(200, json::write(json::Object{{"paths", std::move(paths)}}));
+}
+
+Answer OpenApiDocuments::groupVersion(std::string_view path) {
+  for (const Group& group : groups()) {
+    for (const GroupVersion& version : group.versions) {
+      if (version.path() != path) continue;
+      Document& document = documentFor(version);
+      if (document.body.empty()) document.body = openApiV3Text(version);
+      return answer::json(200, document.body);
+    }
+  }
+  return answer::noSuchPath("/openapi/v3/" + std::string(path));
+}
+
+Answer OpenApiDocuments::everything() {
+  const auto& all = groups();
+  if (swagger_.empty()) swagger_ = openApiV2Text(all);
+  return answer::json(200, swagger_);
+}
+
+Answer OpenApiDocuments::answer(std::string_view path, std::string_view accept) {
+  constexpr std::string_view kThree = "/openapi/v3";
+  if (auto ok = requireJson(accept); !ok) return ok.error();
+  if (path == "/openapi/v2") return everything();
+  if (path == kThree) return index();
+  if (path.starts_with("/openapi/v3/")) return groupVersion(path.substr(kThree.size() + 1));
+  return answer::noSuchPath(path);
+}
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,51 @@
+#pragma once
+// OpenAPI documents: /openapi/v3 (an index with one document per group-version) and /openapi/v2
+// (everything in one, for older clients). What kubectl explain, validation, diff and apply read.
+//
+//   OpenApiDocuments documents(resources);
+//   to->answer(documents.answer(call.info.path, call.accept));   // serve.h does that
+//
+// A document is made when it is asked for. It stays until its resources change; the index names
+// each one with a hash of its content, so that clients know what they have already. Owner thread.
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apiserver/answer.h"
+#include "apiserver/core/resources.h"
+#include "apiserver/output/groups.h"
+
+namespace mangrove::apiserver {
+
+class OpenApiDocuments {
+ public:
+  explicit OpenApiDocuments(const Resources& resources) : resources_(resources) {}
+  // Any path at or below /openapi/. JSON only: 406 for clients that want protobuf and nothing else.
+  Answer answer(std::string_view path, std::string_view accept);
+
+ private:
+  struct Document {
+    std::vector<ResourcePtr> from;  // what it was made of
+    std::string tag;                // of its content; "" until somebody wants to know
+    std::string body;               // "" until somebody asks for it
+  };
+  const std::vector<Group>& groups();
+  Document& documentFor(const GroupVersion& version);
+  Answer index();
+  Answer groupVersion(std::string_view path);  // "apis/apps/v1"
+  Answer everything();
+
+  const Resources& resources_;
+  uint64_t generation_ = 0;  // of groups_ and swagger_
+  std::vector<Group> groups_;
+  std::map<std::string, Document, std::less<>> documents_;  // by GroupVersion::path()
+  std::string swagger_;
+};
+
+// The documents, pure.
+std::string openApiV3Text(const GroupVersion& version);
+std::string openApiV2Text(std::span<const Group> groups);
+
+}  // namespace mangrove::apiserver
