@@ -1,10 +1,14 @@
 #pragma once
 // May this identity do that? RBAC over the Role, ClusterRole and binding objects in the store, kept
-// compiled and refreshed when they change. Owner thread.
+// compiled and refreshed when they change (rbac.h). Owner thread.
+//
+//   Decision decision = authorizer.authorize(call.who, Attributes::of(call.info));
+//   if (!decision.allowed) to->answer(denied(call.who, Attributes::of(call.info)));
 
 #include <string>
 #include <string_view>
 
+#include "apiserver/answer.h"
 #include "apiserver/identity.h"
 #include "apiserver/request.h"
 
@@ -17,6 +21,8 @@ struct Attributes {
   std::string group, version, resource, subresource, ns, name;
   std::string path;
 
+  // A list or watch limited to one metadata.name counts as asking for that name, so that
+  // resourceNames can permit it.
   static Attributes of(const RequestInfo& info);
 };
 
@@ -30,5 +36,9 @@ class Authorizer {
   virtual ~Authorizer() = default;
   virtual Decision authorize(const Identity& who, const Attributes& what) = 0;
 };
+
+// The 403 that Kubernetes gives: `pods "web" is forbidden: User "ann" cannot get resource "pods" in
+// API group "" in the namespace "prod"`, and the reason when there is one.
+Answer denied(const Identity& who, const Attributes& what, std::string_view reason = "");
 
 }  // namespace mangrove::apiserver
