@@ -145,7 +145,8 @@ json::Object DefinitionWriter::bodyOf(const Schema& schema) {
 
 void DefinitionWriter::putShape(const Schema& schema, json::Object& out) {
   switch (schema.type) {
-    case Type::kAny:
+    case Type::kAny:  // kubectl explain stumbles over a schema without any member
+      out["x-kubernetes-preserve-unknown-fields"] = true;
       return;
     case Type::kObject:
       out["type"] = "object";

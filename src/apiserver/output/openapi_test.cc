@@ -52,6 +52,19 @@ json::Value read(OpenApiDocuments& documents, const std::string& path) {
   return value ? *value : json::Value();
 }
 
+bool hasEmptySchema(const json::Value& schema) {
+  if (!schema.is_object()) return false;
+  const json::Object& object = schema.get_object();
+  if (object.empty()) return true;
+  if (const json::Value* properties = object.if_contains("properties"))
+    for (const auto& property : properties->as_object())
+      if (hasEmptySchema(property.value())) return true;
+  for (const char* key : {"items", "additionalProperties"})
+    if (const json::Value* inside = object.if_contains(key); inside && hasEmptySchema(*inside))
+      return true;
+  return false;
+}
+
 void collectReferences(const json::Value& value, std::vector<std::string>& out) {
   if (value.is_array())
     for (const json::Value& one : value.get_array()) collectReferences(one, out);
@@ -103,6 +116,8 @@ TEST(OpenApi, EveryKindCanBeExplained) {
       const json::Value document = read(documents, "/openapi/v3/" + version.path());
       expectReferencesResolve(document, document.at("components").at("schemas").as_object(),
                               "#/components/schemas/");
+      for (const auto& schema : document.at("components").at("schemas").as_object())
+        EXPECT_FALSE(hasEmptySchema(schema.value())) << schema.key();
       for (const ResourcePtr& resource : version.resources) {
         const KindInfo& kind = *resource->kind;
         const std::string inside = kind.namespaced ? "namespaces/{namespace}/" : "";
