@@ -43,9 +43,10 @@ std::optional<int64_t> parseGoAnyBase(std::string_view text) {
   const int base = takeBase(text);
   auto digits = withoutUnderscores(text, text.size() < length);
   if (!digits) return std::nullopt;
-  if (digits->empty()) digits = "0";
+  if (digits->empty()) digits->push_back('0');
   if (digits->starts_with('-')) return std::nullopt;
-  return parseInt<int64_t>(negative ? "-" + *digits : *digits, base);
+  if (negative) digits->insert(digits->begin(), '-');
+  return parseInt<int64_t>(*digits, base);
 }
 
 }  // namespace mangrove::api

@@ -31,8 +31,8 @@ const char* verbName(Verb verb) {
 }
 
 std::string_view RequestInfo::parameter(std::string_view key) const {
-  for (const auto& [name, value] : parameters) {
-    if (name == key) return value;
+  for (const auto& [known, value] : parameters) {
+    if (known == key) return value;
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/admission/admission.h"
 #include "apiserver/auth/authorizer.h"
@@ -21,6 +22,16 @@
 
 namespace mangrove::apiserver {
 
+// Told of every change once it is durable and visible: garbage collection, namespaces, custom
+// resources, RBAC's cache. Owner thread; may start writes, which happen later.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // `now` null: removed, `before` is its last state. `before` null: new.
+  virtual void changed(const Resource& resource, const store::ObjectPtr& now,
+                       const store::ObjectPtr& before) = 0;
+};
+
 // What all parts of the request path share. Owned by whoever composes the server; outlives it.
 struct Context {
   Clock& clock;
@@ -31,6 +42,7 @@ struct Context {
   Authorizer& authorizer;
   Registry& metrics;
   Rng& rng;  // uids, generated names
+  std::vector<Observer*> observers = {};
 };
 
 // A path that is not an object: /version, /openapi/v3, /healthz. Registered by whoever knows it.

@@ -27,10 +27,9 @@ enum class Form { kWhole, kTable, kMetadata };
 
 struct Shape {
   Form form = Form::kWhole;
-  std::string metaVersion = "v1";      // of Table and PartialObjectMetadata
-  std::string includeObject;           // Table: "None", "Metadata" (the default) or "Object"
-  bool contentTypeParameters = false;  // answer with "application/json;as=Table;…", as it was asked
-  WallTime now{};                      // what ages in tables are counted from
+  std::string metaVersion = "v1";  // of Table and PartialObjectMetadata
+  std::string includeObject;       // Table: "None", "Metadata" (the default) or "Object"
+  WallTime now{};                  // what ages in tables are counted from
 };
 // What the Accept header asks for; the first alternative we can make. 406 when there is none.
 Outcome<Shape> shapeOf(std::string_view accept, const RequestInfo& info);

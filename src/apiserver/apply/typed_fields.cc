@@ -1,0 +1,243 @@
+#include "apiserver/apply/typed_fields.h"
+
+#include <algorithm>
+#include <array>
+
+#include "apiserver/core/object.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> kServerMetadata = {
+    "name",       "namespace",     "creationTimestamp", "selfLink",    "uid",
+    "generation", "managedFields", "resourceVersion",   "generateName"};
+
+const Schema& anything() {
+  static const Schema kAny;
+  return kAny;
+}
+
+// The schema below; where nothing is known, maps are walked and lists are taken whole.
+const Schema& below(const Schema& schema, std::string_view member) {
+  const Schema* found = schema.isObject() ? schema.member(member) : nullptr;
+  return found ? *found : anything();
+}
+
+const Schema& itemsOf(const Schema& schema) {
+  return schema.items ? *schema.items : anything();
+}
+
+bool isWalkedObject(const Schema& schema, const json::Value& value) {
+  return value.is_object() && !schema.atomicMap;
+}
+bool isMapList(const Schema& schema, const json::Value& value) {
+  return value.is_array() && schema.isArray() && schema.listType == ListType::kMap;
+}
+bool isSetList(const Schema& schema, const json::Value& value) {
+  return value.is_array() && schema.isArray() && schema.listType == ListType::kSet;
+}
+
+// k:{"containerPort":80,"protocol":"TCP"}; a key the element leaves out takes its default, or is
+// left out.
+std::string keyElement(const Schema& list, const json::Value& element) {
+  json::Object keys;
+  for (std::string_view key : list.listKeys) {
+    const json::Value* value =
+        element.is_object() ? element.get_object().if_contains(key) : nullptr;
+    const Field* field = itemsOf(list).field(key);
+    if (!value && field) value = field->defaultValue;
+    if (value) keys[key] = *value;
+  }
+  return "k:" + json::writeSorted(keys);
+}
+
+std::string setElement(const json::Value& element) {
+  return "v:" + json::writeSorted(element);
+}
+std::string memberElement(std::string_view name) {
+  return "f:" + std::string(name);
+}
+
+std::string elementOf(const Schema& list, const json::Value& element) {
+  return list.listType == ListType::kMap ? keyElement(list, element) : setElement(element);
+}
+
+const json::Value* findElement(const Schema& list, const json::Array& array,
+                               const std::string& element) {
+  auto at = std::find_if(array.begin(), array.end(),
+                         [&](const json::Value& v) { return elementOf(list, v) == element; });
+  return at == array.end() ? nullptr : &*at;
+}
+
+void collect(const Schema& schema, const json::Value& value, FieldSet& set) {
+  if (isWalkedObject(schema, value) && !value.get_object().empty()) {
+    for (const auto& [name, member] : value.get_object()) {
+      FieldSet& child = set.children[memberElement(name)];
+      collect(below(schema, name), member, child);
+      if (schema.isMap()) child.isMember = true;
+    }
+  } else if ((isMapList(schema, value) || isSetList(schema, value)) && !value.get_array().empty()) {
+    for (const json::Value& element : value.get_array()) {
+      FieldSet& child = set.children[elementOf(schema, element)];
+      child.isMember = true;
+      if (isMapList(schema, value)) collect(itemsOf(schema), element, child);
+    }
+  } else {
+    set.isMember = true;
+  }
+}
+
+void dropServerFields(FieldSet& set) {
+  set.cut("f:apiVersion");
+  set.cut("f:kind");
+  auto metadata = set.children.find("f:metadata");
+  if (metadata == set.children.end()) return;
+  for (auto name : kServerMetadata) metadata->second.cut(memberElement(name));
+  metadata->second.isMember = false;
+  if (metadata->second.empty()) set.children.erase(metadata);
+}
+
+// Keeps in `set` (the paths of `now`) only what is new or different.
+void keepChanged(const Schema& schema, const json::Value& old, const json::Value& now,
+                 FieldSet& set) {
+  if (old == now) {
+    set = {};
+    return;
+  }
+  auto keepChild = [&](const Schema& inner, const json::Value* before, const json::Value& after,
+                       const std::string& element) {
+    auto child = set.children.find(element);
+    if (child == set.children.end() || !before) return;
+    child->second.isMember =
+        child->second.isMember && child->second.children.empty() && *before != after;
+    keepChanged(inner, *before, after, child->second);
+    if (child->second.empty()) set.children.erase(child);
+  };
+  if (isWalkedObject(schema, now) && old.is_object()) {
+    for (const auto& [name, member] : now.get_object()) {
+      keepChild(below(schema, name), old.get_object().if_contains(name), member,
+                memberElement(name));
+    }
+  } else if ((isMapList(schema, now) || isSetList(schema, now)) && old.is_array()) {
+    for (const json::Value& element : now.get_array()) {
+      const std::string name = elementOf(schema, element);
+      keepChild(itemsOf(schema), findElement(schema, old.get_array(), name), element, name);
+    }
+  }
+}
+
+const json::Value* valueAt(const Schema& schema, const json::Value& parent,
+                           const std::string& element) {
+  if (element.starts_with("f:")) {
+    return parent.is_object() ? parent.get_object().if_contains(element.substr(2)) : nullptr;
+  }
+  return parent.is_array() && schema.isArray() ? findElement(schema, parent.get_array(), element)
+                                               : nullptr;
+}
+
+const Schema& schemaAt(const Schema& schema, const std::string& element) {
+  return element.starts_with("f:") ? below(schema, std::string_view(element).substr(2))
+                                   : itemsOf(schema);
+}
+
+FieldSet differing(const Schema& schema, const FieldSet& a, const FieldSet& b,
+                   const json::Value* left, const json::Value* right) {
+  FieldSet out;
+  const bool leaf = a.isMember && b.isMember && a.children.empty();
+  if (leaf && (!left || !right || *left != *right)) out.isMember = true;
+  for (const auto& [element, child] : a.children) {
+    const FieldSet* other = b.child(element);
+    if (!other) continue;
+    const json::Value* l = left ? valueAt(schema, *left, element) : nullptr;
+    const json::Value* r = right ? valueAt(schema, *right, element) : nullptr;
+    FieldSet inner = differing(schemaAt(schema, element), child, *other, l, r);
+    if (!inner.empty()) out.children.emplace(element, std::move(inner));
+  }
+  return out;
+}
+
+json::Value mergedList(const Schema& schema, const json::Array& base, const json::Array& patch) {
+  json::Array out = base;
+  for (const json::Value& element : patch) {
+    const std::string name = elementOf(schema, element);
+    auto at = std::find_if(out.begin(), out.end(),
+                           [&](const json::Value& v) { return elementOf(schema, v) == name; });
+    if (at == out.end()) {
+      out.push_back(element);
+    } else if (schema.listType == ListType::kMap) {
+      *at = mergedValue(itemsOf(schema), *at, element);
+    }
+  }
+  return out;
+}
+
+void removeBelow(const Schema& schema, const FieldSet& set, json::Value& value);
+
+// One child: go on below it, then take it away itself when the set names it and nothing is left
+// inside.
+bool removeChild(const Schema& inner, const FieldSet& set, json::Value& value) {
+  removeBelow(inner, set, value);
+  const bool hollow = (value.is_object() && value.get_object().empty()) ||
+                      (value.is_array() && value.get_array().empty());
+  return set.isMember || (hollow && !set.children.empty());
+}
+
+void removeBelow(const Schema& schema, const FieldSet& set, json::Value& value) {
+  for (const auto& [element, child] : set.children) {
+    if (element.starts_with("f:") && value.is_object()) {
+      json::Value* member = value.get_object().if_contains(element.substr(2));
+      if (member && removeChild(schemaAt(schema, element), child, *member))
+        value.get_object().erase(element.substr(2));
+    } else if (value.is_array() && schema.isArray()) {
+      json::Array& array = value.get_array();
+      auto at = std::find_if(array.begin(), array.end(),
+                             [&](const json::Value& v) { return elementOf(schema, v) == element; });
+      if (at != array.end() && removeChild(itemsOf(schema), child, *at)) array.erase(at);
+    }
+  }
+}
+
+}  // namespace
+
+FieldSet fieldsOf(const Schema& schema, const json::Object& object) {
+  FieldSet set;
+  collect(schema, object, set);
+  dropServerFields(set);
+  return set;
+}
+
+FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now) {
+  FieldSet set = fieldsOf(schema, now);
+  keepChanged(schema, old, now, set);
+  return set;
+}
+
+FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,
+                     const json::Object& left, const json::Object& right) {
+  const json::Value l = left;
+  const json::Value r = right;
+  return differing(schema, a, b, &l, &r);
+}
+
+json::Value mergedValue(const Schema& schema, const json::Value& base, const json::Value& patch) {
+  if (isWalkedObject(schema, patch) && base.is_object()) {
+    json::Object out = base.get_object();
+    for (const auto& [name, member] : patch.get_object()) {
+      const json::Value* before = out.if_contains(name);
+      out[name] = before ? mergedValue(below(schema, name), *before, member) : member;
+    }
+    return out;
+  }
+  const bool walked = isMapList(schema, patch) || isSetList(schema, patch);
+  if (walked && base.is_array()) return mergedList(schema, base.get_array(), patch.get_array());
+  return patch;
+}
+
+void removeFields(const Schema& schema, const FieldSet& set, json::Object& object) {
+  json::Value value = std::move(object);
+  removeBelow(schema, set, value);
+  object = std::move(value.get_object());
+}
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,29 @@
+#pragma once
+// Values seen through their schema: which paths they have, which differ, how two are merged, what
+// is taken out. The ground that managed fields stand on; pure.
+
+#include <string>
+#include <vector>
+
+#include "apiserver/apply/field_set.h"
+#include "apiserver/schema/schema.h"
+#include "json/value.h"
+
+namespace mangrove::apiserver {
+
+// Every path of the object but those the server itself owns (apiVersion, kind, names, versions,
+// managedFields).
+FieldSet fieldsOf(const Schema& schema, const json::Object& object);
+// Paths of `now` whose value is new or differs from `old`.
+FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now);
+// Paths that are in both sets and whose values differ between the two objects.
+FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,
+                     const json::Object& left, const json::Object& right);
+
+// `patch` laid over `base`: members and elements with equal keys are merged, sets united,
+// everything atomic replaced.
+json::Value mergedValue(const Schema& schema, const json::Value& base, const json::Value& patch);
+// Takes the paths of `set` out of the object. A path that has more below it than `set` names stays.
+void removeFields(const Schema& schema, const FieldSet& set, json::Object& object);
+
+}  // namespace mangrove::apiserver

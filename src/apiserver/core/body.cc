@@ -1,0 +1,113 @@
+#include "apiserver/core/body.h"
+
+#include <fmt/core.h>
+
+#include "apiserver/core/object.h"
+#include "apiserver/schema/decoding.h"
+#include "apiserver/schema/pruning.h"
+#include "base/strings.h"
+#include "json/view.h"
+#include "json/yaml.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+constexpr std::string_view kReadable = "application/json or application/yaml";
+constexpr size_t kLongestManager = 128;  // Kubernetes' own limit on field managers
+
+bool isYaml(std::string_view type) {
+  return type == "application/yaml" || type == "application/x-yaml";
+}
+
+Outcome<> checkType(const Resource& resource, json::Object& object) {
+  const KindInfo& kind = *resource.kind;
+  const std::string wanted = kind.apiVersion();
+  const std::string_view apiVersion = textAt(object, "apiVersion");
+  const std::string_view name = textAt(object, "kind");
+  if ((!apiVersion.empty() && apiVersion != wanted) || (!name.empty() && name != kind.kind)) {
+    return refuse(
+        answer::badRequest(fmt::format("the object is {}, Kind={}, but the path is for {}, Kind={}",
+                                       apiVersion.empty() ? "(no apiVersion)" : apiVersion,
+                                       name.empty() ? "(none)" : name, wanted, kind.kind)));
+  }
+  object["apiVersion"] = wanted;
+  object["kind"] = kind.kind;
+  return {};
+}
+
+Outcome<> report(const RequestInfo& info, const std::vector<std::string>& unknown,
+                 const std::vector<std::string>& duplicates, std::vector<std::string>& warnings) {
+  const std::string_view mode = info.parameter("fieldValidation");
+  if (mode == "Ignore" || (unknown.empty() && duplicates.empty())) return {};
+  if (mode == "Strict") return refuse(answer::badRequest(strictDecodingText(unknown, duplicates)));
+  for (const auto& path : unknown) warnings.push_back(fmt::format("unknown field \"{}\"", path));
+  for (const auto& path : duplicates)
+    warnings.push_back(fmt::format("duplicate field \"{}\"", path));
+  return {};
+}
+
+Outcome<> checkFieldValidation(const RequestInfo& info) {
+  const std::string_view mode = info.parameter("fieldValidation");
+  if (mode.empty() || mode == "Ignore" || mode == "Warn" || mode == "Strict") return {};
+  return refuse(
+      answer::badRequest(fmt::format("fieldValidation '{}': want Ignore, Warn or Strict", mode)));
+}
+
+// Only the text still knows that a member was written twice.
+std::vector<std::string> duplicatesIn(const Call& call) {
+  if (isYaml(call.contentType) || call.info.parameter("fieldValidation") == "Ignore") return {};
+  thread_local json::Doc doc;
+  auto view = doc.parse(call.body);
+  return view ? duplicateFields(*view) : std::vector<std::string>();
+}
+
+}  // namespace
+
+Outcome<json::Value> readBody(const Call& call) {
+  if (call.body.empty()) return refuse(answer::badRequest("the request has no body"));
+  const bool yaml = isYaml(call.contentType);
+  const bool json = call.contentType.empty() || call.contentType == "application/json";
+  if (!yaml && !json) return refuse(answer::unsupportedMediaType(call.contentType, kReadable));
+  auto value = yaml ? json::parseYamlDocument(call.body) : json::parse(call.body);
+  if (!value) return refuse(answer::badRequest(value.error().text()));
+  return std::move(*value);
+}
+
+Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Value& object,
+                    std::vector<std::string>& warnings,
+                    const std::vector<std::string>& duplicates) {
+  if (!object.is_object()) return refuse(answer::badRequest("the object is not a JSON object"));
+  if (auto ok = checkFieldValidation(info); !ok) return ok;
+  if (auto ok = checkType(resource, object.get_object()); !ok) return ok;
+  auto decoded = decode(*resource.kind, object);
+  if (!decoded) return refuse(answer::badRequest(decoded.error().text()));
+  return report(info, decoded->unknown, duplicates, warnings);
+}
+
+Outcome<json::Value> readObject(const Call& call, const Resource& resource,
+                                std::vector<std::string>& warnings) {
+  auto value = readBody(call);
+  if (!value) return value;
+  if (auto ok = normalise(call.info, resource, *value, warnings, duplicatesIn(call)); !ok) {
+    return tl::unexpected(ok.error());
+  }
+  return value;
+}
+
+Outcome<bool> dryRunParameter(const RequestInfo& info) {
+  if (!info.has("dryRun")) return false;
+  const std::string_view value = info.parameter("dryRun");
+  if (value == "All") return true;
+  if (value.empty()) return false;
+  return refuse(answer::badRequest(fmt::format("dryRun '{}': the only value is All", value)));
+}
+
+std::string managerOf(const Call& call) {
+  const std::string_view asked = call.info.parameter("fieldManager");
+  if (!asked.empty()) return std::string(asked.substr(0, kLongestManager));
+  const std::string_view agent = cut(call.userAgent, '/').before;
+  return agent.empty() ? "unknown" : std::string(agent.substr(0, kLongestManager));
+}
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,157 @@
+#include "apiserver/core/strategy.h"
+
+#include <array>
+
+#include <fmt/core.h>
+
+#include "api/classes.h"
+#include "api/pod.h"
+#include "apiserver/core/object.h"
+#include "base/time_text.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+// The label lets selectors name a namespace; generated names are known only now.
+void labelNamespace(json::Object& object) {
+  const std::string name(nameOf(object));
+  objectAt(metadataOf(object), "labels")["kubernetes.io/metadata.name"] = name;
+}
+
+// The class follows from the resources, which admission may have changed.
+void classifyPod(json::Object& object) {
+  auto pod = api::decodeText<api::Pod>(json::write(object));
+  if (pod) {
+    objectAt(object, "status")["qosClass"] = api::kubeQosName(api::computeKubeQos(*pod->spec));
+  }
+}
+
+struct Entry {
+  std::string_view group, kind;
+  Strategy strategy;
+};
+
+const std::array kEntries = {
+    Entry{"", "Pod", {.counted = true, .graceful = true, .finish = &classifyPod}},
+    Entry{"", "Namespace", {.finish = &labelNamespace}},
+    Entry{"", "Node", {.keepsStatusOnCreate = true}},
+    Entry{"", "Service", {.createOnUpdate = true}},
+    Entry{"", "Endpoints", {.createOnUpdate = true}},
+    Entry{"", "LimitRange", {.createOnUpdate = true}},
+    Entry{"", "Event", {.createOnUpdate = true}},
+    Entry{"", "ReplicationController", {.counted = true}},
+    Entry{"coordination.k8s.io", "Lease", {.unconditionalUpdate = false, .createOnUpdate = true}},
+    Entry{"apps", "Deployment", {.counted = true}},
+    Entry{"apps", "ReplicaSet", {.counted = true}},
+    Entry{"apps", "StatefulSet", {.counted = true}},
+    Entry{"apps", "DaemonSet", {.counted = true}},
+    Entry{"batch", "Job", {.counted = true}},
+    Entry{"batch", "CronJob", {.counted = true}},
+    Entry{"policy", "PodDisruptionBudget", {.unconditionalUpdate = false, .counted = true}},
+    Entry{"networking.k8s.io", "NetworkPolicy", {.counted = true}},
+    Entry{"networking.k8s.io", "Ingress", {.counted = true}},
+    Entry{"discovery.k8s.io", "EndpointSlice", {.counted = true}},
+    Entry{"admissionregistration.k8s.io", "MutatingWebhookConfiguration", {.counted = true}},
+    Entry{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", {.counted = true}},
+    Entry{"apiextensions.k8s.io", "CustomResourceDefinition", {.counted = true}},
+    Entry{"rbac.authorization.k8s.io", "ClusterRole", {.createOnUpdate = true}},
+    Entry{"rbac.authorization.k8s.io", "Role", {.createOnUpdate = true}},
+    Entry{"rbac.authorization.k8s.io", "ClusterRoleBinding", {.createOnUpdate = true}},
+    Entry{"rbac.authorization.k8s.io", "RoleBinding", {.createOnUpdate = true}},
+};
+
+constexpr std::array<std::string_view, 4> kServerMetadata = {
+    "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"};
+
+bool sameButMetadataAndStatus(const json::Object& a, const json::Object& b) {
+  auto rest = [](std::string_view key) { return key != "metadata" && key != "status"; };
+  size_t left = 0;
+  for (const auto& [key, value] : a) {
+    if (!rest(key)) continue;
+    ++left;
+    const json::Value* other = b.if_contains(key);
+    if (!other || *other != value) return false;
+  }
+  for (const auto& member : b) {
+    if (rest(member.key())) --left;
+  }
+  return left == 0;
+}
+
+}  // namespace
+
+const Strategy& strategyOf(const KindInfo& kind) {
+  static const Strategy kUsual;
+  static const Strategy kCustom{.unconditionalUpdate = false, .counted = true};
+  if (kind.isCustom) return kCustom;
+  for (const Entry& entry : kEntries) {
+    if (entry.group == kind.group && entry.kind == kind.kind) return entry.strategy;
+  }
+  return kUsual;
+}
+
+void prepareCreate(const KindInfo& kind, json::Object& object) {
+  const Strategy& strategy = strategyOf(kind);
+  json::Object& metadata = metadataOf(object);
+  for (auto key : kServerMetadata) metadata.erase(key);
+  metadata.erase("generation");
+  metadata.erase("selfLink");
+  if (kind.hasStatus() && !strategy.keepsStatusOnCreate) object.erase("status");
+}
+
+void prepareUpdate(const KindInfo& kind, Part part, json::Object& object, const json::Object& old) {
+  if (part == Part::kStatus) {
+    json::Object kept = old;
+    copyMember(kept, object, "status");
+    if (kind.isCustom) {
+      copyMember(metadataOf(kept), metadataOf(std::as_const(object)), "managedFields");
+    } else {
+      kept["metadata"] = metadataOf(object);
+    }
+    copyMember(kept, object, "apiVersion");
+    object = std::move(kept);
+  } else if (kind.hasStatus()) {
+    copyMember(object, old, "status");
+  }
+  json::Object& metadata = metadataOf(object);
+  for (auto key : kServerMetadata) copyMember(metadata, metadataOf(old), key);
+  copyMember(metadata, metadataOf(old), "generation");
+  metadata.erase("selfLink");
+}
+
+void stampCreate(const KindInfo& kind, json::Object& object, WallTime now, Rng& rng) {
+  json::Object& metadata = metadataOf(object);
+  metadata["uid"] = makeUid(rng);
+  metadata["creationTimestamp"] = formatTime(now);
+  if (strategyOf(kind).counted) metadata["generation"] = 1;
+}
+
+void finishCreate(const KindInfo& kind, json::Object& object) {
+  if (auto finish = strategyOf(kind).finish) finish(object);
+}
+
+void stampUpdate(const KindInfo& kind, json::Object& object, const json::Object& old) {
+  if (!strategyOf(kind).counted || sameButMetadataAndStatus(object, old)) return;
+  json::Value& generation = metadataOf(object)["generation"];
+  const int64_t before = generation.is_int64() ? generation.get_int64() : 1;
+  generation = before + 1;
+}
+
+std::string makeUid(Rng& rng) {
+  const uint64_t high = (rng.next() & ~0xf000ULL) | 0x4000ULL;       // version 4
+  const uint64_t low = (rng.next() & ~(3ULL << 62)) | (2ULL << 62);  // variant 1
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff,
+                     high & 0xffff, low >> 48, low & 0xffffffffffffULL);
+}
+
+std::string generatedName(std::string_view generateName, Rng& rng) {
+  constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";  // no vowels: no words
+  constexpr size_t kSuffix = 5;
+  constexpr size_t kLongest = 63 - kSuffix;
+  std::string name(generateName.substr(0, kLongest));
+  for (size_t i = 0; i < kSuffix; ++i) name += kAlphabet[rng.below(kAlphabet.size())];
+  return name;
+}
+
+}  // namespace mangrove::apiserver
