@@ -26,9 +26,9 @@ build: setup $(BUILD)/build.ninja
 demo: build
 	@scripts/demo $(BUILD)/bin/mangrove
 
-# There is no role to run yet; 'mangrove up' comes with the embedded API server.
+# 'mangrove up' comes when the roles do.
 up: setup
-	@echo "make up: this version has no role to run yet; 'make demo' shows what there is" >&2; exit 1
+	@echo "make up: 'mangrove up' is not there yet; 'make demo' shows what there is" >&2; exit 1
 
 test: build
 	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone

@@ -14,6 +14,7 @@ struct Command {
   int (*run)(const std::vector<std::string>& args);
 };
 
+int apiserver(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);

@@ -1,0 +1,148 @@
+#include "apiserver/data_dir.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include "apiserver/auth/signing_key.h"
+#include "base/encoding.h"
+#include "base/files.h"
+#include "base/strings.h"
+#include "json/yaml.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+using std::chrono::hours;
+
+constexpr mode_t kSecret = 0600;
+constexpr auto kDay = hours(24);
+constexpr auto kCaLife = kDay * 3650;
+constexpr auto kServingLife = kDay * 365;
+constexpr auto kRenewBefore = kDay * 30;
+constexpr auto kClockSkew = hours(1);
+
+// The file's text, or what `make` makes, written there first.
+template <class Make>
+Result<std::string> openOrMake(const std::string& path, Make make) {
+  auto text = readFile(path);
+  if (text || text.error().code() != Code::kNotFound) return text;
+  Result<std::string> made = make();
+  if (!made) return made;
+  if (auto done = writeFileAtomically(path, *made, {.mode = kSecret}); !done)
+    return pass(done.error());
+  return made;
+}
+
+// Key and certificate in one file, so that they cannot come apart.
+Result<net::KeyPair> splitPair(const std::string& text, const std::string& path) {
+  const size_t at = text.find("-----BEGIN PRIVATE KEY-----");
+  if (at == std::string::npos)
+    return invalid("{}: no private key inside; remove the file to have a new one made", path);
+  return net::KeyPair{text.substr(0, at), text.substr(at)};
+}
+
+Result<net::KeyPair> openCa(const std::string& dir, WallTime now) {
+  const std::string path = dir + "/ca.pem";
+  auto text = openOrMake(path, [&]() -> Result<std::string> {
+    auto pair = net::makeCa("mangrove-ca", now - kClockSkew, now + kCaLife);
+    if (!pair) return pass(pair.error());
+    return pair->certPem + pair->keyPem;
+  });
+  if (!text) return text.error().in("certificate authority");
+  return splitPair(*text, path);
+}
+
+bool covers(const net::CertificateInfo& info, const std::vector<std::string>& addresses) {
+  for (const auto& address : addresses) {
+    const bool dns =
+        std::find(info.dnsNames.begin(), info.dnsNames.end(), address) != info.dnsNames.end();
+    const bool ip = std::find(info.ipAddresses.begin(), info.ipAddresses.end(), address) !=
+                    info.ipAddresses.end();
+    if (!dns && !ip) return false;
+  }
+  return true;
+}
+
+Result<net::KeyPair> issueServing(const net::KeyPair& ca, const std::vector<std::string>& addresses,
+                                  WallTime now) {
+  net::CertificateInfo info;
+  info.commonName = "mangrove-apiserver";
+  info.dnsNames = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+                   "kubernetes.default.svc.cluster.local"};
+  info.ipAddresses = {"127.0.0.1", "::1"};
+  for (const auto& address : addresses) {
+    const bool numeric = address.find_first_not_of("0123456789.") == std::string::npos ||
+                         address.find(':') != std::string::npos;
+    (numeric ? info.ipAddresses : info.dnsNames).push_back(address);
+  }
+  info.notBefore = now - kClockSkew;
+  info.notAfter = now + kServingLife;
+  return net::issue(ca, info);
+}
+
+// Always possible to make again, so a file that does not fit is replaced.
+Result<net::KeyPair> openServing(const std::string& dir, const net::KeyPair& ca,
+                                 const std::vector<std::string>& addresses, WallTime now) {
+  const std::string path = dir + "/serving.pem";
+  if (auto text = readFile(path)) {
+    auto pair = splitPair(*text, path);
+    auto info = pair ? net::readCertificate(pair->certPem)
+                     : Result<net::CertificateInfo>(pass(pair.error()));
+    if (info && info->notAfter - kRenewBefore > now && covers(*info, addresses)) return pair;
+  }
+  auto pair = issueServing(ca, addresses, now);
+  if (!pair) return pair;
+  auto done = writeFileAtomically(path, pair->certPem + pair->keyPem, {.mode = kSecret});
+  if (!done) return pass(done.error());
+  return pair;
+}
+
+// token,user,uid,"groups": the form kube-apiserver reads too.
+Result<std::string> openAdminToken(const std::string& dir) {
+  auto line = openOrMake(dir + "/tokens.csv", [] {
+    return randomToken().map([](const std::string& token) {
+      return fmt::format("{},admin,,\"system:masters\"\n", token);
+    });
+  });
+  if (!line) return line.error().in("administrator's token");
+  return std::string(cut(*line, ',').before);
+}
+
+}  // namespace
+
+Result<Credentials> openCredentials(const std::string& dir,
+                                    const std::vector<std::string>& addresses, WallTime now) {
+  if (::mkdir(dir.c_str(), 0700) != 0 && errno != EEXIST)
+    return failErrno(errno, "data directory " + dir);
+  auto ca = openCa(dir, now);
+  if (!ca) return pass(ca.error());
+  auto serving = openServing(dir, *ca, addresses, now);
+  if (!serving) return serving.error().in("serving certificate");
+  auto token = openAdminToken(dir);
+  if (!token) return pass(token.error());
+  return Credentials{ca->certPem, std::move(*serving), std::move(*token)};
+}
+
+Result<std::string> writeKubeconfig(const std::string& dir, const std::string& server,
+                                    const Credentials& credentials) {
+  json::Object cluster{{"server", server},
+                       {"certificate-authority-data", base64Encode(credentials.caPem)}};
+  json::Object config{{"apiVersion", "v1"}, {"kind", "Config"}, {"current-context", "mangrove"}};
+  config["clusters"] =
+      json::Array{json::Object{{"name", "mangrove"}, {"cluster", std::move(cluster)}}};
+  config["users"] = json::Array{
+      json::Object{{"name", "admin"}, {"user", json::Object{{"token", credentials.adminToken}}}}};
+  config["contexts"] = json::Array{json::Object{
+      {"name", "mangrove"}, {"context", json::Object{{"cluster", "mangrove"}, {"user", "admin"}}}}};
+  const std::string path = dir + "/kubeconfig";
+  auto done =
+      writeFileAtomically(path, json::writeYaml(json::Value(std::move(config))), {.mode = kSecret});
+  if (!done) return done.error().in("kubeconfig");
+  return path;
+}
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,128 @@
+#include "apiserver/embedded.h"
+
+#include <optional>
+
+#include "apiserver/auth/bootstrap.h"
+#include "apiserver/auth/credential_files.h"
+#include "apiserver/auth/default_service_account.h"
+#include "apiserver/auth/rbac.h"
+#include "apiserver/auth/rbac_guard.h"
+#include "apiserver/auth/reviews.h"
+#include "apiserver/auth/routes.h"
+#include "apiserver/output/serve.h"
+#include "base/log.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+const Logger log("apiserver");
+
+// Secrets on disk, or made for this run.
+struct Secrets {
+  SigningKey key;
+  StaticTokens tokens;
+};
+
+Result<Secrets> openSecrets(const std::string& dir) {
+  if (dir.empty()) {
+    auto key = SigningKey::makePem().and_then(
+        [](const std::string& pem) { return SigningKey::fromPem(pem); });
+    if (!key) return pass(key.error());
+    return Secrets{std::move(*key), {}};
+  }
+  auto key = openSigningKey(dir + "/service-account.key");
+  if (!key) return pass(key.error());
+  auto tokens = openTokens(dir + "/tokens.csv");
+  if (!tokens) return pass(tokens.error());
+  return Secrets{std::move(*key), std::move(*tokens)};
+}
+
+}  // namespace
+
+// In the order in which they need each other; destroyed in reverse.
+struct EmbeddedServer::Parts {
+  Parts(Clock& clock, Mailbox& owner, Registry& metrics, std::unique_ptr<store::Store> opened,
+        Secrets secrets, const EmbeddedOptions& options)
+      : store(std::move(opened)),
+        rng(options.seed ? options.seed
+                         : static_cast<uint64_t>(clock.wall().time_since_epoch().count())),
+        context{clock, owner, *store, resources, admission, rbac, metrics, rng},
+        serviceAccounts(std::move(secrets.key), {}, clock, *store),
+        authenticator(std::move(secrets.tokens), &serviceAccounts, rbac),
+        reviews(authenticator, rbac),
+        aggregation(context, rbac),
+        accounts(context, options.caPem),
+        server(context) {}
+
+  void start() {
+    if (auto loaded = rbac.load(*store); !loaded) log.warn("RBAC: {}", loaded.error().text());
+    context.observers = {&rbac, &aggregation, &accounts};
+    admission.add(std::make_unique<RbacGuard>(rbac));
+    serveDiscovery(server, context);
+    serveOpenApi(server, context);
+    serveTokens(server, context, serviceAccounts);
+    serveReviews(server, reviews);
+    serveHealth();
+    createBootstrapObjects(context, bootstrapObjects());
+    aggregation.refresh();
+    accounts.refresh();
+  }
+
+  void serveHealth() {
+    for (const char* path : {"/healthz", "/livez", "/readyz"}) {
+      server.onPath(path, [this](const Call&, ResponderPtr to) {
+        const auto failure = store->stats().writeFailure;
+        Answer answer =
+            answer::json(failure ? 500 : 200, failure ? "store: " + failure->text() : "ok");
+        answer.contentType = "text/plain";
+        to->answer(std::move(answer));
+      });
+    }
+  }
+
+  std::unique_ptr<store::Store> store;
+  Resources resources;
+  AdmissionChain admission;
+  Rbac rbac;
+  Rng rng;
+  Context context;
+  ServiceAccountTokens serviceAccounts;
+  Authenticator authenticator;
+  Reviews reviews;
+  RoleAggregation aggregation;
+  DefaultAccounts accounts;
+  Server server;
+};
+
+Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailbox& owner,
+                                                             Registry& metrics,
+                                                             EmbeddedOptions options) {
+  auto secrets = openSecrets(options.dataDir);
+  if (!secrets) return pass(secrets.error());
+  auto store =
+      store::Store::open({.dir = options.dataDir}, [&owner](Fn fn) { owner.post(std::move(fn)); });
+  if (!store) return pass(store.error());
+  auto parts = std::make_unique<Parts>(clock, owner, metrics, std::move(*store),
+                                       std::move(*secrets), options);
+  parts->start();
+  return std::unique_ptr<EmbeddedServer>(new EmbeddedServer(std::move(parts)));
+}
+
+EmbeddedServer::EmbeddedServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+EmbeddedServer::~EmbeddedServer() = default;
+
+Server& EmbeddedServer::server() {
+  return parts_->server;
+}
+Context& EmbeddedServer::context() {
+  return parts_->context;
+}
+Authenticator& EmbeddedServer::authenticator() {
+  return parts_->authenticator;
+}
+void EmbeddedServer::close() {
+  parts_->store->close();
+}
+
+}  // namespace mangrove::apiserver

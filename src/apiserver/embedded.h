@@ -1,0 +1,49 @@
+#pragma once
+// The whole server in one object, without a socket: store, resources, admission, RBAC, lifecycle
+// and the request path, put together in the right order. The role puts it on the network; `up`, the
+// simulator and tests use it in process.
+//
+//   auto embedded = EmbeddedServer::open(clock, owner, metrics, {.dataDir = dir, .caPem = ca});
+//   InProcessClient client(owner, (*embedded)->server(), Identity::system());
+//
+// Owner thread, from open to destruction.
+
+#include <memory>
+#include <string>
+
+#include "apiserver/auth/authenticator.h"
+#include "apiserver/core/server.h"
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "base/metrics.h"
+#include "base/result.h"
+
+namespace mangrove::apiserver {
+
+struct EmbeddedOptions {
+  std::string dataDir = {};  // "": everything in memory
+  std::string caPem = {};    // what pods check the server by
+  uint64_t seed = 0;         // of names and uids; 0: from the clock
+};
+
+class EmbeddedServer {
+ public:
+  static Result<std::unique_ptr<EmbeddedServer>> open(Clock& clock, Mailbox& owner,
+                                                      Registry& metrics, EmbeddedOptions options);
+  ~EmbeddedServer();
+  EmbeddedServer(const EmbeddedServer&) = delete;
+  EmbeddedServer& operator=(const EmbeddedServer&) = delete;
+
+  Server& server();
+  Context& context();
+  Authenticator& authenticator();
+  // Waits until everything accepted is on disk, then gives the directory back.
+  void close();
+
+ private:
+  struct Parts;
+  explicit EmbeddedServer(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,79 @@
+#include "apiserver/role.h"
+
+#include <fmt/core.h>
+
+#include "apiserver/data_dir.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+constexpr Duration kShutdownGrace = std::chrono::seconds(5);
+
+bool isLoopback(std::string_view address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+}  // namespace
+
+frame::RoleInfo ApiServerRole::info() const {
+  return {.name = "apiserver",
+          .about = "serves a Kubernetes API from one directory",
+          .opsDefault = "0"};
+}
+
+void ApiServerRole::flags(frame::Flags& flags) {
+  flags.add("data-dir", dataDir_, "where everything is kept: database, certificates, kubeconfig");
+  flags.add("bind", bind_, "address to listen on");
+  flags.add("port", port_, "port to listen on; 0 takes a free one");
+  flags.add("allow-remote", allowRemote_,
+            "listen beyond loopback, so that other machines can connect");
+}
+
+Result<> ApiServerRole::checkBind() const {
+  if (port_ < 0 || port_ > 65535) return invalid("--port {}: want 0 to 65535", port_);
+  if (isLoopback(bind_) || allowRemote_) return {};
+  return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
+                 bind_);
+}
+
+Result<> ApiServerRole::start(frame::RoleContext& context) {
+  if (auto ok = checkBind(); !ok) return ok;
+  auto credentials = openCredentials(dataDir_, {bind_}, context.clock.wall());
+  if (!credentials) return pass(credentials.error());
+  auto embedded = EmbeddedServer::open(context.clock, context.owner, context.metrics,
+                                       {.dataDir = dataDir_, .caPem = credentials->caPem});
+  if (!embedded) return pass(embedded.error());
+  embedded_ = std::move(*embedded);
+
+  net::ServerOptions options;
+  options.bind = bind_;
+  options.port = static_cast<uint16_t>(port_);
+  options.tls = net::TlsServerOptions{credentials->serving.certPem, credentials->serving.keyPem,
+                                      credentials->caPem, net::ClientCertificates::kRequest};
+  auto identify = [this](const net::HttpRequest& request, const RequestInfo& info) {
+    return embedded_->authenticator().authenticate(request.peer, request.headers, info);
+  };
+  auto front =
+      HttpFront::listen(context.io, options, {context.owner, embedded_->server(), identify});
+  if (!front) return pass(front.error());
+  front_ = std::move(*front);
+
+  const std::string host = bind_.find(':') == std::string::npos ? bind_ : "[" + bind_ + "]";
+  auto kubeconfig =
+      writeKubeconfig(dataDir_, fmt::format("https://{}:{}", host, front_->port()), *credentials);
+  if (!kubeconfig) return pass(kubeconfig.error());
+  fmt::print("API server on https://{}:{}, kubeconfig {}\n", host, front_->port(), *kubeconfig);
+  std::fflush(stdout);
+  return {};
+}
+
+void ApiServerRole::stop(Fn stopped) {
+  front_->shutdown(kShutdownGrace);
+  front_.reset();
+  embedded_->close();
+  embedded_.reset();
+  stopped();
+}
+
+}  // namespace mangrove::apiserver
