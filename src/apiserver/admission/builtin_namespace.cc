@@ -1,0 +1,60 @@
+#include "apiserver/admission/builtin_namespace.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include "apiserver/admission/builtin_refusal.h"
+#include "apiserver/core/object.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kImmortal = {"default", "kube-system", "kube-public"};
+
+bool isReview(const KindInfo& kind) {
+  return kind.group == "authorization.k8s.io";
+}
+
+bool isTerminating(const store::Object& home) {
+  const store::Body body = home.json();
+  if (body->find("\"deletionTimestamp\"") == std::string::npos) return false;
+  auto root = json::parse(*body);
+  return root && root->is_object() && isBeingDeleted(root->get_object());
+}
+
+Answer terminating(const AdmissionRequest& request) {
+  json::Array causes{
+      json::Object{{"reason", "NamespaceTerminating"},
+                   {"message", fmt::format("namespace {} is being terminated", request.ns)},
+                   {"field", "metadata.namespace"}}};
+  return admissionForbids(
+      request,
+      fmt::format("unable to create new content in namespace {} because it is being terminated",
+                  request.ns),
+      std::move(causes));
+}
+
+}  // namespace
+
+std::optional<Answer> NamespaceAdmission::judge(const AdmissionRequest& request) const {
+  const KindInfo& kind = *request.resource->kind;
+  const bool isDelete = request.operation == Operation::kDelete;
+  const bool isHome = kind.group.empty() && kind.plural == "namespaces";
+  const bool immortal =
+      std::find(kImmortal.begin(), kImmortal.end(), request.name) != kImmortal.end();
+  if (isHome && isDelete && immortal)
+    return admissionForbids(request, "this namespace may not be deleted");
+  if (!kind.namespaced || isDelete || isReview(kind)) return std::nullopt;
+  auto home = store_.getHead(Resources::storedName("", "namespaces"), "", request.ns);
+  if (!home) {
+    const KindInfo* namespaces = catalogue().findPlural("", "v1", "namespaces");
+    return answer::notFound(*namespaces, request.ns);
+  }
+  if (request.operation == Operation::kCreate && isTerminating(*home)) return terminating(request);
+  return std::nullopt;
+}
+
+}  // namespace mangrove::apiserver

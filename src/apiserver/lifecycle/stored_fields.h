@@ -1,0 +1,20 @@
+#pragma once
+// Tells the store which fields objects can be selected by, in the order of KindInfo::selectable, so
+// that selectors find them by their place.
+//
+//   declareStoredFields(context);               // once, before the first request
+//   context.store.declare(storedFields(kind, stored));   // a custom kind, when it appears
+//
+// Owner thread.
+
+#include "apiserver/core/server.h"
+
+namespace mangrove::apiserver {
+
+// All built-in kinds; pods are indexed by the node they are bound to.
+void declareStoredFields(Context& context);
+// The specs alone, for Store::open.
+std::vector<store::ResourceSpec> storedFields(const Resources& resources);
+store::ResourceSpec storedFields(const std::shared_ptr<const KindInfo>& kind, Interned stored);
+
+}  // namespace mangrove::apiserver
