@@ -1,0 +1,105 @@
+#include "apiserver/admission/webhook_caller.h"
+
+#include <fmt/core.h>
+
+#include "apiserver/core/strategy.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+constexpr std::string_view kScheme = "https://";
+constexpr Bytes kMostAnswer = kMiB * 16;  // a patch may be larger than the object it makes
+
+net::HttpRequest requestFor(const WebhookCaller::Address& address, const Webhook& webhook,
+                            std::string body) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(webhook.timeout).count();
+  const char join = address.target.find('?') == std::string::npos ? '?' : '&';
+  net::HttpRequest request;
+  request.method = "POST";
+  request.target = fmt::format("{}{}timeout={}s", address.target, join, seconds);
+  request.headers.set("Content-Type", "application/json");
+  request.headers.set("Accept", "application/json");
+  request.body = std::move(body);
+  return request;
+}
+
+Result<Verdict> verdictOf(const Result<net::HttpResponse>& response, const std::string& uid) {
+  if (!response) return pass(response.error());
+  if (response->status != 200)
+    return fail(Code::kUnavailable, "the webhook answered with HTTP status {}: {}",
+                response->status, response->body.substr(0, 200));
+  return readReview(response->body, uid);
+}
+
+}  // namespace
+
+WebhookCaller::WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, ResolveService resolve)
+    : loop_(loop), owner_(owner), rng_(rng), resolve_(std::move(resolve)) {}
+
+Result<WebhookCaller::Address> WebhookCaller::addressOf(const Webhook& webhook) const {
+  if (!webhook.trouble.empty()) return invalid("{}", webhook.trouble);
+  if (webhook.service) {
+    const ServiceReference& to = *webhook.service;
+    const auto place = resolve_ ? resolve_(to) : std::nullopt;
+    if (!place)
+      return fail(Code::kUnavailable,
+                  "service {}/{} port {}: this server has no service network and knows no local "
+                  "address of it; use clientConfig.url",
+                  to.ns, to.name, to.port);
+    return Address{fmt::format("https://{}", *place),
+                   (webhook.path.starts_with('/') ? "" : "/") + webhook.path,
+                   fmt::format("{}.{}.svc", to.name, to.ns)};
+  }
+  if (!webhook.url.starts_with(kScheme))
+    return invalid("url '{}': webhooks are asked over https:// only", webhook.url);
+  const size_t path = webhook.url.find('/', kScheme.size());
+  if (path == std::string::npos) return Address{webhook.url, "/", ""};
+  return Address{webhook.url.substr(0, path), webhook.url.substr(path), ""};
+}
+
+Result<WebhookCaller::Client*> WebhookCaller::clientFor(const Address& address,
+                                                        const std::string& caPem) {
+  auto& client = clients_[fmt::format("{}\n{}\n{}", address.base, address.serverName, caPem)];
+  if (client.http) return &client;
+  auto base = net::Url::parse(address.base);
+  if (!base) return pass(base.error());
+  net::ClientOptions options;
+  options.base = std::move(*base);
+  options.tls.caPem = caPem;
+  options.tls.serverName = address.serverName;
+  options.maxBody = kMostAnswer;
+  options.userAgent = "kube-apiserver-admission";
+  auto made = net::HttpClient::create(loop_, std::move(options));
+  if (!made) return pass(made.error());
+  client.http = std::move(*made);
+  return &client;
+}
+
+void WebhookCaller::ask(const Webhook& webhook, const AdmissionRequest& request, Done done) {
+  auto address = addressOf(webhook);
+  if (!address) return done(pass(address.error()));
+  auto client = clientFor(*address, webhook.caPem);
+  if (!client) return done(pass(client.error()));
+  std::string uid = makeUid(rng_);
+  auto post = requestFor(*address, webhook, reviewRequest(request, uid));
+  auto back = [&owner = owner_, alive = std::weak_ptr<int>(alive_), uid = std::move(uid),
+               use = (*client)->use,
+               done = std::move(done)](Result<net::HttpResponse> response) mutable {
+    owner.post([alive = std::move(alive), use = std::move(use), done = std::move(done),
+                verdict = verdictOf(response, uid)]() mutable {
+      if (!alive.expired()) done(std::move(verdict));
+    });
+  };
+  // Sent again when a pooled connection turns out to be closed: webhooks must bear being asked
+  // twice.
+  (*client)->http->send(std::move(post),
+                        {.timeout = webhook.timeout, .replay = net::Replay::kAlways},
+                        std::move(back));
+}
+
+void WebhookCaller::forgetIdle() {
+  std::erase_if(clients_, [](const auto& entry) { return entry.second.use.use_count() == 1; });
+}
+
+}  // namespace mangrove::apiserver

@@ -1,0 +1,60 @@
+#pragma once
+// Brings a question to a webhook over HTTPS and its verdict back to the owner thread. One client
+// (and so one pool of connections) per address and authority, shared by all webhooks there.
+//
+// Owner thread; the network is the loop's. Destroying the caller drops the questions under way
+// without an answer.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "apiserver/admission/webhook_config.h"
+#include "apiserver/admission/webhook_review.h"
+#include "base/fn.h"
+#include "base/mailbox.h"
+#include "base/rng.h"
+#include "net/http_client.h"
+#include "net/loop.h"
+
+namespace mangrove::apiserver {
+
+// Where a Service listens on this machine, "127.0.0.1:8443"; nullopt when it does not.
+using ResolveService = std::function<std::optional<std::string>(const ServiceReference&)>;
+
+class WebhookCaller {
+ public:
+  WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, ResolveService resolve);
+
+  using Done = UniqueFn<void(Result<Verdict>)>;
+  // `done` runs on the owner thread; at once when the webhook cannot be asked at all.
+  void ask(const Webhook& webhook, const AdmissionRequest& request, Done done);
+
+  // Where it would be asked, or why it cannot be.
+  struct Address {
+    std::string base, target;  // "https://127.0.0.1:8443", "/mutate"
+    std::string serverName;    // in the certificate; "" is the address's own
+  };
+  Result<Address> addressOf(const Webhook& webhook) const;
+
+  // Closes connections nobody waits on; after configurations have changed.
+  void forgetIdle();
+
+ private:
+  struct Client {
+    std::unique_ptr<net::HttpClient> http;
+    std::shared_ptr<int> use = std::make_shared<int>(0);  // every question under way holds it
+  };
+  Result<Client*> clientFor(const Address& address, const std::string& caPem);
+
+  net::Loop& loop_;
+  Mailbox& owner_;
+  Rng& rng_;
+  ResolveService resolve_;
+  std::map<std::string, Client> clients_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+};
+
+}  // namespace mangrove::apiserver
