@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "apiserver/admission/builtin_namespace.h"
+#include "apiserver/admission/builtin_priority.h"
+#include "apiserver/admission/webhook.h"
 #include "apiserver/auth/bootstrap.h"
 #include "apiserver/auth/credential_files.h"
 #include "apiserver/auth/default_service_account.h"
@@ -9,7 +12,13 @@
 #include "apiserver/auth/rbac_guard.h"
 #include "apiserver/auth/reviews.h"
 #include "apiserver/auth/routes.h"
+#include "apiserver/lifecycle/custom_resources.h"
+#include "apiserver/lifecycle/event_expiry.h"
+#include "apiserver/lifecycle/garbage_collector.h"
+#include "apiserver/lifecycle/namespaces.h"
+#include "apiserver/lifecycle/stored_fields.h"
 #include "apiserver/output/serve.h"
+#include "apiserver/subresources/subresources.h"
 #include "base/log.h"
 
 namespace mangrove::apiserver {
@@ -53,20 +62,55 @@ struct EmbeddedServer::Parts {
         reviews(authenticator, rbac),
         aggregation(context, rbac),
         accounts(context, options.caPem),
+        custom(context),
+        namespaces(context),
+        collector(context),
+        expiry(context),
         server(context) {}
 
-  void start() {
+  void start(net::Loop* io) {
+    declareStoredFields(context);
     if (auto loaded = rbac.load(*store); !loaded) log.warn("RBAC: {}", loaded.error().text());
-    context.observers = {&rbac, &aggregation, &accounts};
+    context.observers = {&rbac, &aggregation, &accounts, &custom, &namespaces, &collector, &expiry};
+    chainAdmission(io);
+    serve();
+    recover();
+  }
+
+  // The order of Kubernetes: what the server knows first, strangers last.
+  void chainAdmission(net::Loop* io) {
+    admission.add(std::make_unique<NamespaceAdmission>(*store));
+    admission.add(std::make_unique<PriorityAdmission>(*store));
     admission.add(std::make_unique<RbacGuard>(rbac));
+    if (!io) return;
+    auto hooks = std::make_unique<Webhooks>(context, *io, WebhookOptions{});
+    hooks->load();
+    context.observers.push_back(hooks.get());
+    admission.add(std::move(hooks));
+  }
+
+  void serve() {
     serveDiscovery(server, context);
     serveOpenApi(server, context);
     serveTokens(server, context, serviceAccounts);
     serveReviews(server, reviews);
+    serveSubresources(server, context, nullptr);
+    namespaces.install(server);
     serveHealth();
+  }
+
+  // What an earlier run left undone, then what every server has.
+  void recover() {
+    custom.recover();
+    namespaces.recover();
+    collector.recover();
+    expiry.recover();
+    ensureNamespaces(context, kInitialNamespaces);
+    ensurePriorityClasses(context);
     createBootstrapObjects(context, bootstrapObjects());
     aggregation.refresh();
     accounts.refresh();
+    custom.installBuiltIn();
   }
 
   void serveHealth() {
@@ -92,6 +136,10 @@ struct EmbeddedServer::Parts {
   Reviews reviews;
   RoleAggregation aggregation;
   DefaultAccounts accounts;
+  CustomResources custom;
+  NamespaceLifecycle namespaces;
+  GarbageCollector collector;
+  EventExpiry expiry;
   Server server;
 };
 
@@ -105,7 +153,7 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailb
   if (!store) return pass(store.error());
   auto parts = std::make_unique<Parts>(clock, owner, metrics, std::move(*store),
                                        std::move(*secrets), options);
-  parts->start();
+  parts->start(options.io);
   return std::unique_ptr<EmbeddedServer>(new EmbeddedServer(std::move(parts)));
 }
 

@@ -17,6 +17,7 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "net/loop.h"
 
 namespace mangrove::apiserver {
 
@@ -24,6 +25,7 @@ struct EmbeddedOptions {
   std::string dataDir = {};  // "": everything in memory
   std::string caPem = {};    // what pods check the server by
   uint64_t seed = 0;         // of names and uids; 0: from the clock
+  net::Loop* io = nullptr;   // for admission webhooks; null: there are none
 };
 
 class EmbeddedServer {

@@ -41,8 +41,9 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
   if (auto ok = checkBind(); !ok) return ok;
   auto credentials = openCredentials(dataDir_, {bind_}, context.clock.wall());
   if (!credentials) return pass(credentials.error());
-  auto embedded = EmbeddedServer::open(context.clock, context.owner, context.metrics,
-                                       {.dataDir = dataDir_, .caPem = credentials->caPem});
+  auto embedded =
+      EmbeddedServer::open(context.clock, context.owner, context.metrics,
+                           {.dataDir = dataDir_, .caPem = credentials->caPem, .io = &context.io});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
 

@@ -61,10 +61,31 @@ want "configmaps" kubectl api-resources
 want "not found" kubectl -n demo get cm none
 want "must consist of lower case" kubectl apply -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"Bad_Name","namespace":"demo"}}'
 
+want "nodemetrics.slo.koordinator.sh" kubectl get crd
+want "nodemetric.slo.koordinator.sh/n1 created" kubectl apply -f - <<'Y'
+apiVersion: slo.koordinator.sh/v1alpha1
+kind: NodeMetric
+metadata: {name: n1}
+spec: {metricCollectPolicy: {reportIntervalSeconds: 60}}
+Y
+want "deployment.apps/d created" kubectl apply -f - <<'Y'
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d, namespace: demo}
+spec:
+  selector: {matchLabels: {app: d}}
+  template: {metadata: {labels: {app: d}}, spec: {containers: [{name: c, image: i}]}}
+Y
+want "deployment.apps/d scaled" kubectl -n demo scale deploy d --replicas 5
+want "5" kubectl -n demo get deploy d -o 'jsonpath={.spec.replicas}'
+
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
 start "$port"
 want '{"j":"1","k":"v","m":"1"}' kubectl -n demo get cm a -o 'jsonpath={.data}'
 want "pod \"web\" deleted" kubectl -n demo delete pod web --wait=true
 want "No resources found" kubectl -n demo get pods
+want "n1" kubectl get nodemetrics
+want 'namespace "demo" deleted' kubectl delete namespace demo --timeout=60s
+want "not found" kubectl -n demo get deploy d
 echo "all good"
