@@ -18,7 +18,11 @@ bool isReview(const KindInfo& kind) {
   return kind.group == "authorization.k8s.io";
 }
 
+// The phase is among the declared fields, so that a create need not unpack its namespace; a store
+// without declared fields is asked for the whole object.
 bool isTerminating(const store::Object& home) {
+  if (const auto fields = home.fields(); !fields.empty())
+    return std::find(fields.begin(), fields.end(), "Terminating") != fields.end();
   const store::Body body = home.json();
   if (body->find("\"deletionTimestamp\"") == std::string::npos) return false;
   auto root = json::parse(*body);

@@ -14,6 +14,7 @@ namespace mangrove::apiserver {
 namespace {
 
 constexpr std::string_view kGroup = "scheduling.k8s.io";
+constexpr size_t kMostKnown = 1000;
 
 struct SystemClass {
   std::string_view name;
@@ -64,13 +65,22 @@ std::string disagrees(std::string_view what, std::string_view given, std::string
 
 }  // namespace
 
-std::optional<PriorityAdmission::Class> PriorityAdmission::find(std::string_view name) const {
-  auto object = store_.getHead(stored(), "", name);
-  if (auto root = object ? rootOf(*object) : std::nullopt) {
-    Class found{std::string(name), valueOf(*root, "value")};
-    if (auto policy = textAt(*root, "preemptionPolicy"); !policy.empty()) found.policy = policy;
-    return found;
+const PriorityAdmission::Known& PriorityAdmission::read(const store::Object& object) const {
+  if (known_.size() > kMostKnown) known_.clear();  // names that came and went
+  Known& known = known_[std::string(object.name())];
+  if (known.revision == object.revision()) return known;
+  known = {object.revision(), {std::string(object.name())}, false};
+  if (auto root = rootOf(object)) {
+    known.isDefault = isDefault(*root);
+    known.itself.value = valueOf(*root, "value");
+    if (auto policy = textAt(*root, "preemptionPolicy"); !policy.empty())
+      known.itself.policy = policy;
   }
+  return known;
+}
+
+std::optional<PriorityAdmission::Class> PriorityAdmission::find(std::string_view name) const {
+  if (auto object = store_.getHead(stored(), "", name)) return read(*object).itself;
   for (const SystemClass& system : kSystemClasses)
     if (system.name == name) return Class{std::string(name), system.value};
   return std::nullopt;
@@ -79,13 +89,10 @@ std::optional<PriorityAdmission::Class> PriorityAdmission::find(std::string_view
 PriorityAdmission::Class PriorityAdmission::usual() const {
   auto page = store_.list({.resource = stored()});
   std::optional<Class> lowest;
-  if (page) {
-    for (const auto& object : page->items) {
-      auto root = rootOf(*object);
-      if (!root || !isDefault(*root)) continue;
-      auto found = find(object->name());
-      if (found && (!lowest || found->value < lowest->value)) lowest = std::move(found);
-    }
+  if (!page) return {};
+  for (const auto& object : page->items) {
+    const Known& known = read(*object);
+    if (known.isDefault && (!lowest || known.itself.value < lowest->value)) lowest = known.itself;
   }
   return lowest.value_or(Class{});
 }

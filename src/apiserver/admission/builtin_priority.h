@@ -7,6 +7,9 @@
 //
 // Owner thread.
 
+#include <map>
+#include <string>
+
 #include "apiserver/admission/admission.h"
 #include "apiserver/core/server.h"
 #include "store/store.h"
@@ -27,12 +30,20 @@ class PriorityAdmission final : public AdmissionPlugin {
     int64_t value = 0;
     std::string policy = "PreemptLowerPriority";
   };
+  // A stored class as it was read last: every pod asks, hardly ever has one changed.
+  struct Known {
+    store::Revision revision;
+    Class itself;
+    bool isDefault = false;
+  };
+  const Known& read(const store::Object& object) const;
   std::optional<Class> find(std::string_view name) const;
   Class usual() const;  // of pods that name none
   std::optional<Answer> admitPod(AdmissionRequest& request) const;
   std::optional<Answer> judgeClass(const AdmissionRequest& request) const;
 
   const store::Store& store_;
+  mutable std::map<std::string, Known, std::less<>> known_;
 };
 
 // Creates system-cluster-critical and system-node-critical where they are missing.

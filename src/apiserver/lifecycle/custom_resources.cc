@@ -200,6 +200,7 @@ void CustomResources::forget(const std::string& name) {
   const std::string group = found->second.group;
   context_.resources.removeCustom(group, found->second.plural);
   definitions_.erase(found);
+  queue_.forget({stored(), "", name});
   // Its names are free now.
   for (const auto& [other, its] : definitions_) {
     if (its.group == group && !its.names.good()) queue_.add({stored(), "", other});

@@ -83,6 +83,21 @@ TEST_F(CustomResourcesTest, ObjectsGoWithTheirDefinition) {
   EXPECT_EQ(statusOf(kShirts), 404);
 }
 
+TEST_F(CustomResourcesTest, WhatItsObjectsOwnedGoesEvenWhenTheKindIsGone) {
+  define(definition("shirts", "Shirt"));
+  createShirt("a", "L");
+  auto uid = at(ask("GET", std::string(kShirts) + "/a"), "/metadata/uid");
+  createMap("label",
+            ownedBy(R"({"apiVersion":"x.io/v1","kind":"Shirt","name":"a","uid":")" + uid + "\"}"));
+  closed_ = true;
+  ask("DELETE", path("shirts"));
+  EXPECT_EQ(statusOf(path("shirts")), 404);
+  EXPECT_EQ(statusOf(map("label")), 200);
+  closed_ = false;
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(statusOf(map("label")), 404);
+}
+
 TEST_F(CustomResourcesTest, WhoComesSecondWaitsForTheName) {
   define(definition("shirts", "Shirt", "sh"));
   define(definition("shoes", "Shoe", "sh"));

@@ -15,10 +15,6 @@ class EventExpiryTest : public LifecycleTest {
                         type + "\"}");
     EXPECT_EQ(made.status, 201) << made.body;
   }
-  void pass(Duration time) {
-    clock_.advance(time);
-    settle();
-  }
 };
 
 TEST_F(EventExpiryTest, EventsAreForgottenAfterAnHour) {

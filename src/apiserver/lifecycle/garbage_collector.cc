@@ -59,14 +59,24 @@ GarbageCollector::GarbageCollector(Context& context)
 void GarbageCollector::changed(const Resource&, const store::ObjectPtr& now,
                                const store::ObjectPtr& before) {
   if (!now) {
-    for (const auto& dependent : context_.store.ownedBy(before->uid()))
-      queue_.add(dependent->key());
+    const auto dependents = context_.store.ownedBy(before->uid());
+    if (!dependents.empty()) gone_.emplace(before->uid());
+    for (const auto& dependent : dependents) queue_.add(dependent->key());
+    forgetGone(*before);
     return examineOwnersOf(*before);
   }
   const bool moved = before ? !sameOwners(*now, *before) : !now->owners().empty();
   if (moved || mayBeDeleted(*now)) queue_.add(now->key());
   // An owner in the foreground waits for references to go, not only for objects.
   if (before && moved) examineOwnersOf(*before);
+  if (before && moved) forgetGone(*before);
+}
+
+void GarbageCollector::forgetGone(const store::Object& dependent) {
+  for (std::string_view uid : dependent.owners()) {
+    auto found = gone_.find(uid);
+    if (found != gone_.end() && context_.store.ownedBy(uid).empty()) gone_.erase(found);
+  }
 }
 
 void GarbageCollector::recover() {
@@ -127,7 +137,7 @@ GarbageCollector::Owners GarbageCollector::ownersOf(const store::Object& object,
     bool judged = false;
     auto owner = ownerAt(object, one.get_object(), judged);
     const std::string uid(textAt(one.get_object(), "uid"));
-    if (judged && !owner) {
+    if (!owner && (judged || gone_.contains(uid))) {
       owners.dangling.push_back(uid);
       continue;
     }

@@ -12,6 +12,7 @@
 // faster causes a change, and that a new look. Owner thread; must outlive the messages in
 // context.owner.
 
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,7 @@ class GarbageCollector final : public Observer {
   store::ObjectPtr ownerAt(const store::Object& object, const json::Object& reference,
                            bool& judged) const;
   void examineOwnersOf(const store::Object& object);
+  void forgetGone(const store::Object& dependent);
   void remove(const store::ObjectPtr& object, Propagation propagation);
   void dropReferences(const store::ObjectPtr& object, std::vector<std::string> uids);
   void dropFinalizer(const store::Key& key, std::string_view finalizer);
@@ -55,6 +57,8 @@ class GarbageCollector final : public Observer {
 
   Context& context_;
   WorkQueue queue_;
+  // Owners we saw go and whose dependents still name them: their kind may have gone with them.
+  std::set<std::string, std::less<>> gone_;
 };
 
 }  // namespace mangrove::apiserver

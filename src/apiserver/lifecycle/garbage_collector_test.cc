@@ -90,6 +90,19 @@ TEST_F(GarbageCollectorTest, AnOwnerThatDoesNotExistMeansTheEnd) {
   EXPECT_EQ(statusOf(map("c")), 200) << "a kind nobody serves is not ours to judge";
 }
 
+TEST_F(GarbageCollectorTest, ARefusedDeletionIsTriedAgain) {
+  ask("POST", "/api/v1/namespaces/default/secrets", R"({"metadata":{"name":"s"}})");
+  auto uid = at(ask("GET", "/api/v1/namespaces/default/secrets/s"), "/metadata/uid");
+  createMap("a", ownedBy(R"({"apiVersion":"v1","kind":"Secret","name":"s","uid":")" + uid + "\"}"));
+  closed_ = true;
+  ask("DELETE", "/api/v1/namespaces/default/secrets/s");
+  EXPECT_EQ(statusOf(map("a")), 200);
+  closed_ = false;
+  EXPECT_EQ(statusOf(map("a")), 200);
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(statusOf(map("a")), 404);
+}
+
 TEST_F(GarbageCollectorTest, AStartFinishesWhatAStopInterrupted) {
   auto a = createMap("a");
   createMap("b", ownedBy(owner("a", a)));

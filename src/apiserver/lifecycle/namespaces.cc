@@ -171,7 +171,7 @@ void NamespaceLifecycle::changed(const Resource& resource, const store::ObjectPt
   if (isNamespace(resource)) {
     if (now) return notice(*now);
     endings_.erase(std::string(before->name()));
-    return;
+    return queue_.forget(before->key());
   }
   if (endings_.empty() || !resource.kind->namespaced) return;
   const std::string ns((now ? *now : *before).ns());

@@ -8,8 +8,8 @@ namespace {
 constexpr const char* kHome = "/api/v1/namespaces/team";
 constexpr const char* kTeamMaps = "/api/v1/namespaces/team/configmaps";
 constexpr const char* kTeamPods = "/api/v1/namespaces/team/pods";
-constexpr const char* kPod =
-    R"({"metadata":{"name":"p"},"spec":{"nodeName":"n1","containers":[{"name":"c","image":"i:1"}]}})";
+constexpr const char* kPod = R"({"metadata":{"name":"p"},"spec":{"nodeName":"n1",)"
+                             R"("containers":[{"name":"c","image":"i:1"}]}})";
 
 class NamespacesTest : public LifecycleTest {
  protected:
@@ -103,6 +103,18 @@ TEST_F(NamespacesTest, FinalizersOfOthersAreTakenByFinalize) {
   EXPECT_EQ(stale.status, 409);
   EXPECT_EQ(ask("PUT", std::string(kHome) + "/finalize", R"({"metadata":{"name":"team"}})").status,
             200);
+  EXPECT_EQ(statusOf(kHome), 404);
+}
+
+TEST_F(NamespacesTest, ARefusedDeletionIsToldAndTriedAgain) {
+  createIn(kTeamMaps, R"({"metadata":{"name":"a"}})");
+  closed_ = true;
+  ask("DELETE", kHome);
+  EXPECT_EQ(condition(ask("GET", kHome), "NamespaceDeletionContentFailure"), "True");
+  pass(std::chrono::seconds(1));
+  EXPECT_EQ(statusOf(kHome), 200);
+  closed_ = false;
+  pass(std::chrono::seconds(2));
   EXPECT_EQ(statusOf(kHome), 404);
 }
 

@@ -1,5 +1,7 @@
 #include "apiserver/lifecycle/stored.h"
 
+#include <string.h>
+
 #include "apiserver/core/object.h"
 #include "base/time_text.h"
 
@@ -12,7 +14,10 @@ std::optional<json::Object> parsed(const store::Object& object) {
 }
 
 bool mayBeDeleted(const store::Object& object) {
-  return object.json()->find("\"deletionTimestamp\"") != std::string::npos;
+  constexpr std::string_view kMember = "\"deletionTimestamp\"";
+  const store::Body body = object.json();
+  // Every write passes here; memmem is several times faster than std::string::find on JSON.
+  return memmem(body->data(), body->size(), kMember.data(), kMember.size()) != nullptr;
 }
 
 void setCondition(json::Object& object, const Condition& condition, WallTime now) {

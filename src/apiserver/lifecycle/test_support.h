@@ -31,6 +31,21 @@ class Listener final : public Responder {
   std::shared_ptr<std::optional<Answer>> heard_;
 };
 
+// Refuses deletions while `closed`, as somebody's webhook may.
+class Gate final : public AdmissionPlugin {
+ public:
+  explicit Gate(const bool& closed) : closed_(closed) {}
+  std::string_view name() const override { return "Gate"; }
+  void validate(AdmissionRequest& request, Done done) override {
+    const bool refuses = closed_ && request.operation == Operation::kDelete &&
+                         request.resource->kind->plural == "configmaps";
+    done(refuses ? std::optional(answer::forbidden("the gate is closed")) : std::nullopt);
+  }
+
+ private:
+  const bool& closed_;
+};
+
 class LifecycleTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -39,6 +54,7 @@ class LifecycleTest : public testing::Test {
     store_ = std::move(*opened);
     admission_.add(std::make_unique<NamespaceAdmission>(*store_));
     admission_.add(std::make_unique<PriorityAdmission>(*store_));
+    admission_.add(std::make_unique<Gate>(closed_));
     start();
   }
   void TearDown() override {
@@ -80,6 +96,10 @@ class LifecycleTest : public testing::Test {
       store_->flush();
       idle = ran == 0 ? idle + 1 : 0;
     }
+  }
+  void pass(Duration time) {
+    clock_.advance(time);
+    settle();
   }
   Answer ask(std::string method, const std::string& target, std::string body = "",
              std::string type = "application/json") {
@@ -137,6 +157,7 @@ class LifecycleTest : public testing::Test {
   Mailbox owner_;
   std::unique_ptr<store::Store> store_;
   Resources resources_;
+  bool closed_ = false;  // config maps cannot be deleted
   AdmissionChain admission_;
   Everybody authorizer_;
   Registry metrics_;
