@@ -221,8 +221,6 @@ TEST_F(WebhookTest, DryRunsReachOnlyHarmlessWebhooks) {
     std::lock_guard lock(mutex_);
     EXPECT_TRUE(lastRequest_.at("dryRun").get_bool());
   }
-  AdmissionRequest request;
-  request.dryRun = true;
   auto compiled = compileWebhooks(
       json::parse(R"({"webhooks":[{"name":"h","sideEffects":"Some"}]})")->get_object());
   EXPECT_TRUE(compiled[0]->sideEffects);

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/apply/managed_fields.h"
 #include "apiserver/core/body.h"
 #include "apiserver/core/object.h"
 #include "apiserver/core/patch.h"
@@ -141,6 +142,10 @@ class PartWrite : public std::enable_shared_from_this<PartWrite> {
     rules_.validate(now.get_object(), pod, errors);
     if (!errors.empty())
       return refuse(answer::unprocessable(*pods_->kind, call_.info.name, errors));
+    if (json::equal(now, pod)) return {};
+    trackUpdate(*pods_->kind->schema, &pod, now.get_object(),
+                {managerOf(call_), pods_->kind->apiVersion(), call_.info.subresource,
+                 context_.clock.wall()});
     pod = std::move(now.get_object());
     return {};
   }

@@ -271,6 +271,7 @@ TEST_F(SubresourceTest, ResizesContainers) {
   ASSERT_EQ(resized.status, 200) << resized.body;
   EXPECT_EQ(at(resized, "/spec/containers/0/resources/requests/cpu"), "2");
   EXPECT_EQ(at(resized, "/spec/containers/0/image"), "i:1") << "only resources change here";
+  EXPECT_NE(resized.body.find("\"subresource\":\"resize\""), std::string::npos);
   EXPECT_EQ(at(ask("GET", kPod + "/resize"), "/kind"), "Pod");
   EXPECT_EQ(ask("PATCH", kPod + "/resize",
                 R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"-2"}}}]}})",
