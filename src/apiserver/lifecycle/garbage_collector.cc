@@ -60,7 +60,7 @@ void GarbageCollector::changed(const Resource&, const store::ObjectPtr& now,
                                const store::ObjectPtr& before) {
   if (!now) {
     const auto dependents = context_.store.ownedBy(before->uid());
-    if (!dependents.empty()) gone_.emplace(before->uid());
+    if (!dependents.empty()) gone_[std::string(before->uid())] = dependents.size();
     for (const auto& dependent : dependents) queue_.add(dependent->key());
     forgetGone(*before);
     return examineOwnersOf(*before);
@@ -75,7 +75,7 @@ void GarbageCollector::changed(const Resource&, const store::ObjectPtr& now,
 void GarbageCollector::forgetGone(const store::Object& dependent) {
   for (std::string_view uid : dependent.owners()) {
     auto found = gone_.find(uid);
-    if (found != gone_.end() && context_.store.ownedBy(uid).empty()) gone_.erase(found);
+    if (found != gone_.end() && --found->second == 0) gone_.erase(found);
   }
 }
 

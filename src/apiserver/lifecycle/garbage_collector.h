@@ -12,9 +12,10 @@
 // faster causes a change, and that a new look. Owner thread; must outlive the messages in
 // context.owner.
 
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/core/remove.h"
 #include "apiserver/core/server.h"
@@ -57,8 +58,8 @@ class GarbageCollector final : public Observer {
 
   Context& context_;
   WorkQueue queue_;
-  // Owners we saw go and whose dependents still name them: their kind may have gone with them.
-  std::set<std::string, std::less<>> gone_;
+  // Owners we saw go, and how many dependents still name them: their kind may have gone with them.
+  std::map<std::string, size_t, std::less<>> gone_;
 };
 
 }  // namespace mangrove::apiserver
