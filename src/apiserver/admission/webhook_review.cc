@@ -27,9 +27,24 @@ json::Object userOf(const Identity& who) {
   return out;
 }
 
+// What is sent need not be what the path is of: a Binding below a pod.
+json::Object kindOf(const AdmissionRequest& request) {
+  const KindInfo& info = *request.resource->kind;
+  const json::Value& sent = request.object.is_object() ? request.object : request.oldObject;
+  const std::string_view kind = sent.is_object() ? textAt(sent.get_object(), "kind") : "";
+  if (kind.empty() || kind == info.kind)
+    return {{"group", info.group}, {"version", info.version}, {"kind", info.kind}};
+  const std::string_view version = textAt(sent.get_object(), "apiVersion");
+  const size_t slash = version.find('/');
+  const bool grouped = slash != std::string_view::npos;
+  return {{"group", grouped ? version.substr(0, slash) : std::string_view()},
+          {"version", grouped ? version.substr(slash + 1) : version},
+          {"kind", kind}};
+}
+
 void addWhat(const AdmissionRequest& request, json::Object& out) {
   const KindInfo& info = *request.resource->kind;
-  const json::Object kind{{"group", info.group}, {"version", info.version}, {"kind", info.kind}};
+  const json::Object kind = kindOf(request);
   const json::Object resource{
       {"group", info.group}, {"version", info.version}, {"resource", info.plural}};
   out["kind"] = kind;

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "apiserver/core/object.h"
+#include "apiserver/subresources/subresources.h"
 #include "apiserver/subresources/test_server.h"
 #include "base/encoding.h"
 #include "net/test_support.h"
@@ -258,6 +259,39 @@ TEST_F(WebhookTest, ServicesMustBeOnThisMachine) {
   auto refused = ask("DELETE", std::string(kMaps) + "/c");
   EXPECT_EQ(refused.status, 500);
   EXPECT_NE(refused.body.find("use clientConfig.url"), std::string::npos) << refused.body;
+}
+
+TEST_F(WebhookTest, IsAskedAboutBindingsAndEvictions) {
+  serveSubresources(*server_, *context_, nullptr);
+  on("/note", [](const json::Object&) {
+    return patched(R"([{"op":"add","path":"/metadata/annotations","value":{"why":"hook"}}])");
+  });
+  on("/stay", [](const json::Object&) -> json::Object { return {{"allowed", false}}; });
+  auto below = [&](const std::string& path, const std::string& resource) {
+    return R"({"name":"p.x.io","clientConfig":{"url":"https://127.0.0.1:)" +
+           std::to_string(endpoint_->port()) + path + R"(","caBundle":")" +
+           base64Encode(keys_.ca.certPem) +
+           R"("},"rules":[{"operations":["CREATE"],"apiGroups":[""],"apiVersions":["v1"],"resources":[")" +
+           resource + R"("]}],)" + kEnd + "}";
+  };
+  mutating(below("/note", "pods/binding"));
+  validating(below("/stay", "pods/eviction"));
+  const std::string pods = "/api/v1/namespaces/d/pods";
+  ASSERT_EQ(ask("POST", pods,
+                R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i:1"}]}})")
+                .status,
+            201);
+  auto bound =
+      ask("POST", pods + "/p/binding", R"({"metadata":{"name":"p"},"target":{"name":"n1"}})");
+  ASSERT_EQ(bound.status, 201) << bound.body;
+  EXPECT_EQ(at(ask("GET", pods + "/p"), "/metadata/annotations/why"), "hook");
+  EXPECT_EQ(ask("POST", pods + "/p/eviction", R"({"metadata":{"name":"p"}})").status, 400);
+  EXPECT_EQ(asked(), (std::vector<std::string>{"/note", "/stay"}));
+  std::lock_guard lock(mutex_);
+  const json::Object& kind = *findObject(lastRequest_, "kind");
+  EXPECT_EQ(textAt(kind, "group"), "policy");
+  EXPECT_EQ(textAt(kind, "kind"), "Eviction");
+  EXPECT_EQ(textAt(lastRequest_, "subResource"), "eviction");
 }
 
 TEST(WebhookRules, MatchGroupVersionResourceScopeAndOperation) {

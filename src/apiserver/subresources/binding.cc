@@ -5,9 +5,9 @@
 #include "apiserver/core/body.h"
 #include "apiserver/core/commit.h"
 #include "apiserver/core/object.h"
+#include "apiserver/subresources/admit.h"
 #include "apiserver/subresources/conditions.h"
 #include "base/check.h"
-#include "base/time_text.h"
 
 namespace mangrove::apiserver {
 
@@ -18,7 +18,6 @@ constexpr std::string_view kKind = "Binding";
 struct Binding {
   std::string pod, node, uid, resourceVersion;
   json::Object labels, annotations;
-  bool dryRun = false;
 };
 
 Answer invalidBinding(const std::string& pod, const FieldErrors& errors) {
@@ -43,15 +42,15 @@ Outcome<> checkTarget(const json::Object& target, const std::string& pod) {
   return refuse(invalidBinding(pod, errors));
 }
 
-Outcome<> checkPlace(const Call& call, const json::Object& root, std::string& pod) {
+Outcome<> checkPlace(const RequestInfo& info, const json::Object& root, std::string& pod) {
   const std::string_view kind = textAt(root, "kind");
   const std::string_view ns = namespaceOf(root), name = nameOf(root);
   if (!kind.empty() && kind != kKind)
     return refuse(answer::badRequest(fmt::format("the body is a {}, want a Binding", kind)));
-  if (!ns.empty() && ns != call.info.ns)
+  if (!ns.empty() && ns != info.ns)
     return refuse(answer::badRequest(
-        fmt::format("the Binding is for namespace {}, the path for {}", ns, call.info.ns)));
-  pod = call.info.name.empty() ? std::string(name) : call.info.name;
+        fmt::format("the Binding is for namespace {}, the path for {}", ns, info.ns)));
+  pod = info.name.empty() ? std::string(name) : info.name;
   if (pod.empty()) return refuse(answer::badRequest("the Binding names no pod: metadata.name"));
   if (!name.empty() && name != pod)
     return refuse(answer::badRequest(
@@ -59,16 +58,11 @@ Outcome<> checkPlace(const Call& call, const json::Object& root, std::string& po
   return {};
 }
 
-Outcome<Binding> readBinding(const Call& call) {
-  auto dry = dryRunParameter(call.info);
-  if (!dry) return tl::unexpected(dry.error());
-  auto body = readBody(call);
-  if (!body) return tl::unexpected(body.error());
-  if (!body->is_object()) return refuse(answer::badRequest("the Binding is not a JSON object"));
-  const json::Object& root = body->get_object();
+Outcome<Binding> bindingOf(const RequestInfo& info, const json::Value& body) {
+  if (!body.is_object()) return refuse(answer::badRequest("the Binding is not a JSON object"));
+  const json::Object& root = body.get_object();
   Binding out;
-  out.dryRun = *dry;
-  if (auto ok = checkPlace(call, root, out.pod); !ok) return tl::unexpected(ok.error());
+  if (auto ok = checkPlace(info, root, out.pod); !ok) return tl::unexpected(ok.error());
   const json::Object* target = findObject(root, "target");
   const json::Object none;
   if (auto ok = checkTarget(target ? *target : none, out.pod); !ok)
@@ -123,27 +117,43 @@ Answer bound() {
   return answer::status(201, "", "");
 }
 
-}  // namespace
-
-void bindPod(Context& context, const Call& call, ResponderPtr to) {
-  static const Interned kPods("pods");
-  if (call.info.verb != Verb::kCreate)
-    return to->answer(answer::methodNotAllowed("a binding can only be created"));
-  auto binding = readBinding(call);
-  if (!binding) return to->answer(binding.error());
+void store(Context& context, const std::string& ns, const Binding& binding, bool dryRun,
+           const ResponderPtr& to) {
   auto pods = context.resources.find("", "v1", "pods");
   CHECK(pods, "the tables lack pods");
-  auto seen = context.store.getHead(kPods, call.info.ns, binding->pod);
-  if (!seen) return to->answer(answer::notFound(*pods->kind, binding->pod));
+  auto seen = context.store.getHead(pods->stored, ns, binding.pod);
+  if (!seen) return to->answer(answer::notFound(*pods->kind, binding.pod));
   auto pod = json::parse(*seen->json());
   if (!pod || !pod->is_object()) return to->answer(answer::internal("the pod cannot be read"));
-  if (const auto why = hindrance(pod->get_object(), *binding); !why.empty())
-    return to->answer(answer::conflict(*pods->kind, binding->pod, why));
-  if (binding->dryRun) return to->answer(bound());
-  assign(pod->get_object(), *binding, context.clock.wall());
+  if (const auto why = hindrance(pod->get_object(), binding); !why.empty())
+    return to->answer(answer::conflict(*pods->kind, binding.pod, why));
+  if (dryRun) return to->answer(bound());
+  assign(pod->get_object(), binding, context.clock.wall());
   putObject(context, std::move(pods), std::move(*pod), seen, [to](Result<store::ObjectPtr> stored) {
     to->answer(stored ? bound() : answer::ofError(stored.error()));
   });
+}
+
+}  // namespace
+
+void bindPod(Context& context, const Call& call, ResponderPtr to) {
+  if (call.info.verb != Verb::kCreate)
+    return to->answer(answer::methodNotAllowed("a binding can only be created"));
+  auto dry = dryRunParameter(call.info);
+  if (!dry) return to->answer(dry.error());
+  auto body = readBody(call);
+  if (!body) return to->answer(body.error());
+  auto asked = bindingOf(call.info, *body);
+  if (!asked) return to->answer(asked.error());
+  auto request = partOfPod(context, call, asked->pod, std::move(body->get_object()), "v1", kKind);
+  request.subresource = "binding";
+  request.dryRun = *dry;
+  admitPart(context, std::move(request), std::move(to),
+            [&context, info = call.info, dryRun = *dry](json::Value object, ResponderPtr back) {
+              auto binding = bindingOf(info, object);
+              if (!binding) return back->answer(binding.error());
+              store(context, info.ns, *binding, dryRun, back);
+            });
 }
 
 }  // namespace mangrove::apiserver

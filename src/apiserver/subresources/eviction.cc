@@ -9,6 +9,7 @@
 #include "apiserver/core/object.h"
 #include "apiserver/core/remove.h"
 #include "apiserver/core/write.h"
+#include "apiserver/subresources/admit.h"
 #include "apiserver/subresources/conditions.h"
 #include "apiserver/subresources/label_match.h"
 #include "base/check.h"
@@ -71,11 +72,9 @@ Outcome<json::Object> readEviction(const Call& call) {
   return std::move(root);
 }
 
-Outcome<Eviction> evictionOf(const Call& call) {
-  auto root = readEviction(call);
-  if (!root) return tl::unexpected(root.error());
+Outcome<Eviction> evictionOf(const Call& call, const json::Object& root) {
   Call inner = call;  // the options are those of a delete, in another place
-  const json::Object* options = findObject(*root, "deleteOptions");
+  const json::Object* options = findObject(root, "deleteOptions");
   inner.body = options ? json::write(*options) : "";
   inner.contentType = "application/json";
   auto read = readDeleteOptions(inner);
@@ -240,9 +239,20 @@ Outcome<> chargeBudget(json::Object& budget, const std::string& pod, WallTime no
 void evictPod(Context& context, const Call& call, ResponderPtr to) {
   if (call.info.verb != Verb::kCreate)
     return to->answer(answer::methodNotAllowed("an eviction can only be created"));
-  auto eviction = evictionOf(call);
+  auto root = readEviction(call);
+  if (!root) return to->answer(root.error());
+  auto eviction = evictionOf(call, *root);
   if (!eviction) return to->answer(eviction.error());
-  std::make_shared<Evict>(context, call.who, std::move(*eviction), std::move(to))->start();
+  auto request =
+      partOfPod(context, call, call.info.name, std::move(*root), "policy/v1", "Eviction");
+  request.subresource = "eviction";
+  request.dryRun = eviction->options.dryRun;
+  admitPart(context, std::move(request), std::move(to),
+            [&context, who = call.who, eviction = std::move(*eviction)](const json::Value&,
+                                                                        ResponderPtr back) mutable {
+              std::make_shared<Evict>(context, std::move(who), std::move(eviction), std::move(back))
+                  ->start();
+            });
 }
 
 }  // namespace mangrove::apiserver
