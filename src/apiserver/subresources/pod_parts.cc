@@ -6,13 +6,12 @@
 
 #include "apiserver/apply/managed_fields.h"
 #include "apiserver/core/body.h"
+#include "apiserver/core/commit.h"
 #include "apiserver/core/object.h"
 #include "apiserver/core/patch.h"
 #include "apiserver/core/read.h"
 #include "apiserver/core/strategy.h"
-#include "apiserver/core/write.h"
 #include "apiserver/kinds/validators.h"
-#include "apiserver/output/encode.h"
 #include "apiserver/schema/defaulting.h"
 
 namespace mangrove::apiserver {
@@ -69,30 +68,77 @@ class PartWrite : public std::enable_shared_from_this<PartWrite> {
   void start() {
     auto dry = dryRunParameter(call_.info);
     if (!dry) return to_->answer(dry.error());
-    if (*dry) return dryRun();
-    auto self = shared_from_this();
-    changeObject(
-        context_, pods_, call_.info.ns, call_.info.name,
-        [self](json::Object& pod) { return self->change(pod); },
-        [self](Outcome<store::ObjectPtr> stored) {
-          if (!stored) return self->answer(stored.error());
-          self->answer(answer::json(200, *(*stored)->json()));
-        });
+    request_.resource = pods_;
+    request_.subresource = call_.info.subresource;
+    request_.operation = Operation::kUpdate;
+    request_.ns = call_.info.ns;
+    request_.name = call_.info.name;
+    request_.who = call_.who;
+    request_.dryRun = *dry;
+    attempt();
   }
 
  private:
+  static constexpr int kMostAttempts = 5;
+
   void answer(Answer a) {
-    a.warnings.insert(a.warnings.end(), warnings_.begin(), warnings_.end());
+    for (const auto* list : {&warnings_, &request_.warnings})
+      a.warnings.insert(a.warnings.end(), list->begin(), list->end());
     to_->answer(std::move(a));
   }
 
-  void dryRun() {
-    auto seen = context_.store.getHead(pods_->stored, call_.info.ns, call_.info.name);
-    if (!seen) return answer(answer::notFound(*pods_->kind, call_.info.name));
-    auto pod = json::parse(*seen->json());
+  void attempt() {
+    seen_ = context_.store.getHead(pods_->stored, call_.info.ns, call_.info.name);
+    if (!seen_) return answer(answer::notFound(*pods_->kind, call_.info.name));
+    auto pod = json::parse(*seen_->json());
     if (!pod || !pod->is_object()) return answer(answer::internal("the pod cannot be read"));
-    if (auto ok = change(pod->get_object()); !ok) return answer(ok.error());
-    answer(answer::json(200, json::write(*pod)));
+    request_.oldObject = *pod;
+    request_.object = std::move(*pod);
+    if (auto ok = change(request_.object); !ok) return answer(ok.error());
+    context_.admission.mutate(request_, [self = shared_from_this()](std::optional<Answer> no) {
+      if (no) return self->answer(std::move(*no));
+      self->check();
+    });
+  }
+
+  // Admission may have written anything, so types are checked before the rules look at it.
+  void check() {
+    if (auto ok = normalise(call_.info, *pods_, request_.object, warnings_); !ok)
+      return answer(ok.error());
+    const json::Object& now = request_.object.get_object();
+    const json::Object& old = request_.oldObject.get_object();
+    FieldErrors errors;
+    validatePod(now, errors);
+    rules_.validate(now, old, errors);
+    if (!errors.empty())
+      return answer(answer::unprocessable(*pods_->kind, call_.info.name, errors));
+    context_.admission.validate(request_, [self = shared_from_this()](std::optional<Answer> no) {
+      if (no) return self->answer(std::move(*no));
+      self->store();
+    });
+  }
+
+  void store() {
+    json::Object& now = request_.object.get_object();
+    const json::Object& old = request_.oldObject.get_object();
+    if (json::equal(request_.object, request_.oldObject))
+      return answer(answer::json(200, *seen_->json()));
+    stampUpdate(*pods_->kind, now, old);
+    trackUpdate(*pods_->kind->schema, &old, now,
+                {managerOf(call_), pods_->kind->apiVersion(), call_.info.subresource,
+                 context_.clock.wall()});
+    if (request_.dryRun) return answer(answer::json(200, json::write(request_.object)));
+    putObject(context_, pods_, std::move(request_.object), seen_,
+              [self = shared_from_this()](Result<store::ObjectPtr> stored) {
+                if (stored) return self->answer(answer::json(200, *(*stored)->json()));
+                self->lost(stored.error());
+              });
+  }
+
+  void lost(const Error& error) {
+    const bool race = error.code() == Code::kConflict || error.code() == Code::kNotFound;
+    if (race && ++attempts_ < kMostAttempts) return attempt();
+    answer(answer::ofError(error));
   }
 
   Outcome<json::Value> sent(const json::Object& current) {
@@ -130,23 +176,12 @@ class PartWrite : public std::enable_shared_from_this<PartWrite> {
     return {};
   }
 
-  Outcome<> change(json::Object& pod) {
-    auto wanted = sent(pod);
+  Outcome<> change(json::Value& pod) {
+    auto wanted = sent(pod.get_object());
     if (!wanted) return tl::unexpected(wanted.error());
-    if (auto ok = checkMeta(wanted->get_object(), pod); !ok) return ok;
-    json::Value now = pod;
-    rules_.take(now.get_object(), wanted->get_object());
-    applyDefaults(*pods_->kind, now);
-    FieldErrors errors;
-    validatePod(now.get_object(), errors);
-    rules_.validate(now.get_object(), pod, errors);
-    if (!errors.empty())
-      return refuse(answer::unprocessable(*pods_->kind, call_.info.name, errors));
-    if (json::equal(now, pod)) return {};
-    trackUpdate(*pods_->kind->schema, &pod, now.get_object(),
-                {managerOf(call_), pods_->kind->apiVersion(), call_.info.subresource,
-                 context_.clock.wall()});
-    pod = std::move(now.get_object());
+    if (auto ok = checkMeta(wanted->get_object(), pod.get_object()); !ok) return ok;
+    rules_.take(pod.get_object(), wanted->get_object());
+    applyDefaults(*pods_->kind, pod);
     return {};
   }
 
@@ -155,7 +190,10 @@ class PartWrite : public std::enable_shared_from_this<PartWrite> {
   ResourcePtr pods_;
   ResponderPtr to_;
   const PartRules& rules_;
+  AdmissionRequest request_;
+  store::ObjectPtr seen_;
   std::vector<std::string> warnings_;
+  int attempts_ = 0;
 };
 
 void servePart(Context& context, const Call& call, ResourcePtr pods, ResponderPtr to,

@@ -278,6 +278,12 @@ TEST_F(SubresourceTest, ResizesContainers) {
                 "application/strategic-merge-patch+json")
                 .status,
             422);
+  auto dry = ask("PATCH", kPod + "/resize?dryRun=All",
+                 R"({"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]}})",
+                 "application/strategic-merge-patch+json");
+  EXPECT_EQ(at(dry, "/spec/containers/0/resources/requests/cpu"), "3") << dry.body;
+  EXPECT_EQ(at(ask("GET", kPod), "/spec/containers/0/resources/requests/cpu"), "2");
+  EXPECT_EQ(at(ask("GET", kPod), "/metadata/generation"), "2");
   EXPECT_EQ(merge(kPod + "/resize", R"({"metadata":{"resourceVersion":"1"}})").status, 409);
 }
 
