@@ -20,6 +20,8 @@ namespace mangrove::apiserver {
 namespace {
 
 constexpr int kMostAttempts = 5;
+constexpr std::string_view kModified =
+    "the object has been modified; please apply your changes to the latest version and try again";
 
 // Finalizers may only go once deletion has begun: a new one could hold the object for ever.
 void refuseNewFinalizers(const json::Object& now, const json::Object& old, FieldErrors& errors) {
@@ -197,9 +199,7 @@ class Write : public std::enable_shared_from_this<Write> {
     if (mayRepeat() && ++attempts_ < kMostAttempts) return attempt();
     if (error.code() == Code::kExists) return answer(answer::alreadyExists(kind(), request_.name));
     if (error.code() == Code::kNotFound) return answer(answer::notFound(kind(), request_.name));
-    answer(answer::conflict(kind(), request_.name,
-                            "the object has been modified; please apply your changes to the latest "
-                            "version and try again"));
+    answer(answer::conflict(kind(), request_.name, kModified));
   }
 
   void answerStored(const store::ObjectPtr& stored) {
@@ -243,6 +243,22 @@ Outcome<> checkNamespaceAndName(const Call& call, const KindInfo& kind, json::Ob
     return refuse(answer::badRequest(
         fmt::format("the name of the object ({}) does not match the name on the URL ({})",
                     nameOf(object), call.info.name)));
+  }
+  return {};
+}
+
+// A write that names a version or a uid means exactly that one.
+Outcome<> checkPreconditions(const KindInfo& kind, const json::Object& object,
+                             const json::Object& current) {
+  const std::string_view version = resourceVersionOf(object);
+  if (!version.empty() && version != resourceVersionOf(current)) {
+    return refuse(answer::conflict(kind, nameOf(current), kModified));
+  }
+  if (!uidOf(object).empty() && uidOf(object) != uidOf(current)) {
+    return refuse(answer::conflict(
+        kind, nameOf(current),
+        fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
+                    uidOf(object), uidOf(current))));
   }
   return {};
 }
@@ -305,17 +321,8 @@ class Update final : public Write {
                      "must be specified for an update");
       return refuse(answer::unprocessable(kind(), call_.info.name, errors));
     }
-    if (!version.empty() && version != resourceVersionOf(*current)) {
-      return refuse(answer::conflict(kind(), call_.info.name,
-                                     "the object has been modified; please apply your changes to "
-                                     "the latest version and try again"));
-    }
-    if (!uidOf(root).empty() && uidOf(root) != uidOf(*current)) {
-      return refuse(answer::conflict(
-          kind(), call_.info.name,
-          fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}",
-                      uidOf(root), uidOf(*current))));
-    }
+    if (auto ok = checkPreconditions(kind(), root, *current); !ok)
+      return tl::unexpected(ok.error());
     prepareUpdate(kind(), part(), root, *current);
     applyDefaults(kind(), object);
     return object;
@@ -377,16 +384,7 @@ class PatchWrite final : public Write {
     json::Object& root = object.get_object();
     if (auto ok = checkNamespaceAndName(call_, kind(), root); !ok)
       return tl::unexpected(ok.error());
-    const std::string_view version = resourceVersionOf(root);
-    if (!version.empty() && version != resourceVersionOf(current)) {
-      return refuse(answer::conflict(kind(), call_.info.name,
-                                     "the object has been modified; please apply your changes to "
-                                     "the latest version and try again"));
-    }
-    if (!uidOf(root).empty() && uidOf(root) != uidOf(current)) {
-      return refuse(answer::conflict(kind(), call_.info.name,
-                                     "the patch names another uid than the object has"));
-    }
+    if (auto ok = checkPreconditions(kind(), root, current); !ok) return tl::unexpected(ok.error());
     prepareUpdate(kind(), part(), root, current);
     applyDefaults(kind(), object);
     return object;
