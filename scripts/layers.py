@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that includes point downwards only, and draws the include graph.
 
-    scripts/layers.py check           fail on an upward or sideways include, and on kernel-file names outside kernel/
+    scripts/layers.py check           fail on an upward or sideways include, or a heavy library outside its folder
     scripts/layers.py draw            write the graph into docs/architecture.md
     scripts/layers.py draw --check    fail if docs/architecture.md is not what draw would write
 """

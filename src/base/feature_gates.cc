@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/go_bool.h"
 #include "base/nearest.h"
 #include "base/strings.h"
 
@@ -15,14 +16,6 @@ namespace {
 
 constexpr std::string_view kAllAlpha = "AllAlpha";
 constexpr std::string_view kAllBeta = "AllBeta";
-
-std::optional<bool> parseBool(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "true", "TRUE", "True"};
-  constexpr std::array<std::string_view, 6> kFalse = {"0", "f", "F", "false", "FALSE", "False"};
-  if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) return true;
-  if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) return false;
-  return std::nullopt;
-}
 
 const GateInfo* gateNamed(const std::vector<GateInfo>& known, std::string_view name) {
   const auto found =
@@ -46,16 +39,16 @@ struct Wanted {
 Result<> readOne(std::string_view part, const std::vector<GateInfo>& known, Wanted& wanted) {
   const Halves halves = cut(part, '=');
   const std::string_view name = trim(halves.before);
-  const std::optional<bool> on = parseBool(trim(halves.after));
+  const Result<bool> on = parseGoBool(trim(halves.after));
   if (!halves.found)
     return invalid("feature gate '{}' has no value: want {}=true or {}=false", part, name, name);
   if (!on) return invalid("feature gate {}='{}': want true or false", name, trim(halves.after));
   if (name == kAllAlpha) {
-    wanted.allAlpha = on;
+    wanted.allAlpha = *on;
     return {};
   }
   if (name == kAllBeta) {
-    wanted.allBeta = on;
+    wanted.allBeta = *on;
     return {};
   }
   const GateInfo* gate = gateNamed(known, name);

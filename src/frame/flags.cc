@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/files.h"
+#include "base/go_bool.h"
 #include "base/nearest.h"
 #include "base/strings.h"
 #include "base/time_text.h"
@@ -43,17 +44,6 @@ Result<Number> parseNumber(std::string_view text) {
     return invalid("'{}' is not a number this flag can hold", text);
   }
   return value;
-}
-
-// The spellings of Go's strconv.ParseBool, which existing manifests use.
-Result<bool> parseBool(std::string_view text) {
-  for (auto yes : {"true", "1", "t", "T", "TRUE", "True"}) {
-    if (text == yes) return true;
-  }
-  for (auto no : {"false", "0", "f", "F", "FALSE", "False"}) {
-    if (text == no) return false;
-  }
-  return invalid("'{}' is neither true nor false", text);
 }
 
 bool looksLikeFlag(std::string_view word) {
@@ -169,7 +159,7 @@ void Flags::add(std::string_view name, std::vector<std::string>& target, std::st
 
 void Flags::add(std::string_view name, bool& target, std::string_view help) {
   auto set = [&target](std::string_view text) {
-    return parseBool(text).map([&](bool v) { target = v; });
+    return parseGoBool(text).map([&](bool v) { target = v; });
   };
   add(name, set, target ? "true" : "false", help);
   impl_->flags.find(name)->second.boolean = true;

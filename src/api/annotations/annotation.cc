@@ -64,16 +64,6 @@ Result<double> parseGoFloat(std::string_view text) {
   return isNegative ? -*value : *value;
 }
 
-Result<bool> parseGoBool(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "true", "TRUE", "True"};
-  constexpr std::array<std::string_view, 6> kFalse = {"0", "f", "F", "false", "FALSE", "False"};
-  for (std::string_view word : kTrue)
-    if (text == word) return true;
-  for (std::string_view word : kFalse)
-    if (text == word) return false;
-  return invalid("'{}' is neither true nor false", text);
-}
-
 bool isTrueLabel(const Labels& labels, std::string_view key) {
   return labels.get(key) == "true";
 }

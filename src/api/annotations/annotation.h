@@ -70,11 +70,11 @@ std::string annotationText(const T& value) {
   return writeLikeGo(toJson(value));
 }
 
-// Numbers as Go's strconv reads them, sentences that say what would be right.
+// Numbers as Go's strconv reads them (booleans: base/go_bool.h), sentences that say what would be
+// right.
 Result<int64_t> parseGoInt(std::string_view text,
                            int bits = 64);           // base 10, "+5" and "007" are fine
 Result<double> parseGoFloat(std::string_view text);  // "1.5", ".5", "1e3", "0x1p-2", "inf"
-Result<bool> parseGoBool(std::string_view text);  // 1 t T true TRUE True, 0 f F false FALSE False
 
 // Exactly "true": every flag among the labels works like this.
 bool isTrueLabel(const Labels& labels, std::string_view key);

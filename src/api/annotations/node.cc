@@ -4,6 +4,7 @@
 
 #include "api/schema.h"
 #include "base/cpu_set.h"
+#include "base/go_bool.h"
 #include "json/print.h"
 
 namespace mangrove::api {
