@@ -16,7 +16,7 @@ if(MANGROVE_SANITIZE)
 endif()
 
 find_program(CCACHE ccache)
-if(CCACHE)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 find_program(MOLD mold)
