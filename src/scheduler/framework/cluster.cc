@@ -1,0 +1,146 @@
+#include "scheduler/framework/cluster.h"
+
+#include <algorithm>
+
+namespace mangrove::scheduler {
+
+Row Cluster::putNode(std::shared_ptr<const api::Node> node) {
+  const Interned name(node->meta.name.view());
+  const Row row = table.put(std::move(node));
+  for (auto* listener : listeners_) listener->nodeChanged(row);
+  if (auto waiting = homeless_.extract(name); !waiting.empty())
+    for (const PodPtr& pod : waiting.mapped()) place(pod, false);
+  return row;
+}
+
+void Cluster::removeNode(std::string_view name) {
+  const Row row = table.find(name);
+  if (row == kNoRow) return;
+  const Interned handle = table.info(row).name;
+  while (!table.info(row).pods.empty()) {
+    const PodPtr pod = table.info(row).pods.back();
+    displace(pod, false);
+    homeless_[handle].push_back(pod);
+  }
+  for (auto* listener : listeners_) listener->nodeGone(row);
+  table.erase(row);
+}
+
+PodPtr Cluster::makeInfo(std::shared_ptr<const api::Pod> pod) {
+  auto info = std::make_shared<PodInfo>();
+  info->cls = classes.of(*pod);
+  if (hasGrants(*pod))
+    info->granted = std::make_unique<PodRequests>(requestsOf(*pod, table.resources()));
+  info->nodeName = pod->nodeName;
+  info->pod = std::move(pod);
+  return info;
+}
+
+void Cluster::place(const PodPtr& pod, bool trial) {
+  const Row row = table.find(pod->nodeName.view());
+  if (row == kNoRow) {
+    homeless_[pod->nodeName].push_back(pod);
+    return;
+  }
+  table.addPod(pod, row);
+  for (auto* listener : listeners_) listener->podAdded(*pod, row, trial);
+}
+
+void Cluster::displace(const PodPtr& pod, bool trial) {
+  const Row row = pod->row;
+  if (row == kNoRow) {
+    if (auto at = homeless_.find(pod->nodeName); at != homeless_.end()) std::erase(at->second, pod);
+    return;
+  }
+  table.removePod(pod);
+  for (auto* listener : listeners_) listener->podRemoved(*pod, row, trial);
+}
+
+PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
+  PodPtr info = makeInfo(pod);
+  PodPtr& slot = pods_[pod->meta.uid];
+  if (slot) displace(slot, false);
+  slot = info;
+  place(info, false);
+  denominate(pod->meta.uid);
+  return info;
+}
+
+void Cluster::gone(const api::Uid& uid) {
+  denominate(uid);
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return;
+  const PodPtr pod = at->second;
+  pods_.erase(at);
+  displace(pod, false);
+}
+
+PodPtr Cluster::find(const api::Uid& uid) const {
+  const auto at = pods_.find(uid);
+  return at == pods_.end() ? nullptr : at->second;
+}
+
+void Cluster::assume(const PodPtr& pod, Row row) {
+  pod->nodeName = table.info(row).name;
+  pod->assumed = true;
+  pods_[pod->pod->meta.uid] = pod;
+  denominate(pod->pod->meta.uid);
+  place(pod, false);
+}
+
+void Cluster::forget(const PodPtr& pod) {
+  const auto at = pods_.find(pod->pod->meta.uid);
+  if (at == pods_.end() || at->second != pod || !pod->assumed) return;  // the watch was faster
+  pods_.erase(at);
+  displace(pod, false);
+  pod->assumed = false;
+  pod->nodeName = Interned();
+}
+
+void Cluster::eachPod(const std::function<void(const PodPtr&)>& visit) const {
+  for (const auto& [uid, pod] : pods_) visit(pod);
+}
+
+void Cluster::trialRemove(const PodPtr& pod) {
+  displace(pod, true);
+}
+
+void Cluster::trialAdd(const PodPtr& pod, Row row) {
+  table.addPod(pod, row);
+  for (auto* listener : listeners_) listener->podAdded(*pod, row, true);
+}
+
+void Cluster::nominate(const PodPtr& pod, Interned node) {
+  denominate(pod->pod->meta.uid);
+  if (node.empty()) return;
+  nominated_[pod->pod->meta.uid] = pod;
+  nominatedTo_[pod->pod->meta.uid] = node;
+  onNode_[node].push_back(pod);
+}
+
+void Cluster::denominate(const api::Uid& uid) {
+  const auto at = nominated_.find(uid);
+  if (at == nominated_.end()) return;
+  const Interned node = nominatedTo_[uid];
+  auto& pods = onNode_[node];
+  std::erase(pods, at->second);
+  if (pods.empty()) onNode_.erase(node);
+  nominatedTo_.erase(uid);
+  nominated_.erase(at);
+}
+
+Interned Cluster::nominatedNode(const api::Uid& uid) const {
+  const auto at = nominatedTo_.find(uid);
+  return at == nominatedTo_.end() ? Interned() : at->second;
+}
+
+std::vector<PodPtr> Cluster::nominatedOn(Interned node) const {
+  const auto at = onNode_.find(node);
+  return at == onNode_.end() ? std::vector<PodPtr>() : at->second;
+}
+
+void Cluster::unlisten(ClusterListener& listener) {
+  std::erase(listeners_, &listener);
+}
+
+}  // namespace mangrove::scheduler

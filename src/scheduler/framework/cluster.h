@@ -1,0 +1,89 @@
+#pragma once
+// Everything the scheduler believes about the cluster: nodes as columns, pods on them (seen or
+// assumed), nominations, and the objects that a few plugins ask for. One truth for all profiles.
+//
+//   Cluster cluster;
+//   cluster.putNode(node);   cluster.observe(pod);            // from the watches
+//   cluster.assume(info, row);  …  cluster.forget(info);      // our own decisions
+//   auto undo = cluster.trialRemove(victim);                  // preemption plays with the real
+//   state
+//
+// Listeners (counters of spread and affinity, CPU ledgers, load estimates) hear of every change, so
+// that nothing is ever recounted. Owner thread only.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/core_objects.h"
+#include "api/workload.h"
+#include "scheduler/framework/node_table.h"
+#include "scheduler/framework/storage.h"
+
+namespace mangrove::scheduler {
+
+class ClusterListener {
+ public:
+  virtual ~ClusterListener() = default;
+  // trial: the pod is taken away or put back to see what would be; nothing has happened.
+  virtual void podAdded(const PodInfo&, Row, bool /*trial*/) {}
+  virtual void podRemoved(const PodInfo&, Row, bool /*trial*/) {}
+  virtual void nodeChanged(Row) {}  // new or another object
+  virtual void nodeGone(Row) {}
+};
+
+class Cluster {
+ public:
+  NodeTable table;
+  PodClasses classes{table.resources()};
+  NamespaceLabels namespaces;
+  Storage storage;
+  ObjectMap<api::Service> services;
+  ObjectMap<api::Workload> replicaSets, statefulSets, replicationControllers;
+  ObjectMap<api::PodDisruptionBudget> budgets;
+  uint64_t selectorGeneration = 0;  // of services and workloads
+
+  // ---- nodes
+  Row putNode(std::shared_ptr<const api::Node> node);
+  void removeNode(std::string_view name);
+
+  // ---- pods with a node
+  // Seen on a node: new, confirmed, changed or moved.
+  PodPtr observe(const std::shared_ptr<const api::Pod>& pod);
+  void gone(const api::Uid& uid);
+  PodPtr find(const api::Uid& uid) const;
+  void assume(const PodPtr& pod, Row row);
+  void forget(const PodPtr& pod);
+  size_t podCount() const { return pods_.size(); }
+  void eachPod(const std::function<void(const PodPtr&)>& visit) const;
+  PodPtr makeInfo(std::shared_ptr<const api::Pod> pod);
+
+  void trialRemove(const PodPtr& pod);
+  void trialAdd(const PodPtr& pod, Row row);
+
+  // ---- nominations: room kept for a pod that waits until victims are gone
+  void nominate(const PodPtr& pod, Interned node);
+  void denominate(const api::Uid& uid);
+  Interned nominatedNode(const api::Uid& uid) const;
+  std::vector<PodPtr> nominatedOn(Interned node) const;
+  bool hasNominations() const { return !nominated_.empty(); }
+  const std::unordered_map<Interned, std::vector<PodPtr>>& nominations() const { return onNode_; }
+
+  void listen(ClusterListener& listener) { listeners_.push_back(&listener); }
+  void unlisten(ClusterListener& listener);
+
+ private:
+  void place(const PodPtr& pod, bool trial);
+  void displace(const PodPtr& pod, bool trial);
+
+  std::unordered_map<api::Uid, PodPtr> pods_;                   // with a node
+  std::unordered_map<Interned, std::vector<PodPtr>> homeless_;  // their node is not known (yet)
+  std::unordered_map<api::Uid, PodPtr> nominated_;
+  std::unordered_map<api::Uid, Interned> nominatedTo_;
+  std::unordered_map<Interned, std::vector<PodPtr>> onNode_;
+  std::vector<ClusterListener*> listeners_;
+};
+
+}  // namespace mangrove::scheduler
