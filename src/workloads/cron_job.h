@@ -1,0 +1,19 @@
+#pragma once
+// CronJob: makes a Job whenever its schedule says so, once per time, and keeps a few finished ones.
+// Pure functions, any thread.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/objects.h"
+#include "workloads/plan.h"
+
+namespace mangrove::workloads {
+
+// `jobs`: those whose controller this is. `utcOffset`: what the schedule's time zone is ahead of
+// UTC now. `raw`: the CronJob's JSON.
+Plan planCronJob(const CronJob& cron, const std::vector<std::shared_ptr<const Job>>& jobs,
+                 Duration utcOffset, std::string raw, WallTime now);
+
+}  // namespace mangrove::workloads
