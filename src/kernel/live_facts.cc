@@ -1,0 +1,59 @@
+// What only a running kernel can say: system calls are tried, nothing is changed.
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "kernel/capabilities.h"
+#include "kernel/perf_group.h"
+#include "kernel/psi_trigger.h"
+
+namespace mangrove::kernel {
+namespace {
+
+// linux/prctl.h of Debian 12 has them, older headers do not.
+constexpr int kSchedCore = 62;
+constexpr unsigned long kSchedCoreGet = 0;
+
+void probeCoreScheduling(LiveFacts& facts) {
+  unsigned long cookie = 0;
+  const int rc = ::prctl(kSchedCore, kSchedCoreGet, ::getpid(), 0, &cookie);
+  facts.coreScheduling = rc == 0;
+  if (rc == 0)
+    facts.coreDetail = "prctl(PR_SCHED_CORE) answers";
+  else if (errno == ENODEV)
+    facts.coreDetail = "the kernel has it, but this machine has no SMT";
+  else
+    facts.coreDetail = fmt::format("this kernel was built without it ({})", std::strerror(errno));
+}
+
+void probePressure(LiveFacts& facts) {
+  const SysRoot root;
+  auto dir = root.dir("proc/pressure");
+  if (!dir) {
+    facts.pressureDetail = dir.error().text();
+    return;
+  }
+  const PsiThreshold wanted{std::chrono::milliseconds(75), std::chrono::milliseconds(500)};
+  auto trigger = PsiTrigger::open(*dir, "cpu", wanted);
+  facts.shortPressure = trigger && trigger->threshold().window == wanted.window;
+  facts.pressureDetail = !trigger              ? trigger.error().text()
+                         : facts.shortPressure ? "windows of 500 ms are accepted"
+                                               : "only windows of 2 s (no CAP_SYS_RESOURCE)";
+}
+
+}  // namespace
+
+LiveFacts probeLive() {
+  LiveFacts facts;
+  const auto perf = probePerf();
+  facts.perf = perf.has_value();
+  facts.perfDetail = perf ? "perf_event_open counts cycles" : perf.error().text();
+  probeCoreScheduling(facts);
+  probePressure(facts);
+  return facts;
+}
+
+}  // namespace mangrove::kernel

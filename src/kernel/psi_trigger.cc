@@ -1,0 +1,43 @@
+#include "kernel/psi_trigger.h"
+
+#include <chrono>
+
+namespace mangrove::kernel {
+namespace {
+
+constexpr Duration kUnprivilegedWindow = std::chrono::seconds(2);
+
+std::string textOf(const PsiThreshold& threshold) {
+  using std::chrono::microseconds;
+  const auto us = [](Duration d) { return std::chrono::duration_cast<microseconds>(d).count(); };
+  return fmt::format("{} {} {}", threshold.full ? "full" : "some", us(threshold.stall),
+                     us(threshold.window));
+}
+
+}  // namespace
+
+PsiThreshold widened(const PsiThreshold& wanted) {
+  if (wanted.window.count() <= 0) return wanted;
+  const auto times = (wanted.window + kUnprivilegedWindow - Duration(1)) / kUnprivilegedWindow;
+  const Duration window = kUnprivilegedWindow * times;
+  const double share =
+      static_cast<double>(wanted.stall.count()) / static_cast<double>(wanted.window.count());
+  return {Duration(static_cast<int64_t>(share * static_cast<double>(window.count()))), window,
+          wanted.full};
+}
+
+Result<PsiTrigger> PsiTrigger::open(const Dir& dir, std::string_view file,
+                                    const PsiThreshold& wanted) {
+  Error last(Code::kUnsupported, "no trigger was tried");
+  for (const PsiThreshold& threshold : {wanted, widened(wanted)}) {
+    auto opened = dir.open(file, Access::kReadWrite);
+    if (!opened) return opened.error().in("pressure trigger");
+    if (auto ok = opened->write(textOf(threshold)); ok)
+      return PsiTrigger(*std::move(opened), threshold);
+    else
+      last = ok.error();
+  }
+  return last.in("pressure trigger on {}/{}", dir.path(), file);
+}
+
+}  // namespace mangrove::kernel
