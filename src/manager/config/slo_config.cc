@@ -14,7 +14,9 @@ void loadKey(KeyState<Strategy>& state, std::string_view key, const Data* data,
              Parsed<Strategy> (*parse)(std::string_view), Findings& findings) {
   const auto text = data ? data->find(std::string(key)) : Data::const_iterator();
   if (data == nullptr || text == data->end()) {
-    state = {.config = {}, .available = true, .wrong = false};
+    state.config = Layered<Strategy>();
+    state.available = true;
+    state.wrong = false;
     return;
   }
   auto parsed = parse(text->second);

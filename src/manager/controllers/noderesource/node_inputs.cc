@@ -1,0 +1,176 @@
+#include "manager/controllers/noderesource/node_inputs.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "api/annotations/cpu.h"
+#include "api/annotations/node.h"
+#include "api/names.h"
+#include "api/pod_requests.h"
+#include "base/time_text.h"
+#include "manager/controllers/noderesource/alias_views.h"
+
+namespace mangrove::manager {
+namespace {
+
+Quantity milliCores(const Quantity& plainInteger) {
+  return Quantity::ofMilli(plainInteger.value());
+}
+
+// mid-cpu counts as cpu, mid-memory as memory (M2).
+void addMid(api::ResourceList& list) {
+  const auto& names = api::resourceNames();
+  if (const Quantity* cpu = list.find(names.midCpu)) {
+    const Quantity sum = list.amount(api::resource::kCpu) + milliCores(*cpu);
+    list.set(names.cpu, sum);
+  }
+  if (const Quantity* memory = list.find(names.midMemory)) {
+    const Quantity sum = list.amount(api::resource::kMemory) + *memory;
+    list.set(names.memory, sum);
+  }
+}
+
+api::ResourceList requestsWithMid(const api::PodSpec& spec) {
+  api::PodSpec copy = spec;
+  for (auto& container : copy.containers) addMid(container.requests);
+  for (auto& container : copy.initContainers) addMid(container.requests);
+  addMid(copy.overhead);
+  return api::podRequests(copy);
+}
+
+std::vector<int32_t> pinnedTo(const api::Annotations& annotations) {
+  std::vector<int32_t> out;
+  if (!annotations.has(api::annotation::kResourceStatus)) return out;
+  const auto status = api::parseResourceStatus(annotations);
+  if (!status || !*status) return out;
+  for (const auto& numa : (*status)->numaNodeResources) out.push_back(numa.node);
+  return out;
+}
+
+CpuMemory viewRequest(const api::ResourceList& requests, const AliasView& view) {
+  const Quantity cpu = requests.amount(view.cpuName);
+  return {Quantity::ofMilli(cpu.value() * view.milliPerUnit), requests.amount(view.memoryName)};
+}
+
+std::shared_ptr<const PodPlaced> placedOf(const api::ResourceList& requests) {
+  PodPlaced out;
+  out[0] = viewRequest(requests, canonicalView());
+  for (size_t i = 0; i < aliasViews().size(); i++)
+    out[i + 1] = viewRequest(requests, aliasViews()[i]);
+  const bool any = std::any_of(out.begin(), out.end(), [](const CpuMemory& amount) {
+    return !amount.cpu.isZero() || !amount.memory.isZero();
+  });
+  return any ? std::make_shared<const PodPlaced>(std::move(out)) : nullptr;
+}
+
+}  // namespace
+
+uint64_t podKey(std::string_view ns, std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  const auto mix = [&](std::string_view text) {
+    for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
+  };
+  mix(ns);
+  mix("/");
+  mix(name);
+  return hash;
+}
+
+bool PodFacts::operator==(const PodFacts& other) const {
+  const bool samePlaced =
+      (placed && other.placed) ? *placed == *other.placed : placed == other.placed;
+  return key == other.key && band == other.band && qos == other.qos && counts == other.counts &&
+         request == other.request && samePlaced && numaNodes == other.numaNodes;
+}
+
+PodFacts podFacts(const api::Pod& pod) {
+  PodFacts out;
+  out.key = podKey(pod.meta.ns.view(), pod.meta.name.view());
+  out.band = api::bandWithDefault(pod);
+  out.qos = api::qosWithDefault(pod);
+  out.counts =
+      pod.status.phase == api::PodPhase::kRunning || pod.status.phase == api::PodPhase::kPending;
+  if (!out.counts) return out;
+  const bool isMid = out.band == api::PriorityBand::kMid;
+  const auto requests = isMid ? requestsWithMid(*pod.spec) : api::podRequests(pod);
+  out.request = cpuMemoryOf(requests);
+  out.placed = placedOf(requests);
+  out.numaNodes = pinnedTo(pod.meta.annotations);
+  return out;
+}
+
+const PodUsage* MetricFacts::find(uint64_t pod) const {
+  const auto at = std::lower_bound(pods.begin(), pods.end(), pod,
+                                   [](const PodUsage& a, uint64_t key) { return a.key < key; });
+  return at != pods.end() && at->key == pod ? &*at : nullptr;
+}
+
+MetricFacts metricFacts(const api::NodeMetricStatus& status) {
+  MetricFacts out;
+  out.updateTime = status.updateTime;
+  out.hasNodeMetric = status.nodeMetric.has_value();
+  if (status.nodeMetric) {
+    const auto& usage = status.nodeMetric->nodeUsage.resources;
+    out.hasNodeUsage = usage.has(api::resource::kCpu) && usage.has(api::resource::kMemory);
+    out.nodeUsage = cpuMemoryOf(usage);
+    out.systemUsage = cpuMemoryOf(status.nodeMetric->systemUsage.resources);
+  }
+  if (status.prodReclaimableMetric)
+    out.prodReclaimable = cpuMemoryOf(status.prodReclaimableMetric->resource.resources);
+  out.pods.reserve(status.podsMetric.size());
+  for (const auto& pod : status.podsMetric)
+    out.pods.push_back({podKey(pod.ns.view(), pod.name.view()), api::parseBand(pod.priority.view()),
+                        cpuMemoryOf(pod.podUsage.resources)});
+  std::stable_sort(out.pods.begin(), out.pods.end(),
+                   [](const PodUsage& a, const PodUsage& b) { return a.key < b.key; });
+  for (const auto& app : status.hostApplicationMetric)
+    out.hosts.push_back({api::parseBand(app.priority.view()), cpuMemoryOf(app.usage.resources)});
+  return out;
+}
+
+std::string degradedBecause(const NodeInputs& in) {
+  if (in.metric == nullptr) return "there is no NodeMetric";
+  if (in.metric->updateTime == kZeroTime) return "the NodeMetric was never reported";
+  const auto limit = std::chrono::minutes(in.strategy.degradeTimeMinutes.value_or(15));
+  if (in.now > in.metric->updateTime + limit)
+    return fmt::format("the NodeMetric is from {}, older than {} minutes",
+                       formatTime(in.metric->updateTime), limit.count());
+  if (!in.metric->hasNodeMetric) return "the NodeMetric has no node usage";
+  return "";
+}
+
+Reservation reservationOf(const api::Node& node) {
+  Reservation out;
+  CpuMemory allocatable = cpuMemoryOf(node.status.allocatable);
+  // After amplification allocatable is larger than what the kubelet offered.
+  const auto raw = api::parseRawAllocatable(node.meta.annotations);
+  if (raw && *raw && !(*raw)->empty()) {
+    if ((*raw)->has(api::resource::kCpu)) allocatable.cpu = (*raw)->amount(api::resource::kCpu);
+    if ((*raw)->has(api::resource::kMemory))
+      allocatable.memory = (*raw)->amount(api::resource::kMemory);
+  }
+  out.kubelet = notNegative(cpuMemoryOf(node.status.capacity) - allocatable);
+  const auto annotated = api::parseNodeReservation(node.meta.annotations);
+  if (annotated && !*annotated) return out;
+  const auto amounts = annotated ? api::reservedAmounts(**annotated) : pass(annotated.error());
+  if (amounts)
+    out.annotated = cpuMemoryOf(*amounts);
+  else
+    out.ignored = amounts.error().text();
+  return out;
+}
+
+CpuMemory hostUsageAbove(const MetricFacts& metric, int32_t above) {
+  CpuMemory out;
+  for (const auto& app : metric.hosts)
+    if (api::rangeOf(app.band).defaultValue > above) out += app.usage;
+  return out;
+}
+
+CpuMemory percentOf(const CpuMemory& amount, Percent cpu, Percent memory) {
+  return {amount.cpu.mulMilli(static_cast<double>(cpu.v) / 100),
+          amount.memory.mul(static_cast<double>(memory.v) / 100)};
+}
+
+}  // namespace mangrove::manager

@@ -1,0 +1,70 @@
+#include "manager/controllers/noderesource/node_sync.h"
+
+#include <array>
+#include <cmath>
+
+#include "api/annotations/node.h"
+#include "api/names.h"
+#include "manager/controllers/noderesource/alias_views.h"
+#include "manager/controllers/noderesource/device_resources.h"
+#include "manager/controllers/noderesource/zone_update.h"
+
+namespace mangrove::manager {
+namespace {
+
+// A step of the two-decimal ratio that counts.
+constexpr double kRatioStep = 0.01;
+
+bool resourceDiffers(const NodeOwned& before, const NodeOwned& after, std::string_view name,
+                     double threshold) {
+  return differs(before.allocatable.find(name), after.allocatable.find(name), threshold);
+}
+
+bool statusDiffers(const NodeOwned& before, const NodeOwned& after, double threshold) {
+  namespace r = api::resource;
+  for (auto name : {r::kMidCpu, r::kMidMemory, r::kBatchCpu, r::kBatchMemory})
+    if (resourceDiffers(before, after, name, threshold)) return true;
+  for (const auto& view : aliasViews())
+    if (resourceDiffers(before, after, view.cpuName, threshold) ||
+        resourceDiffers(before, after, view.memoryName, threshold))
+      return true;
+  for (auto name : deviceResourceNames())
+    if (resourceDiffers(before, after, name, 0)) return true;
+  return false;
+}
+
+bool ratioDiffers(const api::Annotations& before, const api::Annotations& after) {
+  const auto old = api::parseCpuNormalizationRatio(before);
+  if (!old) return true;
+  const auto now = api::parseCpuNormalizationRatio(after);
+  if (!now) return false;
+  if (old->has_value() != now->has_value()) return true;
+  return old->has_value() && std::abs(**old - **now) > kRatioStep;
+}
+
+bool labelsDiffer(const api::Labels& before, const api::Labels& after) {
+  for (auto key : deviceLabelNames())
+    if (before.get(key) != after.get(key)) return true;
+  return false;
+}
+
+bool metaDiffers(const NodeOwned& before, const NodeOwned& after) {
+  const auto amplified = [](const NodeOwned& n) {
+    return n.annotations.get(api::annotation::kResourceAmplificationRatio).value_or("");
+  };
+  return ratioDiffers(before.annotations, after.annotations) ||
+         amplified(before) != amplified(after) || labelsDiffer(before.labels, after.labels);
+}
+
+}  // namespace
+
+SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const SyncRule& rule) {
+  if (after.allocatable.empty() || after.capacity.empty()) return {};
+  SyncVerdict out;
+  out.status = !rule.sinceStatusWrite || *rule.sinceStatusWrite > rule.longestWait ||
+               statusDiffers(before, after, rule.diffThreshold);
+  out.meta = metaDiffers(before, after);
+  return out;
+}
+
+}  // namespace mangrove::manager
