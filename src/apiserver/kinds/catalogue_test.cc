@@ -117,6 +117,25 @@ TEST(Catalogue, FieldsCarryTypesMergeKeysAndDefaults) {
   EXPECT_EQ(typeText(*pod.find({"spec", "overhead"})->schema), "map[string]quantity");
 }
 
+// Only what names the type of a whole object is no field in protobuf: the envelope carries it.
+TEST(Catalogue, EveryFieldHasItsOwnNumberInProtobuf) {
+  size_t fields = 0;
+  for (const auto& [name, type] : catalogue().types()) {
+    std::set<std::array<uint16_t, 3>> taken;
+    for (const Field& field : type->fields) {
+      const bool named = field.name == "apiVersion" || field.name == "kind";
+      const bool whole = type->field("metadata") != nullptr || name.ends_with(".DeleteOptions");
+      EXPECT_EQ(field.proto.exists(), !(named && whole)) << name << " " << field.name;
+      if (!field.proto.exists()) continue;
+      EXPECT_TRUE(taken.insert(field.proto.numbers).second) << name << " " << field.name;
+      ++fields;
+    }
+  }
+  EXPECT_GE(fields, 1700u);
+  const Schema& pod = *catalogue().find("", "v1", "Pod")->schema;
+  EXPECT_THAT(pod.find({"spec", "volumes", "emptyDir"})->proto.numbers, ElementsAre(2, 2, 0));
+}
+
 TEST(Catalogue, TypesReferToThemselves) {
   const Schema* props =
       catalogue().type("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
@@ -167,6 +186,9 @@ TEST(KindTable, BadTablesAreRefusedWithFileAndLine) {
       {"group v1 io.x\ntype A\n  b string map=x\n", "flag 'map=x' does not fit string"},
       {"group v1 io.x\nkind A as\n", "no type A in v1"},
       {"group v1 io.x\ntype A\nkind A as verbs=-fly\n", "no usual verb"},
+      {"group v1 io.x\ntype A\n  b string @0\n", "@0: want numbers from 1 on"},
+      {"group v1 io.x\ntype A\n  b string @1.2.3.4\n", "more than three numbers"},
+      {"group v1 io.x\ntype A\n  b string @1:orWhat\n", "want orArray, orBool or orStrings"},
       {"group v1\n", "want: group"},
       {"group v1 io.x\nsurprise\n", "want group, kind, enum, openenum or type"},
   };

@@ -294,7 +294,38 @@ Result<> TableReader::defineField(const Line& line) {
   return {};
 }
 
+Result<ProtoChoice> choiceOf(std::string_view text) {
+  if (text.empty()) return ProtoChoice::kNone;
+  if (text == "orArray") return ProtoChoice::kOrArray;
+  if (text == "orBool") return ProtoChoice::kOrBool;
+  if (text == "orStrings") return ProtoChoice::kOrStrings;
+  return invalid("'{}': want orArray, orBool or orStrings", text);
+}
+
+// "2.7", "24:orArray".
+Result<ProtoPlace> protoPlace(std::string_view text) {
+  ProtoPlace place;
+  const Halves parts = cut(text, ':');
+  const auto steps = split(parts.before, '.');
+  if (steps.size() > place.numbers.size()) return invalid("@{}: more than three numbers", text);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto number = parseInt<uint16_t>(steps[i]);
+    if (!number || *number == 0) return invalid("@{}: want numbers from 1 on", text);
+    place.numbers[i] = *number;
+  }
+  auto choice = choiceOf(parts.after);
+  if (!choice) return pass(choice.error());
+  place.choice = *choice;
+  return place;
+}
+
 Result<> TableReader::fieldFlag(Field& field, Schema& own, std::string_view flag) {
+  if (flag.starts_with('@')) {
+    auto place = protoPlace(flag.substr(1));
+    if (!place) return pass(place.error());
+    field.proto = *place;
+    return {};
+  }
   if (flag.starts_with('=')) {
     auto value = json::parse(flag.substr(1));
     if (!value) return value.error().in("default of {}", field.name);

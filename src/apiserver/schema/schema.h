@@ -12,6 +12,7 @@
 // thread. Inner pointers are plain: nodes may refer to each other in circles (a schema of schemas)
 // and all live exactly as long as their SchemaSet. Hold a SchemaRef to keep a set alive.
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -59,6 +60,24 @@ struct PatchRule {
   std::string_view mergeKey = {};  // lists of objects: the member that identifies an element
 };
 
+// Messages that stand between a field and its value in protobuf where JSON has a choice of types.
+enum class ProtoChoice : uint8_t {
+  kNone,
+  kOrArray,    // {1: the value, 2: a list of such}
+  kOrBool,     // {1: true or false, 2: the value}
+  kOrStrings,  // of each value of a map: {1: a value of the type around the field, 2: texts}
+};
+
+// Where a field stands in Kubernetes' protobuf messages (protobuf/message.h).
+struct ProtoPlace {
+  // Its number, behind those of the messages around it that JSON does not show (the source of a
+  // volume); the rest is 0. All 0: protobuf does not know the field.
+  std::array<uint16_t, 3> numbers = {};
+  ProtoChoice choice = ProtoChoice::kNone;
+
+  bool exists() const { return numbers[0] != 0; }
+};
+
 struct Field {
   std::string_view name;
   const Schema* schema = nullptr;
@@ -72,6 +91,7 @@ struct Field {
   // Built-in kinds: written even when nobody set it, as zero, "" or {}. Typed clients rely on it.
   bool isAlwaysThere = false;
   std::string_view description = {};  // "" when nobody wrote one
+  ProtoPlace proto = {};
 };
 
 // Bounds and alternatives. Custom kinds use all of it, the built-in tables enumValues only.
