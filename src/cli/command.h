@@ -15,6 +15,7 @@ struct Command {
 };
 
 int apiserver(const std::vector<std::string>& args);
+int benchApi(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);

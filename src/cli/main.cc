@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array kCommands = {
     Command{"apiserver", "a Kubernetes API from one directory, for one machine", &apiserver},
+    Command{"bench api", "what an API server can do: ours, or any other one", &benchApi},
     Command{"bench client", "time and memory of listing and watching many pods", &benchClient},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
     Command{"version", "what this binary is", &version},

@@ -1,0 +1,73 @@
+// mangrove bench api: what an API server can do, ours or any other.
+#include "client/bench_api/bench_api.h"
+
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "cli/command.h"
+#include "frame/flags.h"
+
+namespace mangrove::cli {
+
+namespace {
+
+Result<std::vector<int64_t>> pidsOf(const std::vector<std::string>& texts) {
+  std::vector<int64_t> pids;
+  for (const std::string& text : texts) {
+    auto pid = parseInt<int64_t>(text);
+    if (!pid || *pid < 1) return invalid("--server-pid '{}': want the number of a process", text);
+    pids.push_back(*pid);
+  }
+  return pids;
+}
+
+Result<bool> readFlags(const std::vector<std::string>& args, client::ApiBenchOptions& options,
+                       std::string& output) {
+  std::vector<std::string> pids;
+  if (const char* dir = std::getenv("TMPDIR")) options.dir = dir;
+  frame::Flags flags("mangrove bench api", "measures an API server through the ordinary client");
+  flags.add("kubeconfig", options.kubeconfig, "measure this server instead of one of our own");
+  flags.add("context", options.context, "context of the kubeconfig");
+  flags.add("server-pid", pids, "processes whose CPU and memory count, when it is on this machine");
+  flags.add("program", options.program, "binary that is started as the server; default: this one");
+  flags.add("dir", options.dir, "where our own server keeps its data while it is measured");
+  flags.add("nodes", options.nodes, "nodes made before the pods");
+  flags.add("pods", options.pods, "pods made by all runs together");
+  flags.add("runs", options.runs, "how often each phase is repeated");
+  flags.add("in-flight", options.inFlight, "requests under way at any time");
+  flags.add("watchers", options.watchers, "watchers of the fan-out; 0 leaves it out");
+  flags.add("fan-out-writes", options.fanOutWrites, "writes of one run of the fan-out");
+  flags.add("starts", options.starts, "how often the start of our own server is timed");
+  flags.add("o", output, "table or json");
+  auto go = flags.parse(args);
+  if (!go || !*go) return go;
+  auto numbers = pidsOf(pids);
+  if (!numbers) return pass(numbers.error());
+  options.serverPids = std::move(*numbers);
+  if (output != "table" && output != "json") return invalid("-o '{}': want table or json", output);
+  return true;
+}
+
+}  // namespace
+
+int benchApi(const std::vector<std::string>& args) {
+  client::ApiBenchOptions options;
+  std::string output = "table";
+  auto go = readFlags(args, options, output);
+  if (!go) {
+    fmt::print(stderr, "mangrove bench api: {}\n", go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  auto result = client::runApiBench(options);
+  if (!result) {
+    fmt::print(stderr, "mangrove bench api: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", output == "json" ? client::toJson(*result) : client::toTable(*result));
+  return 0;
+}
+
+}  // namespace mangrove::cli
