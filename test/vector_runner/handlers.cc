@@ -8,11 +8,28 @@ namespace {
 
 constexpr std::array kHandlers = {
     Handler{"annotation-parse", &annotationParse},
+    Handler{"resource-amplification", &resourceAmplification},
+    Handler{"nodeslo-render", &nodesloRender},
+    Handler{"node-sync", &nodeSync},
+    Handler{"mid-resource", &midResource},
+    Handler{"cpu-normalization", &cpuNormalization},
+    Handler{"colocation-config", &colocationConfig},
+    Handler{"batch-zone-update", &batchZoneUpdate},
+    Handler{"batch-resource", &batchResource},
+    Handler{"batch-prepare", &batchPrepare},
+    Handler{"cgroup-paths", &cgroupPaths},
+    Handler{"cgroup-stat-parse", &cgroupStatParse},
+    Handler{"cpu-conversions", &cpuConversions},
     Handler{"cpuset", &cpuset},
     Handler{"decaying-histogram", &decayingHistogram},
     Handler{"histogram-buckets", &histogramBuckets},
     Handler{"metric-aggregation", &metricAggregation},
+    Handler{"configmap-admission", &configMapAdmission},
+    Handler{"node-status-amplification", &nodeStatusAmplification},
     Handler{"pod-classes", &podClasses},
+    Handler{"pod-mutating", &podMutating},
+    Handler{"pod-mutating-device", &podMutatingDevice},
+    Handler{"pod-validating", &podValidating},
     Handler{"quantity", &quantity},
 };
 

@@ -31,11 +31,28 @@ std::string_view text(const json::Object& c, std::string_view key);
 double number(const json::Object& c, std::string_view key, double fallback = 0);
 
 void annotationParse(const json::Object& c, Report& r);
+void resourceAmplification(const json::Object& c, Report& r);
+void nodesloRender(const json::Object& c, Report& r);
+void nodeSync(const json::Object& c, Report& r);
+void midResource(const json::Object& c, Report& r);
+void cpuNormalization(const json::Object& c, Report& r);
+void colocationConfig(const json::Object& c, Report& r);
+void batchZoneUpdate(const json::Object& c, Report& r);
+void batchResource(const json::Object& c, Report& r);
+void batchPrepare(const json::Object& c, Report& r);
 void cpuset(const json::Object& c, Report& r);
+void cpuConversions(const json::Object& c, Report& r);
+void cgroupStatParse(const json::Object& c, Report& r);
+void cgroupPaths(const json::Object& c, Report& r);
 void decayingHistogram(const json::Object& c, Report& r);
 void histogramBuckets(const json::Object& c, Report& r);
 void metricAggregation(const json::Object& c, Report& r);
+void configMapAdmission(const json::Object& c, Report& r);
+void nodeStatusAmplification(const json::Object& c, Report& r);
 void podClasses(const json::Object& c, Report& r);
+void podMutating(const json::Object& c, Report& r);
+void podMutatingDevice(const json::Object& c, Report& r);
+void podValidating(const json::Object& c, Report& r);
 void quantity(const json::Object& c, Report& r);
 
 }  // namespace mangrove::vectors

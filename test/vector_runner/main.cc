@@ -53,6 +53,13 @@ bool runCase(const Handler& handler, const json::Value& vectorCase, const std::s
   return report.mismatches().empty();
 }
 
+// What all cases of a file share stands at its top; each case gets it.
+json::Value withFixtures(json::Value vectorCase, const json::Value& file) {
+  const json::Value* shared = file.get_object().if_contains("fixtures");
+  if (shared && vectorCase.is_object()) vectorCase.get_object().emplace("fixtures", *shared);
+  return vectorCase;
+}
+
 Tally runFile(const std::filesystem::path& file) {
   const std::string topic = file.stem().string();
   const Handler* handler = handlerOf(topic);
@@ -68,7 +75,8 @@ Tally runFile(const std::filesystem::path& file) {
   Tally tally;
   const json::Array& cases = content->at("cases").get_array();
   for (size_t i = 0; i < cases.size(); ++i) {
-    bool good = runCase(*handler, cases[i], fmt::format("{}[{}]", topic, i));
+    bool good =
+        runCase(*handler, withFixtures(cases[i], *content), fmt::format("{}[{}]", topic, i));
     ++(good ? tally.passed : tally.failed);
   }
   fmt::print("{}: {}/{}\n", file.filename().string(), tally.passed, cases.size());

@@ -1,0 +1,20 @@
+#pragma once
+// Node status admission (spec 02 §4.4): a node sells more than it has, by the ratios in its
+// annotation, and remembers what the kubelet really reported.
+//
+//   allocatable cpu 64, ratio {"cpu":1.22} → allocatable 78080m, raw-allocatable {"cpu":"64",…}
+//
+// Pure; any thread.
+
+#include "manager/webhook/admission.h"
+#include "manager/webhook/surroundings.h"
+
+namespace mangrove::manager {
+
+// UPDATE of nodes/status.
+Review mutateNodeStatus(const AdmissionRequest& request, const Surroundings& around);
+
+// Node labels that make two entries of one configuration match (spec 02 §4.5): UPDATE of nodes.
+Review validateNode(const AdmissionRequest& request, const Surroundings& around);
+
+}  // namespace mangrove::manager

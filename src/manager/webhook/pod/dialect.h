@@ -1,0 +1,26 @@
+#pragma once
+// QoS classes in the words of other systems (spec 08 XX-2): Katalyst's qos_level, Volcano's
+// qos-level, rubik's preemptable. Where a pod has no koordinator.sh/qosClass, they decide.
+//
+//   DialectVerdict v = resolveDialects(pod.meta.labels, pod.meta.annotations);
+//   // qos_level=reclaimed_cores and preemptable=false → LS, because they disagree and LS is higher
+//
+// Pure; any thread.
+
+#include <optional>
+#include <string>
+
+#include "api/classes.h"
+#include "api/labels.h"
+
+namespace mangrove::manager {
+
+struct DialectVerdict {
+  api::Qos qos = api::Qos::kNone;  // kNone: no dialect, or none we understand
+  std::string conflict;            // why the dialects disagree; "" when they do not
+};
+
+// Annotations count before labels of the same key. Words we do not know are as if absent.
+DialectVerdict resolveDialects(const api::Labels& labels, const api::Annotations& annotations);
+
+}  // namespace mangrove::manager

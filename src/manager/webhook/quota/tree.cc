@@ -1,0 +1,104 @@
+#include "manager/webhook/quota/tree.h"
+
+#include <utility>
+
+#include "api/annotations/quota.h"
+#include "api/names.h"
+
+namespace mangrove::manager {
+namespace {
+
+namespace annotation = api::annotation;
+
+Result<> readAmounts(const api::Annotations& from, std::string_view key, api::ResourceList& into) {
+  auto amounts = api::parseQuotaResources(from, key);
+  if (!amounts) return pass(amounts.error());
+  if (*amounts) into = std::move(**amounts);
+  return {};
+}
+
+Result<> readList(const api::Annotations& from, std::string_view key,
+                  std::vector<std::string>& into) {
+  auto list = api::parseQuotaList(from, key);
+  if (!list) return pass(list.error());
+  if (*list) into = std::move(**list);
+  return {};
+}
+
+}  // namespace
+
+Result<Quota> quotaOf(const api::ElasticQuota& object) {
+  const api::Labels& labels = object.meta.labels;
+  const api::Annotations& notes = object.meta.annotations;
+  Quota out;
+  out.ns = object.meta.ns.str();
+  out.name = object.meta.name.str();
+  out.parent = api::parentQuotaOf(object.meta);
+  out.treeId = api::quotaTreeIdOf(labels);
+  out.isParent = api::isParentQuota(labels);
+  out.isRoot = api::isRootQuota(labels);
+  out.forced = api::allowsForceUpdate(labels);
+  out.min = object.spec.min;
+  out.max = object.spec.max;
+  out.used = object.status.used;
+  out.resourceVersion = object.meta.resourceVersion;
+  for (auto& [key, into] : {std::pair{annotation::kQuotaGuaranteed, &out.guaranteed},
+                            std::pair{annotation::kQuotaChildRequest, &out.childRequest},
+                            std::pair{annotation::kQuotaAdmission, &out.admission},
+                            std::pair{annotation::kQuotaSharedWeight, &out.sharedWeight}})
+    if (auto read = readAmounts(notes, key, *into); !read) return pass(read.error());
+  for (auto& [key, into] :
+       {std::pair{annotation::kQuotaNamespaces, &out.namespaces},
+        std::pair{annotation::kQuotaMaxStrictCheckResourceKeys, &out.strictMaxKeys}})
+    if (auto read = readList(notes, key, *into); !read) return pass(read.error());
+  return out;
+}
+
+QuotaTree::QuotaTree(std::vector<Quota> quotas, TreeNodes nodes)
+    : quotas_(std::move(quotas)), nodes_(std::move(nodes)) {
+  for (size_t i = 0; i < quotas_.size(); ++i) {
+    byName_.emplace(quotas_[i].name, i);
+    byParent_.emplace(quotas_[i].parent, i);
+    for (const std::string& ns : quotas_[i].namespaces) byNamespace_.emplace(ns, i);
+  }
+}
+
+const Quota* QuotaTree::find(std::string_view name) const {
+  const auto found = byName_.find(name);
+  return found == byName_.end() ? nullptr : &quotas_[found->second];
+}
+
+size_t QuotaTree::countOf(std::string_view name) const {
+  return byName_.count(name);
+}
+
+std::vector<const Quota*> QuotaTree::childrenOf(std::string_view parent) const {
+  std::vector<const Quota*> out;
+  const auto [first, last] = byParent_.equal_range(parent);
+  for (auto at = first; at != last; ++at) out.push_back(&quotas_[at->second]);
+  return out;
+}
+
+const Quota* QuotaTree::boundTo(std::string_view ns) const {
+  const auto found = byNamespace_.find(ns);
+  return found == byNamespace_.end() ? nullptr : &quotas_[found->second];
+}
+
+const api::LabelSelector* QuotaTree::nodesOf(std::string_view treeId) const {
+  const auto found = nodes_.find(treeId);
+  return found == nodes_.end() ? nullptr : &found->second;
+}
+
+std::string QuotaTree::nameFor(std::string_view label, std::string_view ns,
+                               bool noNamespaceQuota) const {
+  if (!label.empty()) return std::string(label);
+  if (!noNamespaceQuota) {
+    const auto [first, last] = byName_.equal_range(ns);
+    for (auto at = first; at != last; ++at)
+      if (quotas_[at->second].ns == ns) return std::string(ns);
+  }
+  if (const Quota* bound = boundTo(ns)) return bound->name;
+  return std::string(api::object::kDefaultQuota);
+}
+
+}  // namespace mangrove::manager
