@@ -1,0 +1,143 @@
+#include "workloads/caches.h"
+
+namespace mangrove::workloads {
+namespace {
+
+constexpr const char* kByOwner = "owner";
+constexpr const char* kByNamespace = "namespace";
+
+client::InformerSetup setupFor(const CachesSetup& setup, const api::Kind& kind,
+                               client::RawKeep raw = client::RawKeep::kCompressed) {
+  client::InformerSetup out;
+  out.client = setup.client;
+  out.owner = setup.owner;
+  out.home = setup.home;
+  out.clock = setup.clock;
+  out.metrics = setup.metrics;
+  out.follow.kind = kind;
+  out.raw = raw;
+  return out;
+}
+
+// Whose it is: the controller's uid, or "/namespace" for orphans.
+client::Values ownerOf(const api::ObjectMeta& meta) {
+  if (const auto* controller = meta.controller()) return {controller->uid.str()};
+  return {"/" + std::string(meta.ns.view())};
+}
+
+template <class T>
+void indexByOwner(client::Informer<T>& informer) {
+  informer.addIndex(kByOwner, [](const T& object) { return ownerOf(object.meta); });
+}
+
+template <class T>
+void collect(const client::Informer<T>& informer, const char* index, const std::string& value,
+             std::vector<std::shared_ptr<const T>>& out) {
+  for (auto one : informer.by(index, value)) out.push_back(one);
+}
+
+template <class T>
+std::vector<std::shared_ptr<const T>> ownedBy(const client::Informer<T>& informer,
+                                              const api::ObjectMeta& owner, bool withOrphans) {
+  std::vector<std::shared_ptr<const T>> out;
+  collect(informer, kByOwner, owner.uid.str(), out);
+  if (withOrphans) collect(informer, kByOwner, "/" + std::string(owner.ns.view()), out);
+  return out;
+}
+
+template <class T>
+Caches::Known lookIn(const client::Informer<T>& informer, std::string_view key) {
+  auto found = informer.find(key);
+  if (!found) return {};
+  const api::ObjectMeta& meta = found->meta;
+  return {true, meta.isDeleting(), meta.uid.str(), meta.resourceVersion};
+}
+
+}  // namespace
+
+Caches::Caches(const CachesSetup& setup)
+    : deployments(setupFor(setup, api::kind::kDeployment)),
+      replicaSets(setupFor(setup, api::kind::kReplicaSet)),
+      statefulSets(setupFor(setup, api::kind::kStatefulSet)),
+      daemonSets(setupFor(setup, api::kind::kDaemonSet)),
+      jobs(setupFor(setup, api::kind::kJob)),
+      cronJobs(setupFor(setup, api::kind::kCronJob)),
+      revisions(setupFor(setup, kControllerRevision, client::RawKeep::kNone)),
+      budgets(setupFor(setup, api::kind::kPodDisruptionBudget)),
+      services(setupFor(setup, api::kind::kService, client::RawKeep::kNone)),
+      endpoints(setupFor(setup, kEndpoints)),
+      slices(setupFor(setup, kEndpointSlice)),
+      pods(setupFor(setup, api::kind::kPod, client::RawKeep::kNone)),
+      nodes(setupFor(setup, api::kind::kNode, client::RawKeep::kNone)) {
+  indexByOwner(replicaSets);
+  indexByOwner(jobs);
+  indexByOwner(revisions);
+  indexByOwner(pods);
+  pods.addIndex(kByNamespace, [](const api::Pod& pod) {
+    return client::Values{std::string(pod.meta.ns.view())};
+  });
+}
+
+void Caches::start() {
+  deployments.start();
+  replicaSets.start();
+  statefulSets.start();
+  daemonSets.start();
+  jobs.start();
+  cronJobs.start();
+  revisions.start();
+  budgets.start();
+  services.start();
+  endpoints.start();
+  slices.start();
+  pods.start();
+  nodes.start();
+}
+
+bool Caches::synced() const {
+  return deployments.hasSynced() && replicaSets.hasSynced() && statefulSets.hasSynced() &&
+         daemonSets.hasSynced() && jobs.hasSynced() && cronJobs.hasSynced() &&
+         revisions.hasSynced() && budgets.hasSynced() && services.hasSynced() &&
+         endpoints.hasSynced() && slices.hasSynced() && pods.hasSynced() && nodes.hasSynced();
+}
+
+Pods Caches::podsOf(const api::ObjectMeta& owner, bool withOrphans) const {
+  return ownedBy(pods, owner, withOrphans);
+}
+
+Pods Caches::podsIn(std::string_view ns) const {
+  Pods out;
+  collect(pods, kByNamespace, std::string(ns), out);
+  return out;
+}
+
+std::vector<std::shared_ptr<const ReplicaSet>> Caches::setsOf(const api::ObjectMeta& owner,
+                                                              bool withOrphans) const {
+  return ownedBy(replicaSets, owner, withOrphans);
+}
+
+std::vector<std::shared_ptr<const Job>> Caches::jobsOf(const api::ObjectMeta& owner) const {
+  return ownedBy(jobs, owner, false);
+}
+
+std::vector<std::shared_ptr<const ControllerRevision>> Caches::revisionsOf(
+    const api::ObjectMeta& owner) const {
+  return ownedBy(revisions, owner, false);
+}
+
+std::optional<Caches::Known> Caches::look(const api::Kind& kind, std::string_view key) const {
+  if (kind == api::kind::kPod) return lookIn(pods, key);
+  if (kind == api::kind::kReplicaSet) return lookIn(replicaSets, key);
+  if (kind == api::kind::kDeployment) return lookIn(deployments, key);
+  if (kind == api::kind::kStatefulSet) return lookIn(statefulSets, key);
+  if (kind == api::kind::kDaemonSet) return lookIn(daemonSets, key);
+  if (kind == api::kind::kJob) return lookIn(jobs, key);
+  if (kind == api::kind::kCronJob) return lookIn(cronJobs, key);
+  if (kind == kControllerRevision) return lookIn(revisions, key);
+  if (kind == api::kind::kPodDisruptionBudget) return lookIn(budgets, key);
+  if (kind == kEndpoints) return lookIn(endpoints, key);
+  if (kind == kEndpointSlice) return lookIn(slices, key);
+  return std::nullopt;
+}
+
+}  // namespace mangrove::workloads

@@ -1,0 +1,254 @@
+#include "workloads/controllers.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/event.h"
+#include "api/selector.h"
+#include "workloads/claim.h"
+#include "workloads/cron_job.h"
+#include "workloads/daemon_set.h"
+#include "workloads/deployment.h"
+#include "workloads/disruption_budget.h"
+#include "workloads/endpoints.h"
+#include "workloads/job.h"
+#include "workloads/replica_set.h"
+#include "workloads/stateful_set.h"
+#include "workloads/time_zone.h"
+
+namespace mangrove::workloads {
+namespace {
+
+api::Selector selectorOf(const std::optional<api::LabelSelector>& selector) {
+  return api::compile(selector).value_or(api::Selector::nothing());
+}
+
+void append(std::vector<Amendment>& to, std::vector<Amendment> more) {
+  for (auto& one : more) to.push_back(std::move(one));
+}
+
+// What every controller over one informer has in common.
+template <class T>
+class Over : public Controller {
+ public:
+  Over(const Caches& caches, const client::Informer<T>& informer, const api::Kind& kind)
+      : caches_(caches), informer_(informer), kind_(kind) {}
+  const api::Kind& kind() const override { return kind_; }
+  std::optional<api::ObjectRef> about(std::string_view key) const override {
+    auto object = informer_.find(key);
+    if (!object) return std::nullopt;
+    return api::refTo(kind_, object->meta);
+  }
+  std::optional<Plan> plan(std::string_view key, std::string_view trouble, WallTime now) override {
+    auto object = informer_.find(key);
+    if (!object) return std::nullopt;
+    return planFor(*object, informer_.raw(key).value_or(""), trouble, now);
+  }
+
+ protected:
+  virtual Plan planFor(const T& object, std::string raw, std::string_view trouble,
+                       WallTime now) = 0;
+  Claim<api::Pod> ownPods(const WorkloadHead& head) const {
+    return claimOwn(kind_, head.meta, selectorOf(head.selector), api::kind::kPod,
+                    caches_.podsOf(head.meta, true), api::isActive);
+  }
+  const Caches& caches_;
+  const client::Informer<T>& informer_;
+  const api::Kind& kind_;
+};
+
+class OfReplicaSets final : public Over<ReplicaSet> {
+ public:
+  explicit OfReplicaSets(const Caches& caches)
+      : Over(caches, caches.replicaSets, api::kind::kReplicaSet) {}
+
+ private:
+  Plan planFor(const ReplicaSet& set, std::string raw, std::string_view trouble,
+               WallTime now) override {
+    auto claim = ownPods(set);
+    Plan plan = planReplicaSet(set, claim.own, std::move(raw), now, trouble);
+    append(plan.change, std::move(claim.amendments));
+    return plan;
+  }
+};
+
+class OfDeployments final : public Over<Deployment> {
+ public:
+  explicit OfDeployments(const Caches& caches)
+      : Over(caches, caches.deployments, api::kind::kDeployment) {}
+
+ private:
+  Plan planFor(const Deployment& deployment, std::string raw, std::string_view,
+               WallTime now) override {
+    auto claim = claimOwn(api::kind::kDeployment, deployment.meta, selectorOf(deployment.selector),
+                          api::kind::kReplicaSet, caches_.setsOf(deployment.meta, true),
+                          [](const ReplicaSet& set) { return !set.meta.isDeleting(); });
+    std::vector<OwnedSet> sets;
+    Pods pods;
+    for (const auto& set : claim.own) {
+      sets.push_back(
+          {set, caches_.replicaSets.raw(client::keyOf(set->meta.ns.view(), set->meta.name.view()))
+                    .value_or("")});
+      for (auto& pod : caches_.podsOf(set->meta, false)) pods.push_back(std::move(pod));
+    }
+    Plan plan = planDeployment(deployment, sets, pods, std::move(raw), now);
+    append(plan.change, std::move(claim.amendments));
+    return plan;
+  }
+};
+
+class OfStatefulSets final : public Over<StatefulSet> {
+ public:
+  explicit OfStatefulSets(const Caches& caches)
+      : Over(caches, caches.statefulSets, api::kind::kStatefulSet) {}
+
+ private:
+  Plan planFor(const StatefulSet& set, std::string raw, std::string_view, WallTime now) override {
+    auto claim = ownPods(set);
+    Plan plan =
+        planStatefulSet(set, claim.own, caches_.revisionsOf(set.meta), {}, std::move(raw), now);
+    append(plan.change, std::move(claim.amendments));
+    return plan;
+  }
+};
+
+class OfDaemonSets final : public Over<DaemonSet> {
+ public:
+  explicit OfDaemonSets(const Caches& caches)
+      : Over(caches, caches.daemonSets, api::kind::kDaemonSet) {}
+
+ private:
+  Plan planFor(const DaemonSet& set, std::string raw, std::string_view, WallTime now) override {
+    auto claim = ownPods(set);
+    Nodes nodes;
+    caches_.nodes.each(
+        [&](std::string_view key, const api::Node&) { nodes.push_back(caches_.nodes.find(key)); });
+    Plan plan =
+        planDaemonSet(set, claim.own, nodes, caches_.revisionsOf(set.meta), std::move(raw), now);
+    append(plan.change, std::move(claim.amendments));
+    return plan;
+  }
+};
+
+class OfJobs final : public Over<Job> {
+ public:
+  explicit OfJobs(const Caches& caches) : Over(caches, caches.jobs, api::kind::kJob) {}
+
+ private:
+  Plan planFor(const Job& job, std::string raw, std::string_view, WallTime now) override {
+    auto claim = ownPods(job);
+    Plan plan = planJob(job, claim.own, std::move(raw), now);
+    append(plan.change, std::move(claim.amendments));
+    return plan;
+  }
+};
+
+class OfCronJobs final : public Over<CronJob> {
+ public:
+  explicit OfCronJobs(const Caches& caches) : Over(caches, caches.cronJobs, api::kind::kCronJob) {}
+
+ private:
+  Plan planFor(const CronJob& cron, std::string raw, std::string_view, WallTime now) override {
+    auto offset = utcOffset(cron.timeZone, now);
+    Plan plan = planCronJob(cron, caches_.jobsOf(cron.meta), offset.value_or(Duration::zero()),
+                            std::move(raw), now);
+    if (!offset) plan.notes.push_back({true, "UnknownTimeZone", offset.error().text()});
+    return plan;
+  }
+};
+
+class OfBudgets final : public Over<api::PodDisruptionBudget> {
+ public:
+  explicit OfBudgets(const Caches& caches)
+      : Over(caches, caches.budgets, api::kind::kPodDisruptionBudget) {}
+
+ private:
+  Plan planFor(const api::PodDisruptionBudget& budget, std::string raw, std::string_view,
+               WallTime now) override {
+    const api::Selector selector = selectorOf(budget.selector);
+    Pods selected;
+    for (auto& pod : caches_.podsIn(budget.meta.ns.view()))
+      if (selector.matches(pod->meta.labels)) selected.push_back(std::move(pod));
+    return planBudget(budget, selected, expectedOf(selected), std::move(raw), now);
+  }
+  // The sum of the sizes that the pods' controllers should have.
+  int32_t expectedOf(const Pods& pods) const {
+    std::map<std::string, int32_t> scales;
+    int32_t alone = 0;
+    for (const auto& pod : pods) {
+      if (const auto* owner = pod->meta.controller())
+        scales.emplace(owner->uid.str(), scaleOf(*pod, *owner));
+      else
+        alone += api::isActive(*pod) ? 1 : 0;
+    }
+    int32_t sum = alone;
+    for (const auto& [uid, scale] : scales) sum += scale;
+    return sum;
+  }
+  int32_t scaleOf(const api::Pod& pod, const api::OwnerReference& owner) const {
+    const std::string key = client::keyOf(pod.meta.ns.view(), owner.name.view());
+    if (owner.kind.view() == "StatefulSet") {
+      auto set = caches_.statefulSets.find(key);
+      return set ? set->replicas : 0;
+    }
+    if (owner.kind.view() == "ReplicaSet") {
+      auto set = caches_.replicaSets.find(key);
+      const auto* above = set ? set->meta.controller() : nullptr;
+      auto deployment =
+          above ? caches_.deployments.find(client::keyOf(pod.meta.ns.view(), above->name.view()))
+                : nullptr;
+      return deployment ? deployment->replicas : set ? set->replicas : 0;
+    }
+    return static_cast<int32_t>(caches_.podsOf(ownerMeta(owner), false).size());
+  }
+  static api::ObjectMeta ownerMeta(const api::OwnerReference& owner) {
+    api::ObjectMeta meta;
+    meta.uid = owner.uid;
+    return meta;
+  }
+};
+
+class OfServices final : public Over<Service> {
+ public:
+  explicit OfServices(const Caches& caches) : Over(caches, caches.services, api::kind::kService) {}
+
+ private:
+  Plan planFor(const Service& service, std::string, std::string_view, WallTime) override {
+    const std::string key = client::keyOf(service.meta.ns.view(), service.meta.name.view());
+    Pods selected;
+    for (auto& pod : caches_.podsIn(service.meta.ns.view()))
+      if (!service.selector.empty() && api::contains(pod->meta.labels, service.selector))
+        selected.push_back(std::move(pod));
+    return planEndpoints(service, selected, caches_.endpoints.raw(key).value_or(""),
+                         caches_.slices.raw(key).value_or(""));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> replicaSetController(const Caches& caches) {
+  return std::make_unique<OfReplicaSets>(caches);
+}
+std::unique_ptr<Controller> deploymentController(const Caches& caches) {
+  return std::make_unique<OfDeployments>(caches);
+}
+std::unique_ptr<Controller> statefulSetController(const Caches& caches) {
+  return std::make_unique<OfStatefulSets>(caches);
+}
+std::unique_ptr<Controller> daemonSetController(const Caches& caches) {
+  return std::make_unique<OfDaemonSets>(caches);
+}
+std::unique_ptr<Controller> jobController(const Caches& caches) {
+  return std::make_unique<OfJobs>(caches);
+}
+std::unique_ptr<Controller> cronJobController(const Caches& caches) {
+  return std::make_unique<OfCronJobs>(caches);
+}
+std::unique_ptr<Controller> budgetController(const Caches& caches) {
+  return std::make_unique<OfBudgets>(caches);
+}
+std::unique_ptr<Controller> endpointsController(const Caches& caches) {
+  return std::make_unique<OfServices>(caches);
+}
+
+}  // namespace mangrove::workloads

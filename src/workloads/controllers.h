@@ -1,0 +1,20 @@
+#pragma once
+// The controllers, each the glue between the caches and one pure plan. Owner thread.
+
+#include <memory>
+
+#include "workloads/caches.h"
+#include "workloads/controller.h"
+
+namespace mangrove::workloads {
+
+std::unique_ptr<Controller> replicaSetController(const Caches& caches);
+std::unique_ptr<Controller> deploymentController(const Caches& caches);
+std::unique_ptr<Controller> statefulSetController(const Caches& caches);
+std::unique_ptr<Controller> daemonSetController(const Caches& caches);
+std::unique_ptr<Controller> jobController(const Caches& caches);
+std::unique_ptr<Controller> cronJobController(const Caches& caches);
+std::unique_ptr<Controller> budgetController(const Caches& caches);
+std::unique_ptr<Controller> endpointsController(const Caches& caches);
+
+}  // namespace mangrove::workloads
