@@ -94,7 +94,7 @@ struct EmbeddedServer::Parts {
     serveOpenApi(server, context);
     serveTokens(server, context, serviceAccounts);
     serveReviews(server, reviews);
-    serveSubresources(server, context, nullptr);
+    serveSubresources(server, context, [this] { return runner; });
     namespaces.install(server);
     serveHealth();
   }
@@ -126,6 +126,7 @@ struct EmbeddedServer::Parts {
   }
 
   std::unique_ptr<store::Store> store;
+  frame::NodeRunner* runner = nullptr;
   Resources resources;
   AdmissionChain admission;
   Rbac rbac;
@@ -168,6 +169,9 @@ Context& EmbeddedServer::context() {
 }
 Authenticator& EmbeddedServer::authenticator() {
   return parts_->authenticator;
+}
+void EmbeddedServer::setRunner(frame::NodeRunner* runner) {
+  parts_->runner = runner;
 }
 void EmbeddedServer::close() {
   parts_->store->close();

@@ -17,6 +17,7 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "frame/node_runner.h"
 #include "net/loop.h"
 
 namespace mangrove::apiserver {
@@ -39,6 +40,9 @@ class EmbeddedServer {
   Server& server();
   Context& context();
   Authenticator& authenticator();
+  // Who runs pods on this machine, or null for nobody: answers log, exec, attach and portforward.
+  // Must outlive the requests, or be set to null before it goes.
+  void setRunner(frame::NodeRunner* runner);
   // Waits until everything accepted is on disk, then gives the directory back.
   void close();
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "net/web_socket.h"
 
 namespace mangrove::apiserver {
 
@@ -82,6 +83,19 @@ class FrontResponder final : public Responder {
     auto stream = exchange_->stream(responseOf(std::move(head)));
     finish();
     return std::make_unique<FrontStream>(owner_, std::move(stream));
+  }
+  void upgrade(const std::vector<std::string_view>& protocols, Opened opened) override {
+    if (!net::wantsWebSocket(exchange_->request())) return Responder::upgrade(protocols, nullptr);
+    auto head = net::wsHandshake(exchange_->request(), protocols);
+    if (!head) return answer(answer::badRequest(head.error().text()));
+    std::string protocol(head->headers.get("Sec-WebSocket-Protocol"));
+    exchange_->upgrade(std::move(*head),
+                       [protocol = std::move(protocol), opened = std::move(opened)](
+                           std::unique_ptr<net::ByteStream> stream) mutable {
+                         if (stream)
+                           opened(net::WebSocket::over(std::move(stream), std::move(protocol), {}));
+                       });
+    finish();
   }
 
  private:

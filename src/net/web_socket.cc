@@ -53,10 +53,12 @@ class WebSocket::Core : public std::enable_shared_from_this<Core> {
   // The handle is gone: nobody is told of anything any more, but the closing handshake goes on.
   void abandon() {
     close(1000, "");
+    ReadDone reader;
+    std::shared_ptr<Fn> drained;
     {
       std::lock_guard lock(mutex_);
-      reader_ = nullptr;
-      drained_ = nullptr;
+      reader = std::exchange(reader_, nullptr);
+      drained.swap(drained_);
       abandoned_ = true;
     }
     pump();
@@ -144,6 +146,7 @@ class WebSocket::Core : public std::enable_shared_from_this<Core> {
     lock.unlock();
     finished.reset();
     if (reader) reader(std::move(what));
+    reader = nullptr;  // what it holds may hold us, and must go while the lock is free
     lock.lock();
   }
 

@@ -4,12 +4,15 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "apiserver/answer.h"
 #include "apiserver/identity.h"
 #include "apiserver/request.h"
 #include "base/fn.h"
 #include "base/units.h"
+#include "net/web_socket.h"
 
 namespace mangrove::apiserver {
 
@@ -36,7 +39,7 @@ class AnswerStream {
   virtual void onDrained(Fn fn) = 0;
 };
 
-// The way back. Owner thread. Exactly one of the two, once; a Responder that is dropped answers
+// The way back. Owner thread. Exactly one of the three, once; a Responder that is dropped answers
 // 500.
 class Responder {
  public:
@@ -44,6 +47,11 @@ class Responder {
   virtual void answer(Answer answer) = 0;
   // `head` has status, content type and warnings; its body is the first piece.
   [[nodiscard]] virtual std::unique_ptr<AnswerStream> stream(Answer head) = 0;
+  // Makes the connection a WebSocket that speaks one of `protocols` (best first) and gives it to
+  // `opened`, on an I/O thread. A request that did not ask for one is answered with why not, and so
+  // is every request that came without a connection.
+  using Opened = UniqueFn<void(std::unique_ptr<net::WebSocket>)>;
+  virtual void upgrade(const std::vector<std::string_view>& protocols, Opened opened);
 };
 using ResponderPtr = std::shared_ptr<Responder>;
 

@@ -223,16 +223,4 @@ void serveEphemeralContainers(Context& context, const Call& call, ResourcePtr po
   servePart(context, call, std::move(pods), std::move(to), kEphemeral);
 }
 
-void serveFromNode(Context& context, NodeRunner* runner, const Call& call, ResourcePtr pods,
-                   ResponderPtr to) {
-  auto pod = context.store.get(pods->stored, call.info.ns, call.info.name);
-  if (!pod) return to->answer(answer::notFound(*pods->kind, call.info.name));
-  if (runner) return runner->serve(call.info.subresource, call, pod, std::move(to));
-  to->answer(answer::status(
-      501, "NotImplemented",
-      fmt::format("pods/{} of \"{}\": no node runner is attached to this server, so the pod has no "
-                  "running containers here to ask",
-                  call.info.subresource, call.info.name)));
-}
-
 }  // namespace mangrove::apiserver

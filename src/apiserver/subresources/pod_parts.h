@@ -1,10 +1,8 @@
 #pragma once
 // The subresources of a pod that are neither status nor scheduling: resize (cpu and memory of
-// running containers), ephemeralcontainers (kubectl debug), and what only a node can answer.
-// Owner thread.
+// running containers) and ephemeralcontainers (kubectl debug). Owner thread.
 
 #include "apiserver/core/server.h"
-#include "apiserver/subresources/node_runner.h"
 
 namespace mangrove::apiserver {
 
@@ -13,9 +11,5 @@ namespace mangrove::apiserver {
 void servePodResize(Context& context, const Call& call, ResourcePtr pods, ResponderPtr to);
 void serveEphemeralContainers(Context& context, const Call& call, ResourcePtr pods,
                               ResponderPtr to);
-
-// log, exec, attach, portforward. Without a runner: 501 and a sentence.
-void serveFromNode(Context& context, NodeRunner* runner, const Call& call, ResourcePtr pods,
-                   ResponderPtr to);
 
 }  // namespace mangrove::apiserver

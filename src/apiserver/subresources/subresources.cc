@@ -21,7 +21,7 @@ void serveScheduling(Server& server, Context& context) {
                        });
 }
 
-void servePodParts(Server& server, Context& context, NodeRunner* runner) {
+void servePodParts(Server& server, Context& context, FindRunner runner) {
   server.onSubresource("", "pods", "resize",
                        [&context](const Call& call, ResourcePtr pods, ResponderPtr to) {
                          servePodResize(context, call, std::move(pods), std::move(to));
@@ -40,9 +40,9 @@ void servePodParts(Server& server, Context& context, NodeRunner* runner) {
 
 }  // namespace
 
-void serveSubresources(Server& server, Context& context, NodeRunner* runner) {
+void serveSubresources(Server& server, Context& context, FindRunner runner) {
   serveScheduling(server, context);
-  servePodParts(server, context, runner);
+  servePodParts(server, context, std::move(runner));
   server.onSubresource("*", "*", "scale",
                        [&context](const Call& call, ResourcePtr resource, ResponderPtr to) {
                          serveScale(context, call, std::move(resource), std::move(to));

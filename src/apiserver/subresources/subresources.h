@@ -4,13 +4,13 @@
 //
 //   serveSubresources(server, context, nullptr);     // no node runner: log and exec say so
 //
-// `context` and `runner` (may be null) outlive the server. Owner thread.
+// `context` and what `runner` (may be empty) finds outlive the server. Owner thread.
 
 #include "apiserver/core/server.h"
-#include "apiserver/subresources/node_runner.h"
+#include "apiserver/subresources/node_parts.h"
 
 namespace mangrove::apiserver {
 
-void serveSubresources(Server& server, Context& context, NodeRunner* runner);
+void serveSubresources(Server& server, Context& context, FindRunner runner);
 
 }  // namespace mangrove::apiserver
