@@ -13,11 +13,21 @@ namespace mangrove::apiserver {
 
 namespace {
 
-constexpr std::string_view kReadable = "application/json or application/yaml";
+constexpr std::string_view kReadable =
+    "application/json, application/yaml or, for built-in kinds, "
+    "application/vnd.kubernetes.protobuf";
 constexpr size_t kLongestManager = 128;  // Kubernetes' own limit on field managers
+
+bool isProtobuf(std::string_view type) {
+  return type == protobuf::kMediaType;
+}
 
 bool isYaml(std::string_view type) {
   return type == "application/yaml" || type == "application/x-yaml";
+}
+
+bool isJson(std::string_view type) {
+  return type.empty() || type == "application/json";
 }
 
 Outcome<> checkType(const Resource& resource, json::Object& object) {
@@ -56,7 +66,7 @@ Outcome<> checkFieldValidation(const RequestInfo& info) {
 
 // Only the text still knows that a member was written twice.
 std::vector<std::string> duplicatesIn(const Call& call) {
-  if (isYaml(call.contentType) || call.info.parameter("fieldValidation") == "Ignore") return {};
+  if (!isJson(call.contentType) || call.info.parameter("fieldValidation") == "Ignore") return {};
   thread_local json::Doc doc;
   auto view = doc.parse(call.body);
   return view ? duplicateFields(*view) : std::vector<std::string>();
@@ -64,12 +74,14 @@ std::vector<std::string> duplicatesIn(const Call& call) {
 
 }  // namespace
 
-Outcome<json::Value> readBody(const Call& call) {
+Outcome<json::Value> readBody(const Call& call, protobuf::TypeName assumed) {
   if (call.body.empty()) return refuse(answer::badRequest("the request has no body"));
-  const bool yaml = isYaml(call.contentType);
-  const bool json = call.contentType.empty() || call.contentType == "application/json";
-  if (!yaml && !json) return refuse(answer::unsupportedMediaType(call.contentType, kReadable));
-  auto value = yaml ? json::parseYamlDocument(call.body) : json::parse(call.body);
+  const bool yaml = isYaml(call.contentType), proto = isProtobuf(call.contentType);
+  if (!yaml && !proto && !isJson(call.contentType))
+    return refuse(answer::unsupportedMediaType(call.contentType, kReadable));
+  auto value = proto  ? protobuf::fromProtobuf(call.body, assumed)
+               : yaml ? json::parseYamlDocument(call.body)
+                      : json::parse(call.body);
   if (!value) return refuse(answer::badRequest(value.error().text()));
   return std::move(*value);
 }
@@ -87,7 +99,11 @@ Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Val
 
 Outcome<json::Value> readObject(const Call& call, const Resource& resource,
                                 std::vector<std::string>& warnings) {
-  auto value = readBody(call);
+  const KindInfo& kind = *resource.kind;
+  if (kind.isCustom && isProtobuf(call.contentType))
+    return refuse(answer::unsupportedMediaType(call.contentType, kReadable));
+  const std::string apiVersion = kind.apiVersion();
+  auto value = readBody(call, {apiVersion, kind.kind});
   if (!value) return value;
   if (auto ok = normalise(call.info, resource, *value, warnings, duplicatesIn(call)); !ok) {
     return tl::unexpected(ok.error());

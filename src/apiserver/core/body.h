@@ -1,6 +1,6 @@
 #pragma once
-// What a client sends: JSON or YAML, read into a value, checked against the kind it is meant for.
-// Pure; any thread.
+// What a client sends: JSON, YAML or Kubernetes' protobuf, read into a value, checked against the
+// kind it is meant for. Pure; any thread.
 
 #include <string>
 #include <string_view>
@@ -9,13 +9,14 @@
 #include "apiserver/answer.h"
 #include "apiserver/core/call.h"
 #include "apiserver/core/resources.h"
+#include "apiserver/protobuf/envelope.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {
 
-// The body as a value. 415 for types we do not read (protobuf above all), 400 for what does not
-// parse.
-Outcome<json::Value> readBody(const Call& call);
+// The body as a value. 415 for types we do not read, 400 for what does not parse. Protobuf names
+// its own type; `assumed` is what an envelope without names holds.
+Outcome<json::Value> readBody(const Call& call, protobuf::TypeName assumed = {});
 
 // An object of this kind, in the form in which it is stored: types checked, unknown fields gone.
 // fieldValidation decides whether unknown and doubled fields are an error (Strict), a warning

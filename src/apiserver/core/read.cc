@@ -97,7 +97,7 @@ Answer expiredPage(const store::Continue& from) {
 }  // namespace
 
 Answer getObject(const Context& context, const Call& call, const Resource& resource) {
-  auto shape = shapeOf(call.accept, call.info);
+  auto shape = shapeOf(call.accept, call.info, *resource.kind);
   if (!shape) return shape.error();
   shape->now = context.clock.wall();
   auto revision = revisionParameter(call.info);
@@ -111,7 +111,7 @@ Answer getObject(const Context& context, const Call& call, const Resource& resou
 }
 
 Answer listObjects(const Context& context, const Call& call, const Resource& resource) {
-  auto shape = shapeOf(call.accept, call.info);
+  auto shape = shapeOf(call.accept, call.info, *resource.kind);
   if (!shape) return shape.error();
   shape->now = context.clock.wall();
   auto filter = ObjectFilter::of(call.info, resource);

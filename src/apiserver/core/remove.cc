@@ -233,7 +233,7 @@ Deletion planDeletion(const KindInfo& kind, json::Value value, const DeleteOptio
 }
 
 void deleteObject(Context& context, Call call, ResourcePtr resource, ResponderPtr to) {
-  auto shape = shapeOf(call.accept, call.info);
+  auto shape = shapeOf(call.accept, call.info, *resource->kind);
   if (!shape) return to->answer(shape.error());
   shape->now = context.clock.wall();
   auto options = readDeleteOptions(call);

@@ -9,6 +9,8 @@
 #include "apiserver/core/remove.h"
 #include "apiserver/core/watch.h"
 #include "apiserver/core/write.h"
+#include "apiserver/output/encode.h"
+#include "apiserver/protobuf/responder.h"
 
 namespace mangrove::apiserver {
 
@@ -17,11 +19,15 @@ class Server::Impl {
   explicit Impl(Context& context) : context_(context), watches_(context) {}
 
   void handle(Call call, ResponderPtr to) {
+    ResourcePtr resource;
+    if (call.info.isResource) {
+      resource = context_.resources.find(call.info.group, call.info.version, call.info.resource);
+      if (resource && prefersProtobuf(call, *resource)) to = protobuf::inProtobuf(std::move(to));
+    }
     const Attributes wanted = Attributes::of(call.info);
     const Decision decision = context_.authorizer.authorize(call.who, wanted);
     if (!decision.allowed) return to->answer(denied(call.who, wanted, decision.reason));
     if (!call.info.isResource) return handlePath(call, std::move(to));
-    auto resource = context_.resources.find(call.info.group, call.info.version, call.info.resource);
     if (!resource) return to->answer(answer::noSuchPath(call.info.path));
     if (auto refusal = misplaced(call, *resource)) return to->answer(std::move(*refusal));
     if (!call.info.subresource.empty())
@@ -34,6 +40,15 @@ class Server::Impl {
   std::map<std::tuple<std::string, std::string, std::string>, SubresourceHandler> subresources;
 
  private:
+  // Streams of bytes that are no objects stay what they are.
+  static bool prefersProtobuf(const Call& call, const Resource& resource) {
+    const std::string_view sub = call.info.subresource;
+    for (std::string_view raw : {"log", "exec", "attach", "portforward", "proxy"})
+      if (sub == raw || (sub.starts_with(raw) && sub[raw.size()] == '/')) return false;
+    auto shape = shapeOf(call.accept, call.info, *resource.kind);
+    return shape && shape->protobuf;
+  }
+
   static std::optional<Answer> misplaced(const Call& call, const Resource& resource) {
     const RequestInfo& info = call.info;
     const bool namespaced = resource.kind->namespaced;

@@ -210,7 +210,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
 Watches::~Watches() = default;
 
 void Watches::start(Call call, ResourcePtr resource, ResponderPtr to) {
-  auto shape = shapeOf(call.accept, call.info);
+  auto shape = shapeOf(call.accept, call.info, *resource->kind);
   if (!shape) return to->answer(shape.error());
   auto filter = ObjectFilter::of(call.info, *resource);
   if (!filter) return to->answer(filter.error());

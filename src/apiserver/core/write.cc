@@ -46,7 +46,7 @@ class Write : public std::enable_shared_from_this<Write> {
   virtual ~Write() = default;
 
   void start() {
-    auto shape = shapeOf(call_.accept, call_.info);
+    auto shape = shapeOf(call_.accept, call_.info, *resource_->kind);
     if (!shape) return answer(shape.error());
     shape_ = *shape;
     shape_.now = context_.clock.wall();

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/protobuf/envelope.h"
 #include "base/strings.h"
 
 namespace mangrove::apiserver {
@@ -53,6 +54,10 @@ std::string_view MediaRange::parameter(std::string_view key) const {
 
 bool MediaRange::takesJson() const {
   return type == "application/json" || type == "application/*" || type == "*/*";
+}
+
+bool MediaRange::takesProtobuf() const {
+  return type == protobuf::kMediaType;
 }
 
 std::vector<MediaRange> parseAccept(std::string_view accept) {

@@ -23,6 +23,8 @@ struct MediaRange {
   std::string_view parameter(std::string_view key) const;  // "" when it is not there
   // application/json itself or a range that includes it.
   bool takesJson() const;
+  // Kubernetes' protobuf by its name; whoever takes anything gets JSON.
+  bool takesProtobuf() const;
 };
 
 // The wanted ranges, the most wanted first, equal ones in the client's order. What is refused by

@@ -2,7 +2,7 @@
 // Stored objects as clients see them: one, a list, or a watch event; whole, as a Table (kubectl
 // get), or as metadata alone.
 //
-//   auto shape = shapeOf(call.accept, call.info);
+//   auto shape = shapeOf(call.accept, call.info, *resource.kind);
 //   if (!shape) return shape.error();
 //   shape->now = context.clock.wall();               // ages in tables; again for each watch event
 //   return answer::json(200, encodeOne(resource, *object, *shape));
@@ -30,9 +30,13 @@ struct Shape {
   std::string metaVersion = "v1";  // of Table and PartialObjectMetadata
   std::string includeObject;       // Table: "None", "Metadata" (the default) or "Object"
   WallTime now{};                  // what ages in tables are counted from
+  // The client prefers protobuf. Everything here writes JSON all the same: protobuf/responder.h
+  // translates what leaves the server.
+  bool protobuf = false;
 };
 // What the Accept header asks for; the first alternative we can make. 406 when there is none.
-Outcome<Shape> shapeOf(std::string_view accept, const RequestInfo& info);
+// Tables and custom kinds exist in JSON only, the metadata of all kinds in protobuf too.
+Outcome<Shape> shapeOf(std::string_view accept, const RequestInfo& info, const KindInfo& kind);
 
 struct ListHead {
   std::string resourceVersion;

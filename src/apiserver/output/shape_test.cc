@@ -6,6 +6,10 @@
 namespace mangrove::apiserver {
 namespace {
 
+const KindInfo& pods() {
+  return *catalogue().find("", "v1", "Pod");
+}
+
 struct AcceptCase {
   const char* accept;
   const char* want;  // "whole", "table v1", "metadata v1beta1", or "406"
@@ -24,10 +28,15 @@ constexpr AcceptCase kAcceptCases[] = {
      "table v1"},
     {"application/json;as=Table;g=meta.k8s.io;v=v1beta1,application/json", "table v1beta1"},
     // client-go, typed and metadata-only
-    {"application/vnd.kubernetes.protobuf,application/json", "whole"},
+    {"application/vnd.kubernetes.protobuf,application/json", "protobuf whole"},
+    {"application/vnd.kubernetes.protobuf, */*", "protobuf whole"},
+    {"application/json,application/vnd.kubernetes.protobuf", "whole"},
+    {"application/vnd.kubernetes.protobuf;q=0.5,application/json", "whole"},
+    {"application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/json", "whole"},
+    {"application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1", "406"},
     {"application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"
      "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
-     "metadata v1"},
+     "protobuf metadata v1"},
     {"application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", "metadata v1"},
     // A browser
     {"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "whole"},
@@ -39,7 +48,7 @@ constexpr AcceptCase kAcceptCases[] = {
     {"application/json;as=Chart;v=v1;g=meta.k8s.io,application/json", "whole"},
     {"application/yaml,application/json", "whole"},
     {"application/yaml", "406"},
-    {"application/vnd.kubernetes.protobuf", "406"},
+    {"application/vnd.kubernetes.protobuf", "protobuf whole"},
     {"application/json;as=Table;v=v1;g=other.io", "406"},
     {"text/plain, image/png", "406"},
     {"application/json;q=0", "406"},
@@ -47,17 +56,30 @@ constexpr AcceptCase kAcceptCases[] = {
 
 std::string shapeText(const Outcome<Shape>& shape) {
   if (!shape) return std::to_string(shape.error().status);
-  if (shape->form == Form::kWhole) return "whole";
-  return (shape->form == Form::kTable ? "table " : "metadata ") + shape->metaVersion;
+  const std::string prefix = shape->protobuf ? "protobuf " : "";
+  if (shape->form == Form::kWhole) return prefix + "whole";
+  return prefix + (shape->form == Form::kTable ? "table " : "metadata ") + shape->metaVersion;
 }
 
 TEST(Shape, FollowsTheAcceptHeader) {
   for (const auto& c : kAcceptCases)
-    EXPECT_EQ(shapeText(shapeOf(c.accept, RequestInfo{})), c.want) << c.accept;
+    EXPECT_EQ(shapeText(shapeOf(c.accept, RequestInfo{}, pods())), c.want) << c.accept;
+}
+
+TEST(Shape, CustomKindsHaveProtobufForTheirMetadataOnly) {
+  KindInfo custom = pods();
+  custom.isCustom = true;
+  constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+  const std::string metadata =
+      std::string(kProtobuf) + ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+  const std::string both = std::string(kProtobuf) + ",application/json";
+  EXPECT_EQ(shapeText(shapeOf(kProtobuf, RequestInfo{}, custom)), "406");
+  EXPECT_EQ(shapeText(shapeOf(both, RequestInfo{}, custom)), "whole");
+  EXPECT_EQ(shapeText(shapeOf(metadata, RequestInfo{}, custom)), "protobuf metadata v1");
 }
 
 TEST(Shape, RefusalSaysWhatCouldBeHad) {
-  auto shape = shapeOf("application/yaml", RequestInfo{});
+  auto shape = shapeOf("application/yaml", RequestInfo{}, pods());
   ASSERT_FALSE(shape.has_value());
   EXPECT_NE(shape.error().body.find("application/json"), std::string::npos);
   EXPECT_NE(shape.error().body.find("NotAcceptable"), std::string::npos);
@@ -70,15 +92,15 @@ TEST(Shape, IncludeObjectBelongsToTables) {
     info.parameters = {{"includeObject", value}};
     return info;
   };
-  EXPECT_EQ(shapeOf(kTable, RequestInfo{})->includeObject, "Metadata");
-  EXPECT_EQ(shapeOf(kTable, with(""))->includeObject, "Metadata");
-  EXPECT_EQ(shapeOf(kTable, with("Object"))->includeObject, "Object");
-  EXPECT_EQ(shapeOf(kTable, with("None"))->includeObject, "None");
-  auto bad = shapeOf(kTable, with("All"));
+  EXPECT_EQ(shapeOf(kTable, RequestInfo{}, pods())->includeObject, "Metadata");
+  EXPECT_EQ(shapeOf(kTable, with(""), pods())->includeObject, "Metadata");
+  EXPECT_EQ(shapeOf(kTable, with("Object"), pods())->includeObject, "Object");
+  EXPECT_EQ(shapeOf(kTable, with("None"), pods())->includeObject, "None");
+  auto bad = shapeOf(kTable, with("All"), pods());
   ASSERT_FALSE(bad.has_value());
   EXPECT_EQ(bad.error().status, 400);
   EXPECT_NE(bad.error().body.find("includeObject 'All'"), std::string::npos);
-  EXPECT_TRUE(shapeOf("application/json", with("All")).has_value());
+  EXPECT_TRUE(shapeOf("application/json", with("All"), pods()).has_value());
 }
 
 TEST(Accept, ReadsParametersAndQuotes) {
