@@ -87,10 +87,18 @@ Answer unsupportedMediaType(std::string_view got, std::string_view want) {
 }
 
 Answer unprocessable(const KindInfo& kind, std::string_view name, const FieldErrors& errors) {
-  json::Object details = detailsOf(kind, name);
-  details["kind"] = kind.kind;
+  return invalid(kind.group, kind.kind, name, errors);
+}
+
+Answer invalid(std::string_view group, std::string_view kind, std::string_view name,
+               const FieldErrors& errors) {
+  json::Object details;
+  if (!name.empty()) details["name"] = name;
+  if (!group.empty()) details["group"] = group;
+  details["kind"] = kind;
   details["causes"] = errors.causes();
-  auto text = fmt::format("{} \"{}\" is invalid: {}", kind.groupKind(), name, errors.text());
+  auto text = fmt::format("{}{}{} \"{}\" is invalid: {}", kind, group.empty() ? "" : ".", group,
+                          name, errors.text());
   return status(422, "Invalid", text, std::move(details));
 }
 

@@ -59,7 +59,10 @@ Answer gone(std::string_view message);                                          
 Answer tooLarge(std::string_view message);                                           // 413
 Answer unsupportedMediaType(std::string_view got, std::string_view want);            // 415
 Answer unprocessable(const KindInfo& kind, std::string_view name,
-                     const FieldErrors& errors);                          // 422 Invalid
+                     const FieldErrors& errors);  // 422 Invalid
+// The same about something else than an object of a kind: "CreateOptions" of "meta.k8s.io".
+Answer invalid(std::string_view group, std::string_view kind, std::string_view name,
+               const FieldErrors& errors);
 Answer tooManyRequests(std::string_view message, int retryAfterSeconds);  // 429
 Answer internal(std::string_view message);                                // 500
 Answer unavailable(std::string_view message, int retryAfterSeconds = 1);  // 503

@@ -180,7 +180,7 @@ def life_of(document, paths):
 def steps_of(path, paths):
     import yaml
 
-    if "/objects/" in path:
+    if os.path.basename(os.path.dirname(os.path.abspath(path))) == "objects":
         yield {"request": "POST /api/v1/namespaces", "body": {"metadata": {"name": NAMESPACE}}}
         for document in yaml.safe_load_all(open(path)):
             if document:

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kApply = "Apply";
 constexpr std::string_view kUpdate = "Update";
+constexpr size_t kMostUpdaters = 10;  // Kubernetes' own limit
 
 // One line of metadata.managedFields.
 struct Entry {
@@ -55,7 +56,7 @@ void writeEntries(json::Object& object, Entries entries) {
   for (const Entry& e : entries) {
     json::Object line{
         {"manager", e.manager}, {"operation", e.operation}, {"apiVersion", e.apiVersion}};
-    line["time"] = e.time;
+    if (!e.time.empty()) line["time"] = e.time;
     line["fieldsType"] = "FieldsV1";
     line["fieldsV1"] = e.fields.toJson();
     if (!e.subresource.empty()) line["subresource"] = e.subresource;
@@ -77,67 +78,107 @@ Entry& entryOf(Entries& entries, const Manager& manager, std::string_view operat
   return entries.back();
 }
 
-void own(Entries& entries, const Manager& manager, std::string_view operation, FieldSet fields) {
+void own(Entries& entries, const Manager& manager, std::string_view operation, FieldSet fields,
+         const std::string& time) {
   Entry& entry = entryOf(entries, manager, operation);
   if (entry.fields == fields && entry.apiVersion == manager.apiVersion)
     return;  // the time says when it last changed
   entry.fields = std::move(fields);
   entry.apiVersion = manager.apiVersion;
-  entry.time = formatTime(manager.now);
+  entry.time = time;
 }
 
-// A client that sends an empty list asks to forget all owners.
+// A client that sends an empty list, or one empty entry, asks to forget all owners.
 bool wantsReset(const json::Object& object) {
   const json::Array* list = findArray(metadataOf(object), "managedFields");
-  return list && list->empty();
+  if (!list) return false;
+  const json::Object* first = list->size() == 1 ? list->front().if_object() : nullptr;
+  return list->empty() || (first && first->empty());
 }
 
-std::string pathsText(const FieldSet& set, const std::string& prefix, json::Array& causes,
-                      const Entry& owner) {
-  std::string first;
+// "apply-controller" with subresource "scale" using apps/v1
+std::string ownerText(const Entry& owner) {
+  std::string text = fmt::format("\"{}\"", owner.manager);
+  if (!owner.subresource.empty())
+    text += fmt::format(" with subresource \"{}\"", owner.subresource);
+  if (owner.operation == kUpdate) text += " using " + owner.apiVersion;
+  return text;
+}
+
+void listPaths(const FieldSet& set, const std::string& prefix, std::vector<std::string>& paths) {
   for (const auto& [element, child] : set.children) {
     const std::string path = prefix + elementText(element);
-    if (child.isMember) {
-      causes.push_back(json::Object{
-          {"reason", "FieldManagerConflict"},
-          {"message", fmt::format("conflict with \"{}\"{}", owner.manager,
-                                  owner.operation == kUpdate ? " using " + owner.apiVersion : "")},
-          {"field", path}});
-      if (first.empty()) first = path;
-    }
-    std::string inner = pathsText(child, path, causes, owner);
-    if (first.empty()) first = std::move(inner);
+    if (child.isMember) paths.push_back(path);
+    listPaths(child, path, paths);
   }
-  return first;
 }
 
+// One conflict in one line, several as a list by owner: what kubectl shows as it is.
 Answer conflictAnswer(const std::vector<std::pair<Entry, FieldSet>>& conflicts) {
   json::Array causes;
-  std::string owner;
-  std::string first;
+  std::string list;
   for (const auto& [entry, fields] : conflicts) {
-    std::string path = pathsText(fields, "", causes, entry);
-    if (first.empty()) {
-      first = std::move(path);
-      owner = entry.manager;
+    std::vector<std::string> paths;
+    listPaths(fields, "", paths);
+    const std::string owner = ownerText(entry);
+    list += fmt::format("{}conflicts with {}:", list.empty() ? "" : "\n", owner);
+    for (const std::string& path : paths) {
+      list += "\n- " + path;
+      causes.push_back(json::Object{{"reason", "FieldManagerConflict"},
+                                    {"message", "conflict with " + owner},
+                                    {"field", path}});
     }
   }
-  const size_t count = causes.size();
-  auto text = fmt::format("Apply failed with {} conflict{}: conflict{} with \"{}\": {}", count,
-                          count == 1 ? "" : "s", count == 1 ? "" : "s", owner, first);
+  if (causes.size() == 1) {
+    const json::Object& only = causes[0].get_object();
+    list = fmt::format("{}: {}", textAt(only, "message"), textAt(only, "field"));
+  }
+  auto text = fmt::format("Apply failed with {} conflict{}: {}", causes.size(),
+                          causes.size() == 1 ? "" : "s", list);
   return answer::status(409, "Conflict", text, json::Object{{"causes", std::move(causes)}});
+}
+
+// The books a write starts from: those the client sent, when it sent some (kubectl moves fields
+// from one manager to another that way), else those of the object.
+Entries entriesFor(const json::Object& before, const json::Object& object, const Manager& manager) {
+  if (wantsReset(object)) return {};
+  Entries sent = manager.subresource.empty() ? readEntries(object) : Entries();
+  return sent.empty() ? readEntries(before) : sent;
+}
+
+// Somebody wrote the object before anybody kept books: that counts as one owner.
+void assumeOwner(const Schema& schema, const json::Object& live, Entries& entries,
+                 const Manager& manager) {
+  if (!entries.empty()) return;
+  entries.push_back({"before-first-apply", std::string(kUpdate), manager.apiVersion, "",
+                     formatTime(manager.now), fieldsOf(schema, live)});
+}
+
+// Every client with a name of its own would make the object grow for ever.
+void mergeOldest(Entries& entries) {
+  auto isUpdate = [](const Entry& e) { return e.operation == kUpdate && !e.fields.empty(); };
+  auto older = [&](const Entry& a, const Entry& b) {
+    if (isUpdate(a) != isUpdate(b)) return isUpdate(a);
+    return a.time < b.time;
+  };
+  std::stable_sort(entries.begin(), entries.end(), older);
+  auto updates = static_cast<size_t>(std::count_if(entries.begin(), entries.end(), isUpdate));
+  for (; updates > kMostUpdaters; --updates) {
+    entries[1].fields.add(entries[0].fields);
+    entries[1].manager = "ancient-changes";
+    entries.erase(entries.begin());
+  }
 }
 
 }  // namespace
 
 void trackUpdate(const Schema& schema, const json::Object* old, json::Object& object,
                  const Manager& manager) {
-  static const json::Object kNothing;
-  const json::Object& before = old ? *old : kNothing;
+  const json::Object before = old ? *old : zeroObject(schema);
   const bool reset = wantsReset(object);
-  Entries entries = reset ? Entries() : readEntries(before);
+  Entries entries = entriesFor(before, object, manager);
   const FieldSet changed = changedFields(schema, before, object);
-  const FieldSet gone = fieldsOf(schema, before).minus(fieldsOf(schema, object));
+  const FieldSet gone = nodesOf(schema, before).minus(nodesOf(schema, object));
   for (Entry& entry : entries) {
     entry.fields.subtract(gone);
     if (!entry.isOf(manager, kUpdate)) entry.fields.subtract(changed);
@@ -145,7 +186,8 @@ void trackUpdate(const Schema& schema, const json::Object* old, json::Object& ob
   if (!changed.empty() && !reset) {
     FieldSet mine = entryOf(entries, manager, kUpdate).fields;
     mine.add(changed);
-    own(entries, manager, kUpdate, std::move(mine));
+    own(entries, manager, kUpdate, std::move(mine), formatTime(manager.now));
+    mergeOldest(entries);
   }
   writeEntries(object, std::move(entries));
 }
@@ -159,6 +201,7 @@ Outcome<json::Value> applyConfiguration(const Schema& schema, const json::Object
     return refuse(answer::badRequest("metadata.managedFields must be nil"));
   const json::Object& current = live ? *live : kNothing;
   Entries entries = readEntries(current);
+  if (live) assumeOwner(schema, current, entries, manager);
   const FieldSet wanted = fieldsOf(schema, patch);
 
   std::vector<std::pair<Entry, FieldSet>> conflicts;
@@ -175,7 +218,10 @@ Outcome<json::Value> applyConfiguration(const Schema& schema, const json::Object
   json::Value merged = mergedValue(schema, current, patch);
   FieldSet dropped = entryOf(entries, manager, kApply).fields.minus(wanted).minus(others);
   removeFields(schema, dropped, merged.get_object());
-  own(entries, manager, kApply, wanted);
+  // Applying what is there already makes one an owner, but at no time in particular.
+  const Entry& mine = entryOf(entries, manager, kApply);
+  const bool changes = merged.get_object() != current;
+  own(entries, manager, kApply, wanted, changes ? formatTime(manager.now) : mine.time);
   writeEntries(merged.get_object(), std::move(entries));
   return merged;
 }

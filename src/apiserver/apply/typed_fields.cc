@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "apiserver/core/object.h"
 
@@ -18,9 +19,20 @@ const Schema& anything() {
   return kAny;
 }
 
-// The schema below; where nothing is known, maps are walked and lists are taken whole.
+const Schema& wholly() {
+  static const Schema kWhole{.atomicMap = true};
+  return kWhole;
+}
+
+bool isBuiltIn(const Schema& schema) {
+  return !schema.name.empty();
+}
+
+// The schema below; where nothing is known, maps are walked and lists are taken whole. A field of
+// a built-in kind that may hold anything is one leaf.
 const Schema& below(const Schema& schema, std::string_view member) {
   const Schema* found = schema.isObject() ? schema.member(member) : nullptr;
+  if (found && found->type == Type::kAny && isBuiltIn(schema)) return wholly();
   return found ? *found : anything();
 }
 
@@ -88,6 +100,13 @@ void collect(const Schema& schema, const json::Value& value, FieldSet& set) {
   }
 }
 
+void nameEveryNode(FieldSet& set) {
+  for (auto& [element, child] : set.children) {
+    child.isMember = true;
+    nameEveryNode(child);
+  }
+}
+
 void dropServerFields(FieldSet& set) {
   set.cut("f:apiVersion");
   set.cut("f:kind");
@@ -108,7 +127,11 @@ void keepChanged(const Schema& schema, const json::Value& old, const json::Value
   auto keepChild = [&](const Schema& inner, const json::Value* before, const json::Value& after,
                        const std::string& element) {
     auto child = set.children.find(element);
-    if (child == set.children.end() || !before) return;
+    if (child == set.children.end()) return;
+    if (!before) {
+      child->second.isMember = true;
+      return nameEveryNode(child->second);
+    }
     child->second.isMember =
         child->second.isMember && child->second.children.empty() && *before != after;
     keepChanged(inner, *before, after, child->second);
@@ -124,6 +147,25 @@ void keepChanged(const Schema& schema, const json::Value& old, const json::Value
       const std::string name = elementOf(schema, element);
       keepChild(itemsOf(schema), findElement(schema, old.get_array(), name), element, name);
     }
+  }
+}
+
+// nullopt: a field of this type is not there until somebody sets it.
+std::optional<json::Value> zeroValue(const Schema& schema) {
+  switch (schema.type) {
+    case Type::kObject:
+      if (schema.values) return std::nullopt;
+      return json::Value(zeroObject(schema));
+    case Type::kArray:
+      return json::Array();
+    case Type::kString:
+      return json::Value("");
+    case Type::kInteger:
+      return json::Value(0);
+    case Type::kBoolean:
+      return json::Value(false);
+    default:
+      return std::nullopt;
   }
 }
 
@@ -207,10 +249,27 @@ FieldSet fieldsOf(const Schema& schema, const json::Object& object) {
   return set;
 }
 
+FieldSet nodesOf(const Schema& schema, const json::Object& object) {
+  FieldSet set = fieldsOf(schema, object);
+  nameEveryNode(set);
+  return set;
+}
+
 FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now) {
   FieldSet set = fieldsOf(schema, now);
   keepChanged(schema, old, now, set);
+  dropServerFields(set);
   return set;
+}
+
+json::Object zeroObject(const Schema& schema) {
+  json::Object zero;
+  if (!isBuiltIn(schema)) return zero;
+  for (const Field& field : schema.fields) {
+    if (!field.isAlwaysThere && !field.required) continue;
+    if (auto value = zeroValue(*field.schema)) zero[field.name] = std::move(*value);
+  }
+  return zero;
 }
 
 FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,

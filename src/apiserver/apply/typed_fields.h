@@ -14,7 +14,13 @@ namespace mangrove::apiserver {
 // Every path of the object but those the server itself owns (apiVersion, kind, names, versions,
 // managedFields).
 FieldSet fieldsOf(const Schema& schema, const json::Object& object);
-// Paths of `now` whose value is new or differs from `old`.
+// The same with every node on the way to them.
+FieldSet nodesOf(const Schema& schema, const json::Object& object);
+// What an object of this kind has before anybody set a field: the members that are always there,
+// empty. A new object is compared with it.
+json::Object zeroObject(const Schema& schema);
+// Paths of `now` whose value is new or differs from `old`; what is new is named with every node in
+// it.
 FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now);
 // Paths that are in both sets and whose values differ between the two objects.
 FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,

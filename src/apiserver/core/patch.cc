@@ -29,9 +29,9 @@ Outcome<PatchType> typeOf(std::string_view contentType, const KindInfo& kind) {
 
 Outcome<> checkApply(const RequestInfo& info) {
   if (!info.parameter("fieldManager").empty()) return {};
-  return refuse(
-      answer::badRequest("PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: "
-                         "is required for apply patch"));
+  FieldErrors errors;
+  errors.required(FieldPath("fieldManager"), "is required for apply patch");
+  return refuse(answer::invalid("meta.k8s.io", "PatchOptions", "", errors));
 }
 
 Answer patchFailure(const Error& error) {
@@ -54,7 +54,9 @@ Outcome<Patch> readPatch(const Call& call, const Resource& resource) {
   if (patch.type == PatchType::kApply) {
     if (auto ok = checkApply(call.info); !ok) return tl::unexpected(ok.error());
   } else if (call.info.has("force")) {
-    return refuse(answer::badRequest("force may only be given for apply patches"));
+    FieldErrors errors;
+    errors.forbidden(FieldPath("force"), "may not be specified for non-apply patch");
+    return refuse(answer::invalid("meta.k8s.io", "PatchOptions", "", errors));
   }
   auto body =
       patch.type == PatchType::kApply ? json::parseYamlDocument(call.body) : json::parse(call.body);

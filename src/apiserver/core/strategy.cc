@@ -27,16 +27,41 @@ void classifyPod(json::Object& object) {
   }
 }
 
+// A pod with gates says from its first moment why nobody schedules it.
+void explainGates(json::Object& pod) {
+  const json::Object* spec = findObject(pod, "spec");
+  const json::Array* gates = spec ? findArray(*spec, "schedulingGates") : nullptr;
+  if (!gates || gates->empty()) return;
+  json::Object condition{{"type", "PodScheduled"},
+                         {"status", "False"},
+                         {"lastTransitionTime", textAt(metadataOf(pod), "creationTimestamp")},
+                         {"reason", "SchedulingGated"},
+                         {"message", "Scheduling is blocked due to non-empty scheduling gates"}};
+  objectAt(pod, "status")["conditions"] = json::Array{std::move(condition)};
+}
+
+void beginPod(json::Object& pod) {
+  classifyPod(pod);
+  explainGates(pod);
+}
+
 struct Entry {
   std::string_view group, kind;
   Strategy strategy;
 };
 
 const std::array kEntries = {
-    Entry{"", "Pod", {.counted = true, .graceful = true, .finish = &classifyPod}},
-    Entry{"", "Namespace", {.finish = &labelNamespace}},
+    Entry{"",
+          "Pod",
+          {.counted = true, .graceful = true, .answersDeleted = true, .finish = &beginPod}},
+    Entry{"", "Namespace", {.answersDeleted = true, .finish = &labelNamespace}},
     Entry{"", "Node", {.keepsStatusOnCreate = true}},
-    Entry{"", "Service", {.createOnUpdate = true}},
+    Entry{"", "Service", {.createOnUpdate = true, .answersDeleted = true}},
+    Entry{"", "ServiceAccount", {.answersDeleted = true}},
+    Entry{"", "PersistentVolume", {.answersDeleted = true}},
+    Entry{"", "PersistentVolumeClaim", {.answersDeleted = true}},
+    Entry{"", "ResourceQuota", {.answersDeleted = true}},
+    Entry{"", "PodTemplate", {.counted = true, .answersDeleted = true}},
     Entry{"", "Endpoints", {.createOnUpdate = true}},
     Entry{"", "LimitRange", {.createOnUpdate = true}},
     Entry{"", "Event", {.createOnUpdate = true}},
@@ -52,8 +77,23 @@ const std::array kEntries = {
     Entry{"networking.k8s.io", "NetworkPolicy", {.counted = true}},
     Entry{"networking.k8s.io", "Ingress", {.counted = true}},
     Entry{"discovery.k8s.io", "EndpointSlice", {.counted = true}},
-    Entry{"admissionregistration.k8s.io", "MutatingWebhookConfiguration", {.counted = true}},
-    Entry{"admissionregistration.k8s.io", "ValidatingWebhookConfiguration", {.counted = true}},
+    Entry{"networking.k8s.io", "IngressClass", {.counted = true}},
+    Entry{"scheduling.k8s.io", "PriorityClass", {.counted = true}},
+    Entry{"storage.k8s.io", "StorageClass", {.answersDeleted = true}},
+    Entry{"storage.k8s.io", "CSIDriver", {.unconditionalUpdate = false, .answersDeleted = true}},
+    Entry{"storage.k8s.io", "CSINode", {.unconditionalUpdate = false, .answersDeleted = true}},
+    Entry{"storage.k8s.io",
+          "VolumeAttachment",
+          {.unconditionalUpdate = false, .answersDeleted = true}},
+    Entry{"storage.k8s.io", "CSIStorageCapacity", {.unconditionalUpdate = false}},
+    Entry{"node.k8s.io", "RuntimeClass", {.unconditionalUpdate = false}},
+    Entry{"events.k8s.io", "Event", {.createOnUpdate = true}},
+    Entry{"admissionregistration.k8s.io",
+          "MutatingWebhookConfiguration",
+          {.unconditionalUpdate = false, .counted = true}},
+    Entry{"admissionregistration.k8s.io",
+          "ValidatingWebhookConfiguration",
+          {.unconditionalUpdate = false, .counted = true}},
     Entry{"apiextensions.k8s.io", "CustomResourceDefinition", {.counted = true}},
     Entry{"rbac.authorization.k8s.io", "ClusterRole", {.createOnUpdate = true}},
     Entry{"rbac.authorization.k8s.io", "Role", {.createOnUpdate = true}},

@@ -25,6 +25,7 @@ struct Strategy {
   bool createOnUpdate = false;       // PUT of something new creates it
   bool counted = false;              // has metadata.generation
   bool graceful = false;             // deletion waits for whoever runs it (pods on a node)
+  bool answersDeleted = false;       // a delete is answered with the last object, not with a Status
   void (*finish)(json::Object& object) = nullptr;  // what follows from the object as admitted
 };
 const Strategy& strategyOf(const KindInfo& kind);

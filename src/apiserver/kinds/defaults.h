@@ -27,6 +27,7 @@ void defaultCronJob(json::Object& object);
 
 void defaultNamespace(json::Object& object);
 void startNamespace(json::Object& object);
+void keepNamespaceFinalizers(json::Object& now, const json::Object& old);
 void startPending(json::Object& object);  // claims and volumes begin with phase Pending
 void defaultNode(json::Object& object);
 void defaultService(json::Object& object);

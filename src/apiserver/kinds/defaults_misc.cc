@@ -62,6 +62,12 @@ void defaultNamespace(json::Object& object) {
   if (labels != nullptr) (*labels)["kubernetes.io/metadata.name"] = name;
 }
 
+void keepNamespaceFinalizers(json::Object& now, const json::Object& old) {
+  const json::Array& finalizers = arrayIn(objectIn(old, "spec"), "finalizers");
+  if (json::Object* spec = ensureObject(now, "spec"); spec && !finalizers.empty())
+    (*spec)["finalizers"] = finalizers;
+}
+
 void startNamespace(json::Object& object) {
   if (json::Object* spec = ensureObject(object, "spec")) {
     json::Array finalizers = arrayIn(*spec, "finalizers");

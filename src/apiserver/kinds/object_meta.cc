@@ -1,5 +1,7 @@
 #include "apiserver/kinds/object_meta.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "api/label_syntax.h"
@@ -47,6 +49,8 @@ void validateFinalizers(const Inspect& meta) {
     std::string_view name = value.is_string() ? std::string_view(value.get_string()) : "";
     bool isStandard = name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
     std::string trouble = isStandard ? "" : api::labelKeyTrouble(name);
+    if (trouble.empty() && !isStandard && name.find('/') == std::string_view::npos)
+      trouble = "name is neither a standard finalizer name nor is it fully qualified";
     if (!trouble.empty()) meta.errors().invalid(at, value, trouble);
   });
 }
@@ -69,6 +73,25 @@ void validateNamespace(const KindInfo& kind, const Inspect& meta) {
     return;
   }
   if (meta.wants("namespace")) meta.check("namespace", labelTrouble(ns));
+}
+
+}  // namespace
+
+namespace {
+
+// Finalizers may only go once deletion has begun: a new one could hold the object for ever.
+void refuseNewFinalizers(const Inspect& meta, const json::Object& before) {
+  const json::Array& known = arrayIn(before, "finalizers");
+  std::string fresh;
+  meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath&) {
+    if (std::find(known.begin(), known.end(), value) == known.end())
+      fresh += (fresh.empty() ? "" : ", ") + json::write(value);
+  });
+  if (fresh.empty()) return;
+  meta.forbidden("finalizers",
+                 fmt::format("no new finalizers can be added if the object is being deleted, found "
+                             "new finalizers []string{{{}}}",
+                             fresh));
 }
 
 }  // namespace
@@ -102,14 +125,7 @@ void validateMetaUpdate(const json::Object& now, const json::Object& old, FieldE
   for (std::string_view key : {"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp",
                                "deletionGracePeriodSeconds"})
     if (meta.has(key)) meta.immutable(key, before);
-  if (!before.contains("deletionTimestamp")) return;
-  meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath&) {
-    for (const json::Value& known : arrayIn(before, "finalizers"))
-      if (known == value) return;
-    meta.forbidden("finalizers",
-                   "no new finalizers can be added if the object is being deleted, found " +
-                       json::write(value));
-  });
+  if (before.contains("deletionTimestamp")) refuseNewFinalizers(meta, before);
 }
 
 }  // namespace mangrove::apiserver
