@@ -1,0 +1,152 @@
+#include "manager/caches.h"
+
+#include <fmt/core.h>
+
+#include "api/koordinator/node_slo.h"
+#include "api/names.h"
+#include "api/write.h"
+
+namespace mangrove::manager {
+namespace {
+
+namespace kind = client::kind;
+
+client::InformerSetup followed(const CacheSetup& setup, client::Kind kind) {
+  client::InformerSetup out;
+  out.client = setup.client;
+  out.owner = setup.owner;
+  out.home = setup.home;
+  out.clock = setup.clock;
+  out.metrics = setup.metrics;
+  out.raw = client::RawKeep::kNone;
+  out.seed = setup.seed;
+  out.follow.kind = kind;
+  return out;
+}
+
+client::InformerSetup onlyConfig(const CacheSetup& setup) {
+  auto out = followed(setup, kind::kConfigMap);
+  out.follow.ns = setup.configNamespace;
+  out.follow.fieldSelector = "metadata.name=" + setup.configName;
+  return out;
+}
+
+// Only what our controllers read: heartbeats then change nothing, and five thousand nodes are
+// small.
+void trimNode(api::Node& node) {
+  api::NodeStatus slim;
+  slim.capacity = std::move(node.status.capacity);
+  slim.allocatable = std::move(node.status.allocatable);
+  if (const auto* ready = api::findCondition(node.status.conditions, "Ready")) {
+    api::Condition kept;
+    kept.type = ready->type;
+    kept.status = ready->status;
+    slim.conditions.push_back(kept);
+  }
+  node.status = std::move(slim);
+  node.spec.podCidrs.clear();
+}
+
+void trimTopology(api::NodeResourceTopology& topology) {
+  api::Annotations kept;
+  if (const auto cpu = topology.meta.annotations.get(api::annotation::kCpuBasicInfo))
+    kept.set(api::annotation::kCpuBasicInfo, *cpu);
+  topology.meta.annotations = std::move(kept);
+}
+
+void trimDevice(api::Device& device) {
+  device.meta.annotations = {};
+  device.status = {};
+  for (auto& info : device.spec.devices) {
+    info.topology.reset();
+    info.vfGroups.clear();
+    info.conditions.clear();
+  }
+}
+
+template <class T>
+bool isIn(const client::Informer<T>& informer) {
+  if (informer.hasSynced()) return true;
+  const auto trouble = informer.trouble();
+  return trouble && trouble->code() == Code::kNotFound;
+}
+
+template <class T>
+std::string lacks(const client::Informer<T>& informer, const char* what) {
+  if (isIn(informer)) return "";
+  const auto trouble = informer.trouble();
+  return fmt::format("{} are not listed yet{}", what, trouble ? ": " + trouble->text() : "");
+}
+
+}  // namespace
+
+bool read(const api::In& in, PodSeen& out) {
+  api::Pod pod;
+  if (!read(in, pod)) return false;
+  out.node = pod.nodeName;
+  if (!pod.nodeName.view().empty()) out.facts = podFacts(pod);
+  return true;
+}
+
+bool read(const api::In& in, MetricSeen& out) {
+  api::NodeMetric metric;
+  if (!read(in, metric)) return false;
+  out.specDigest = digestOf(toJson(metric.spec));
+  out.facts = metricFacts(metric.status);
+  return true;
+}
+
+bool read(const api::In& in, SloSeen& out) {
+  api::NodeSlo slo;
+  if (!read(in, slo)) return false;
+  if (slo.spec.extensions && !slo.spec.extensions->values.empty())
+    out.extensions = std::make_shared<const api::Extensions>(*slo.spec.extensions);
+  out.specDigest = digestOf(toJson(slo.spec));
+  return true;
+}
+
+uint64_t digestOf(const json::Value& value) {
+  return podKey("", json::writeSorted(value));
+}
+
+Caches::Caches(const CacheSetup& setup)
+    : nodes(followed(setup, kind::kNode), trimNode),
+      metrics(followed(setup, kind::kNodeMetric)),
+      slos(followed(setup, kind::kNodeSlo)),
+      pods(followed(setup, kind::kPod)),
+      configs(onlyConfig(setup)),
+      topologies(followed(setup, kind::kNodeResourceTopology), trimTopology),
+      devices(followed(setup, kind::kDevice), trimDevice) {
+  pods.addIndex("node",
+                [](const PodSeen& pod) { return client::Values{std::string(pod.node.view())}; });
+}
+
+void Caches::start() {
+  configs.start();
+  nodes.start();
+  metrics.start();
+  slos.start();
+  pods.start();
+  topologies.start();
+  devices.start();
+}
+
+bool Caches::ready() const {
+  return waitingFor().empty();
+}
+
+std::string Caches::waitingFor() const {
+  for (auto& text : {lacks(configs, "ConfigMaps"), lacks(nodes, "nodes"), lacks(pods, "pods"),
+                     lacks(metrics, "NodeMetrics"), lacks(slos, "NodeSLOs"),
+                     lacks(topologies, "NodeResourceTopologies"), lacks(devices, "Devices")})
+    if (!text.empty()) return text;
+  return "";
+}
+
+std::vector<const PodFacts*> Caches::podsOn(std::string_view node) const {
+  std::vector<const PodFacts*> out;
+  for (const auto& pod : pods.by("node", node)) out.push_back(&pod->facts);
+  return out;
+}
+
+}  // namespace mangrove::manager

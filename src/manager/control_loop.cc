@@ -1,0 +1,97 @@
+#include "manager/control_loop.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace mangrove::manager {
+namespace {
+
+const Logger log("manager");
+
+// Keys per message, so that one long pass does not keep the owner from everything else.
+constexpr int kKeysAtOnce = 64;
+
+}  // namespace
+
+void WriteWindow::end(bool refused) {
+  underWay_--;
+  if (refused) {
+    size_ = std::max(limits_.least, size_ / 2);
+    goodInARow_ = 0;
+  } else if (++goodInARow_ >= size_) {
+    size_ = std::min(limits_.most, size_ + 1);
+    goodInARow_ = 0;
+  }
+  for (auto& fn : onRoom_) fn();
+}
+
+ControlLoop::ControlLoop(Clock& clock, Mailbox& owner, WriteWindow& window, std::string name,
+                         Reconcile reconcile)
+    : owner_(owner),
+      window_(window),
+      name_(std::move(name)),
+      reconcile_(std::move(reconcile)),
+      queue_(clock, {.name = name_}),
+      self_(std::make_shared<Tether>(Tether{this})),
+      posted_(std::make_shared<std::atomic<bool>>(false)) {
+  queue_.onWake([owner = &owner_, self = std::weak_ptr(self_), posted = posted_] {
+    if (posted->exchange(true)) return;  // one message is enough for any number of keys
+    owner->post([self, posted] {
+      posted->store(false);
+      if (auto alive = self.lock()) alive->loop->pump();
+    });
+  });
+  window_.onRoom([this, self = std::weak_ptr(self_)] {
+    if (self.lock()) wake();
+  });
+}
+
+ControlLoop::~ControlLoop() {
+  self_.reset();
+  queue_.shutDown();
+}
+
+void ControlLoop::wake() {
+  if (!running_ || queue_.ready() == 0 || posted_->exchange(true)) return;
+  owner_.post([self = std::weak_ptr(self_), posted = posted_] {
+    posted->store(false);
+    if (auto alive = self.lock()) alive->loop->pump();
+  });
+}
+
+void ControlLoop::run() {
+  running_ = true;
+  wake();
+}
+
+void ControlLoop::pause() {
+  running_ = false;
+}
+
+void ControlLoop::pump() {
+  for (int i = 0; i < kKeysAtOnce && running_ && window_.isOpen(); i++) {
+    auto key = queue_.tryGet();
+    if (!key) return;
+    take(*key);
+  }
+  wake();
+}
+
+void ControlLoop::take(const std::string& key) {
+  reconcile_(key, [self = std::weak_ptr(self_), key](Result<> outcome) {
+    if (auto alive = self.lock()) alive->loop->finish(key, outcome);
+  });
+}
+
+void ControlLoop::finish(const std::string& key, const Result<>& outcome) {
+  if (outcome) {
+    queue_.forget(key);
+  } else {
+    log.warn("{}: {}: {}", name_, key, outcome.error().text());
+    queue_.addRateLimited(key);
+  }
+  queue_.done(key);
+}
+
+}  // namespace mangrove::manager

@@ -1,0 +1,30 @@
+#pragma once
+// Keeps a NodeMetric object for every node and tells the agent by its spec how to measure (spec 02
+// §3.2). Owner thread.
+
+#include <string>
+#include <string_view>
+
+#include "api/koordinator/node_metric.h"
+#include "manager/desk.h"
+
+namespace mangrove::manager {
+
+// What the spec of a node's NodeMetric should be: the node's strategy when it is enabled and in
+// range, the built-in policy otherwise. Pure.
+api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta& node);
+
+class NodeMetricController {
+ public:
+  explicit NodeMetricController(Desk& desk);
+  void reconcile(const std::string& name, ControlLoop::Done done);
+
+ private:
+  void write(client::Request request, ControlLoop::Done done);
+
+  Desk& desk_;
+  ReconcileCount count_;
+  ReconcileCount parsed_;
+};
+
+}  // namespace mangrove::manager

@@ -1,0 +1,205 @@
+#include "manager/controllers/noderesource/controller.h"
+
+#include <cmath>
+
+#include "api/event.h"
+#include "api/names.h"
+#include "api/write.h"
+#include "client/resource_version.h"
+
+namespace mangrove::manager {
+namespace {
+
+namespace kind = client::kind;
+
+// How long a cache may lag behind our own write before the node is looked at anyway.
+constexpr Duration kLongestLag = std::chrono::seconds(10);
+
+double changeOf(const api::ResourceList& before, Interned name, const NodeWish& wish) {
+  const auto* wanted = wish.resource(name);
+  if (wanted == nullptr) return 0;
+  const Quantity* had = before.find(name);
+  const double old = had ? had->approximate() : 0;
+  return std::abs((*wanted ? (*wanted)->approximate() : 0) - old);
+}
+
+client::Request zoneRequest(const api::NodeResourceTopology& topology,
+                            const std::vector<api::Zone>& zones) {
+  // The agent writes the same list: the version makes the server refuse ours if it did meanwhile.
+  const json::Object body = {{"metadata", {{"resourceVersion", topology.meta.resourceVersion}}},
+                             {"zones", api::toJson(zones)}};
+  return client::patchRequest({kind::kNodeResourceTopology, "", topology.meta.name.str(), ""},
+                              client::PatchType::kMerge, json::write(body));
+}
+
+}  // namespace
+
+struct NodeResourceController::Pass {
+  std::string name;
+  std::shared_ptr<const api::Node> node;
+  NodePlan plan;
+  ControlLoop::Done done;
+};
+
+NodeResourceController::NodeResourceController(
+    Desk& desk, PlanOptions options, std::function<void(std::string_view, Duration)> again)
+    : desk_(desk),
+      options_(options),
+      again_(std::move(again)),
+      count_(desk.metrics, "slo_controller_node_resource_reconcile_count",
+             "Passes over the resources of nodes."),
+      pluginStatus_(desk.metrics.counters("slo_controller_node_resource_run_plugin_status",
+                                          "Plugins that failed in a pass.",
+                                          {"plugin", "status", "reason"})),
+      calculated_(desk.metrics.gauges("slo_controller_node_extended_resource_allocatable_internal",
+                                      "What was calculated for a node, written or not.",
+                                      {"node", "resource", "unit"})) {
+  auto& churn =
+      desk.metrics.counters("mangrove_manager_reclaim_churn_total",
+                            "Sum of the changes of what nodes sell, up and down.", {"resource"});
+  churnCpu_ = churn.with({std::string(api::resource::kBatchCpu)});
+  churnMemory_ = churn.with({std::string(api::resource::kBatchMemory)});
+}
+
+void NodeResourceController::forgetSync(const std::string& name) {
+  if (auto state = states_.find(name); state != states_.end())
+    state->second.lastStatusWrite.reset();
+}
+
+NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
+  const std::string name = node.meta.name.str();
+  const auto pods = desk_.caches.podsOn(name);
+  const auto metric = desk_.caches.metrics.find(name);
+  const auto topology = desk_.caches.topologies.find(name);
+  const auto device = desk_.caches.devices.find(name);
+  PlanInputs in{.node = node,
+                .pods = pods,
+                .metric = metric ? &metric->facts : nullptr,
+                .topology = topology.get(),
+                .device = device.get(),
+                .config = *desk_.config,
+                .options = options_,
+                .memory = state.memory,
+                .now = desk_.clock.wall()};
+  if (windows_) in.windowReport = windows_(node, in.metric, pods);
+  return planNode(in);
+}
+
+void NodeResourceController::reconcile(const std::string& name, ControlLoop::Done done) {
+  const auto node = desk_.caches.nodes.find(name);
+  if (!node) {
+    states_.erase(name);
+    calculated_.removeIf([&](const LabelValues& labels) { return labels[0] == name; });
+    return done({});
+  }
+  if (!desk_.config->colocation.available) {
+    count_.bad("configUnavailable");
+    return done({});
+  }
+  State& state = states_[name];
+  if (client::surelyOlder(node->meta.resourceVersion, state.awaitedVersion)) {
+    again_(name, kLongestLag);  // normally the awaited change comes first and brings it back
+    return done({});
+  }
+  state.awaitedVersion.clear();
+  auto pass = std::make_shared<Pass>(Pass{name, node, plan(*node, state), std::move(done)});
+  state.memory = pass->plan.memory;
+  if (pass->plan.lookAgain) again_(name, *pass->plan.lookAgain);
+  note(name, *node, pass->plan);
+  writeZones(std::move(pass));
+}
+
+void NodeResourceController::note(const std::string& name, const api::Node& node,
+                                  const NodePlan& plan) {
+  for (const auto& trouble : plan.troubles) {
+    pluginStatus_.with({std::string(trouble.plugin), "failed", "calculate"}).inc();
+    if (trouble.plugin == "ColocationStrategy")
+      desk_.warn(api::refTo(kind::kNode, node.meta), "ColocationStrategyInvalid", trouble.message);
+  }
+  const auto& names = api::resourceNames();
+  for (Interned resource : {names.batchCpu, names.batchMemory, names.midCpu, names.midMemory}) {
+    const auto* wanted = plan.wish.resource(resource);
+    const bool isCpu = resource == names.batchCpu || resource == names.midCpu;
+    if (wanted && *wanted)
+      calculated_.with({name, std::string(resource.view()), isCpu ? "milli" : "byte"})
+          .set((*wanted)->approximate());
+  }
+}
+
+void NodeResourceController::writeZones(std::shared_ptr<Pass> pass) {
+  const auto topology = desk_.caches.topologies.find(pass->name);
+  if (!topology || pass->plan.zones.empty()) return writeNode(std::move(pass));
+  auto zones = topology->zones;
+  const double threshold = pass->plan.strategy.strategy.resourceDiffThreshold.value_or(0.1);
+  if (!updateZones(zones, pass->plan.zones, threshold, pass->plan.normalization))
+    return writeNode(std::move(pass));
+  desk_.send(zoneRequest(*topology, zones), [this, pass](Result<client::Reply> reply) mutable {
+    // A lost race is settled by the event of whoever won it; the node itself must not wait.
+    if (!reply && reply.error().code() != Code::kConflict &&
+        reply.error().code() != Code::kNotFound)
+      pluginStatus_.with({"BatchResource", "failed", "preUpdate"}).inc();
+    writeNode(std::move(pass));
+  });
+}
+
+void NodeResourceController::writeNode(std::shared_ptr<Pass> pass) {
+  const auto& strategy = pass->plan.strategy.strategy;
+  const bool steady = strategy.steadyReclaim && strategy.steadyReclaim->enable.value_or(false);
+  State& state = states_[pass->name];
+  SyncRule rule;
+  rule.diffThreshold = steady ? 0 : strategy.resourceDiffThreshold.value_or(0.1);
+  rule.longestWait = std::chrono::seconds(strategy.updateTimeThresholdSeconds.value_or(300));
+  if (state.lastStatusWrite) rule.sinceStatusWrite = desk_.clock.mono() - *state.lastStatusWrite;
+  const auto verdict = judgeSync(ownedOf(*pass->node), granted(*pass->node, pass->plan.wish), rule);
+  json::Object patch;
+  if (verdict.any()) patch = patchOf(*pass->node, pass->plan.wish, {verdict.status, true});
+  if (verdict.status && !patch.contains("status")) state.lastStatusWrite = desk_.clock.mono();
+  if (patch.empty()) {
+    count_.good();
+    return pass->done({});
+  }
+  const bool isStatus = patch.contains("status");
+  sendNode(std::move(pass), std::move(patch), isStatus);
+}
+
+// The status subresource takes metadata along, so one request does for both.
+void NodeResourceController::sendNode(std::shared_ptr<Pass> pass, json::Object patch,
+                                      bool isStatus) {
+  client::Ref ref{kind::kNode, "", pass->name, isStatus ? "status" : ""};
+  auto request =
+      client::patchRequest(std::move(ref), client::PatchType::kMerge, json::write(patch));
+  desk_.send(std::move(request), [this, pass, isStatus](Result<client::Reply> reply) mutable {
+    onNodeWritten(std::move(pass), std::move(reply), isStatus);
+  });
+}
+
+void NodeResourceController::onNodeWritten(std::shared_ptr<Pass> pass, Result<client::Reply> reply,
+                                           bool isStatus) {
+  if (!reply && reply.error().code() == Code::kNotFound) return pass->done({});
+  if (!reply) {
+    count_.bad("updateNodeFailed");
+    return pass->done(Failure(reply.error()));
+  }
+  State& state = states_[pass->name];
+  if (isStatus) {
+    state.lastStatusWrite = desk_.clock.mono();
+    countChurn(*pass->node, pass->plan.wish);
+  }
+  const auto after = api::decodeText<api::Node>(reply->body);
+  if (after) {
+    state.awaitedVersion = after->meta.resourceVersion;
+    // A server that keeps metadata out of status writes gets them separately.
+    auto rest = patchOf(*after, pass->plan.wish, {false, true});
+    if (isStatus && !rest.empty()) return sendNode(std::move(pass), std::move(rest), false);
+  }
+  count_.good();
+  pass->done({});
+}
+
+void NodeResourceController::countChurn(const api::Node& before, const NodeWish& wish) {
+  const auto& names = api::resourceNames();
+  churnCpu_.inc(changeOf(before.status.allocatable, names.batchCpu, wish));
+  churnMemory_.inc(changeOf(before.status.allocatable, names.batchMemory, wish));
+}
+
+}  // namespace mangrove::manager

@@ -1,0 +1,57 @@
+#pragma once
+// Turns plans into writes: one merge patch per node and only of names we own, when the sync rule
+// says that it is worth it and something would change (spec 02 §3.4, M17, M18). Owner thread.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "manager/controllers/noderesource/node_sync.h"
+#include "manager/controllers/noderesource/plan.h"
+#include "manager/desk.h"
+
+namespace mangrove::manager {
+
+class NodeResourceController {
+ public:
+  // `again` is asked to bring a node back after a while.
+  NodeResourceController(Desk& desk, PlanOptions options,
+                         std::function<void(std::string_view, Duration)> again);
+
+  void reconcile(const std::string& name, ControlLoop::Done done);
+  // The NodeMetric of that node is gone: its next pass counts as the first one.
+  void forgetSync(const std::string& name);
+  // How a time policy caps a node; asked on each pass.
+  using WindowFn = std::function<std::optional<CpuMemory>(const api::Node&, const MetricFacts*,
+                                                          std::span<const PodFacts* const>)>;
+  void useWindows(WindowFn windows) { windows_ = std::move(windows); }
+
+ private:
+  struct State {
+    std::optional<MonoTime> lastStatusWrite;
+    std::string awaitedVersion;  // our own write; the cache is behind until it has it
+    NodeMemory memory;
+  };
+  struct Pass;
+
+  NodePlan plan(const api::Node& node, State& state);
+  void writeZones(std::shared_ptr<Pass> pass);
+  void writeNode(std::shared_ptr<Pass> pass);
+  void sendNode(std::shared_ptr<Pass> pass, json::Object patch, bool isStatus);
+  void onNodeWritten(std::shared_ptr<Pass> pass, Result<client::Reply> reply, bool isStatus);
+  void note(const std::string& name, const api::Node& node, const NodePlan& plan);
+  void countChurn(const api::Node& before, const NodeWish& wish);
+
+  Desk& desk_;
+  PlanOptions options_;
+  std::function<void(std::string_view, Duration)> again_;
+  WindowFn windows_;
+  std::unordered_map<std::string, State> states_;
+  ReconcileCount count_;
+  CounterFamily& pluginStatus_;
+  GaugeFamily& calculated_;
+  Counter churnCpu_, churnMemory_;
+};
+
+}  // namespace mangrove::manager

@@ -1,0 +1,196 @@
+#include "manager/controllers/noderesource/plan.h"
+
+#include <algorithm>
+
+#include "api/annotations/node.h"
+#include "api/names.h"
+#include "base/strings.h"
+#include "manager/controllers/noderesource/batch_prepare.h"
+#include "manager/controllers/noderesource/device_resources.h"
+#include "manager/controllers/noderesource/ratios.h"
+
+namespace mangrove::manager {
+namespace {
+
+namespace annotation = api::annotation;
+
+// Which alias views we wrote on the node, so that only our own names are taken away again.
+constexpr std::string_view kWrittenViews = "mangrove.io/alias-views";
+
+void complain(NodePlan& plan, std::string_view plugin, const Error& error) {
+  plan.troubles.push_back({plugin, error.text()});
+}
+
+void judgeEnabled(NodePlan& plan, const PlanInputs& in) {
+  plan.strategy = colocationFor(in.config.colocation.config, in.node.meta);
+  if (!plan.strategy.ignored.empty())
+    plan.troubles.push_back({"ColocationStrategy", plan.strategy.ignored});
+  const bool cluster = in.config.colocation.config.cluster.enable.value_or(false);
+  const bool node = plan.strategy.strategy.enable.value_or(false);
+  if (!cluster && !in.options.mostSpecificEnable)
+    plan.disabledBecause = "colocation is not enabled for the cluster";
+  else if (!node)
+    plan.disabledBecause = "colocation is not enabled for this node (" + plan.strategy.from + ")";
+  plan.enabled = plan.disabledBecause.empty();
+}
+
+void planNormalization(NodePlan& plan, const PlanInputs& in) {
+  const auto& own = in.node.meta.annotations;
+  if (const auto now = api::parseCpuNormalizationRatio(own); now && *now)
+    plan.normalization = **now;
+  if (!in.options.cpuNormalization || !plan.enabled) return;
+  const auto cpu = in.topology ? api::parseCpuBasicInfo(in.topology->meta.annotations)
+                               : Result<std::optional<api::CpuBasicInfo>>(std::nullopt);
+  const auto ratio = normalizationRatio(in.config.normalization, in.node.meta.labels, cpu);
+  if (!ratio) return complain(plan, "CPUNormalization", ratio.error());
+  plan.normalization = *ratio;
+  plan.wish.annotations[std::string(annotation::kCpuNormalizationRatio)] =
+      api::formatCpuNormalizationRatio(*ratio);
+}
+
+// An error keeps what the node has (M8); only a configuration that says "off" removes it.
+void planAmplification(NodePlan& plan, const PlanInputs& in) {
+  if (!in.options.resourceAmplification) return;
+  const auto ratios =
+      amplificationRatios(in.config.amplification, in.node.meta.labels, plan.normalization);
+  if (!ratios) return complain(plan, "ResourceAmplification", ratios.error());
+  auto& wish = plan.wish.annotations[std::string(annotation::kResourceAmplificationRatio)];
+  if (*ratios) wish = api::formatAmplificationRatios(**ratios);
+}
+
+void planMid(NodePlan& plan, const PlanInputs& in, const NodeInputs& inputs) {
+  if (!in.options.midResource) return;
+  const auto& names = api::resourceNames();
+  if (plan.enabled) plan.mid = midResource(inputs);
+  if (!plan.enabled || plan.mid.reset) {
+    plan.wish.removeResource(names.midCpu);
+    plan.wish.removeResource(names.midMemory);
+    return;
+  }
+  plan.wish.setResource(names.midCpu, Quantity::of(plan.mid.milliCpu));
+  plan.wish.setResource(names.midMemory, Quantity::of(Bytes{plan.mid.memoryBytes}));
+}
+
+void keepSteady(NodePlan& plan, const PlanInputs& in) {
+  const auto& policy = plan.strategy.strategy.steadyReclaim;
+  if (!policy || !policy->enable.value_or(false)) return;
+  const auto& capacity = plan.batch.terms.capacity;
+  const auto cpu = steadyStep(in.memory.steadyCpu, plan.ledger.milliCpu, capacity.cpu.milliValue(),
+                              in.now, *policy);
+  const auto memory = steadyStep(in.memory.steadyMemory, plan.ledger.memoryBytes,
+                                 capacity.memory.value(), in.now, *policy);
+  plan.ledger = {cpu.value, memory.value};
+  plan.memory = {cpu.state, memory.state};
+  for (const auto& again : {cpu.lookAgain, memory.lookAgain})
+    if (again) plan.lookAgain = std::min(*again, plan.lookAgain.value_or(Duration::max()));
+}
+
+// Views of the ledger under other names; those we wrote and that are now off are taken away.
+void planViews(NodePlan& plan, const PlanInputs& in) {
+  const auto& on = plan.strategy.strategy.aliasViews;
+  const auto written = in.node.meta.annotations.get(kWrittenViews).value_or("");
+  if (on.empty() && written.empty()) return;
+  const auto& names = api::resourceNames();
+  const auto* cpu = plan.wish.resource(names.batchCpu);
+  const auto* memory = plan.wish.resource(names.batchMemory);
+  const bool selling = plan.enabled && cpu && *cpu && memory && *memory;
+  for (auto name : split(written, ','))
+    for (const auto& view : aliasViews())
+      if (view.name == name) {
+        plan.wish.removeResource(Interned(view.cpuName));
+        plan.wish.removeResource(Interned(view.memoryName));
+      }
+  auto& note = plan.wish.annotations[std::string(kWrittenViews)];
+  if (!selling || on.empty()) return;
+  plan.views = aliasReports({(*cpu)->value(), (*memory)->value()}, plan.placed, on);
+  std::vector<std::string_view> kept;
+  for (const auto& report : plan.views) {
+    plan.wish.setResource(Interned(report.view->cpuName), Quantity::of(report.cpu));
+    plan.wish.setResource(Interned(report.view->memoryName),
+                          Quantity::of(Bytes{report.memoryBytes}));
+    if (report.view != &canonicalView()) kept.push_back(report.view->name);
+  }
+  note = join(kept, ",");
+}
+
+bool everSold(const api::Node& node) {
+  const auto& names = api::resourceNames();
+  return node.status.allocatable.find(names.batchCpu) ||
+         node.status.allocatable.find(names.batchMemory) ||
+         node.status.capacity.find(names.batchCpu) ||
+         node.meta.annotations.has(annotation::kOriginExtendedAllocatable);
+}
+
+// Zones of a node that sells nothing show nothing either (M4).
+void emptyZones(NodePlan& plan, const PlanInputs& in) {
+  if (in.topology == nullptr) return;
+  for (const auto& zone : in.topology->zones)
+    if (zone.find(api::resource::kBatchCpu) || zone.find(api::resource::kBatchMemory))
+      plan.zones.push_back({zone.name, 0, Quantity()});
+}
+
+void resetBatch(NodePlan& plan, const PlanInputs& in) {
+  emptyZones(plan, in);
+  if (everSold(in.node)) (void)prepareBatch(in.node, BatchItem{true, 0, 0, {}}, plan.wish);
+}
+
+void planBatch(NodePlan& plan, const PlanInputs& in, const NodeInputs& inputs) {
+  if (!in.options.batchResource) return;
+  if (plan.enabled) plan.batch = batchResource(inputs);
+  if (!plan.enabled || plan.batch.reset) return resetBatch(plan, in);
+  plan.formula = {plan.batch.milliCpu, plan.batch.memoryBytes};
+  plan.ledger = plan.formula;
+  if (in.windowReport)
+    plan.ledger = {in.windowReport->cpu.milliValue(), in.windowReport->memory.value()};
+  keepSteady(plan, in);
+  const BatchItem item{false, plan.ledger.milliCpu, plan.ledger.memoryBytes, plan.normalization};
+  if (auto ok = prepareBatch(in.node, item, plan.wish); !ok)
+    complain(plan, "BatchResource", ok.error());
+  for (const auto& zone : plan.batch.zones)
+    plan.zones.push_back({zone.zone, zone.milliCpu, zone.memory});
+}
+
+// The moment at which the metric is too old.
+void watchAge(NodePlan& plan, const PlanInputs& in) {
+  if (!plan.enabled || in.metric == nullptr || in.metric->updateTime == kZeroTime) return;
+  const auto limit = std::chrono::minutes(plan.strategy.strategy.degradeTimeMinutes.value_or(15));
+  const auto left = in.metric->updateTime + limit - in.now;
+  if (left < Duration::zero()) return;
+  const Duration again = left + std::chrono::milliseconds(1);
+  plan.lookAgain = std::min(again, plan.lookAgain.value_or(Duration::max()));
+}
+
+}  // namespace
+
+Placed placedBy(std::span<const PodFacts* const> pods) {
+  Placed out{};
+  for (const PodFacts* pod : pods) {
+    if (!pod->counts || !pod->placed) continue;
+    for (size_t i = 0; i < out.size(); i++) {
+      const CpuMemory& amount = (*pod->placed)[i];
+      out[i].milliCpu = (MilliCpu{out[i].milliCpu} + amount.cpu.milliCpu()).v;
+      out[i].memoryBytes = (Bytes{out[i].memoryBytes} + amount.memory.bytes()).v;
+    }
+  }
+  return out;
+}
+
+NodePlan planNode(const PlanInputs& in) {
+  NodePlan plan;
+  judgeEnabled(plan, in);
+  const NodeInputs inputs{in.node, in.pods, in.metric, in.topology, plan.strategy.strategy, in.now};
+  plan.placed = placedBy(in.pods);
+  planNormalization(plan, in);
+  planAmplification(plan, in);
+  planMid(plan, in, inputs);
+  planBatch(plan, in, inputs);
+  planViews(plan, in);
+  addDeviceResources(
+      in.device,
+      {in.options.gpuShared, in.options.gpuDeviceResource, in.options.rdmaDeviceResource},
+      plan.wish);
+  watchAge(plan, in);
+  return plan;
+}
+
+}  // namespace mangrove::manager

@@ -1,0 +1,284 @@
+#include "manager/manager.h"
+
+#include "api/event.h"
+#include "api/names.h"
+#include "base/log.h"
+#include "manager/controllers/nodemetric/controller.h"
+#include "manager/controllers/noderesource/controller.h"
+#include "manager/controllers/nodeslo/controller.h"
+#include "manager/desk.h"
+
+namespace mangrove::manager {
+namespace {
+
+namespace kind = client::kind;
+const Logger log("manager");
+
+// Pods come in bursts; their node is looked at once for all of them.
+constexpr Duration kPodDelay = std::chrono::milliseconds(500);
+// How often we look whether the first lists are in.
+constexpr Duration kReadyCheck = std::chrono::milliseconds(50);
+
+PlanOptions planOptions(const ManagerOptions& options) {
+  const auto on = [&](std::string_view name) {
+    return isSwitchedOn(options.nodeResourcePlugins, name);
+  };
+  PlanOptions out;
+  out.midResource = on("MidResource");
+  out.batchResource = on("BatchResource");
+  out.cpuNormalization = on("CPUNormalization");
+  out.resourceAmplification = on("ResourceAmplification");
+  out.gpuDeviceResource = on("GPUDeviceResource");
+  out.rdmaDeviceResource = on("RDMADeviceResource");
+  out.gpuShared = options.gpuShared;
+  out.mostSpecificEnable = options.mostSpecificEnable;
+  return out;
+}
+
+CacheSetup cacheSetup(const ManagerParts& parts, const ManagerOptions& options, Clock& clock) {
+  return {.client = parts.client,
+          .owner = parts.owner,
+          .home = parts.home,
+          .clock = &clock,
+          .metrics = parts.metrics,
+          .seed = options.seed,
+          .configNamespace = options.configNamespace,
+          .configName = options.configName};
+}
+
+// What the sums of a node depend on; heartbeats are not among it.
+bool matters(const api::Node& a, const api::Node& b) {
+  return a.status.allocatable != b.status.allocatable || a.status.capacity != b.status.capacity ||
+         a.meta.labels != b.meta.labels || a.meta.annotations != b.meta.annotations;
+}
+
+// What NodeMetric and NodeSLO are made from.
+bool mattersToSpecs(const api::ObjectMeta& a, const api::ObjectMeta& b) {
+  if (a.labels != b.labels) return true;
+  for (auto key : {api::annotation::kColocationStrategy, api::annotation::kNetworkBandwidth})
+    if (a.annotations.get(key) != b.annotations.get(key)) return true;
+  return false;
+}
+
+bool mattersInTopology(const api::NodeResourceTopology& a, const api::NodeResourceTopology& b) {
+  return a.zones != b.zones || a.meta.annotations != b.meta.annotations;
+}
+
+}  // namespace
+
+class Manager::Impl {
+ public:
+  Impl(const ManagerParts& parts, ManagerOptions given)
+      : options(std::move(given)),
+        clock(parts.clock ? *parts.clock : realClock()),
+        caches(cacheSetup(parts, options, clock)),
+        desk{*parts.client, *parts.owner, clock, *parts.metrics, caches, window, parts.events},
+        metricController(desk),
+        sloController(desk),
+        resourceController(
+            desk, planOptions(options),
+            [this](std::string_view node, Duration after) { resourceLoop.addAfter(node, after); }),
+        metricLoop(clock, *parts.owner, window, "nodemetric",
+                   [this](const std::string& key, ControlLoop::Done done) {
+                     metricController.reconcile(key, std::move(done));
+                   }),
+        sloLoop(clock, *parts.owner, window, "nodeslo",
+                [this](const std::string& key, ControlLoop::Done done) {
+                  sloController.reconcile(key, std::move(done));
+                }),
+        resourceLoop(clock, *parts.owner, window, "noderesource",
+                     [this](const std::string& key, ControlLoop::Done done) {
+                       resourceController.reconcile(key, std::move(done));
+                     }) {
+    auto& writes =
+        parts.metrics->counters("mangrove_manager_writes_total",
+                                "Requests that changed something, by outcome.", {"result"});
+    desk.writesSent = writes.with({"ok"});
+    desk.writesFailed = writes.with({"failed"});
+    windowGauge = parts.metrics->gauge("mangrove_manager_write_window",
+                                       "Writes that may be under way at once.");
+    listen();
+  }
+
+  std::vector<ControlLoop*> loops() {
+    std::vector<ControlLoop*> out;
+    if (isSwitchedOn(options.controllers, "nodemetric")) out.push_back(&metricLoop);
+    if (isSwitchedOn(options.controllers, "nodeslo")) out.push_back(&sloLoop);
+    if (isSwitchedOn(options.controllers, "noderesource")) out.push_back(&resourceLoop);
+    return out;
+  }
+
+  void listen();
+  void onNode(const client::Change<api::Node>& change);
+  void onMetric(const client::Change<MetricSeen>& change);
+  void onPod(const client::Change<PodSeen>& change);
+  void onConfig(const client::Change<api::ConfigMap>& change);
+  void load(const api::ConfigMap* map);
+  void addEverything();
+  void awaitReady(std::weak_ptr<Impl> self);
+  void begin();
+
+  ManagerOptions options;
+  Clock& clock;
+  WriteWindow window;
+  Caches caches;
+  Desk desk;
+  NodeMetricController metricController;
+  NodeSloController sloController;
+  NodeResourceController resourceController;
+  ControlLoop metricLoop, sloLoop, resourceLoop;
+  Gauge windowGauge;
+  Timer readyTimer;
+  Timer yieldTimer;
+  bool ready = false;
+  bool leads = false;
+};
+
+void Manager::Impl::listen() {
+  caches.configs.onChange([this](const auto& change) { onConfig(change); });
+  caches.nodes.onChange([this](const auto& change) { onNode(change); });
+  caches.metrics.onChange([this](const auto& change) { onMetric(change); });
+  caches.pods.onChange([this](const auto& change) { onPod(change); });
+  caches.slos.onChange([this](const client::Change<SloSeen>& change) { sloLoop.add(change.key); });
+  caches.topologies.onChange([this](const client::Change<api::NodeResourceTopology>& change) {
+    if (!change.before || !change.after || mattersInTopology(*change.before, *change.after))
+      resourceLoop.add(change.key);
+  });
+  caches.devices.onChange(
+      [this](const client::Change<api::Device>& change) { resourceLoop.add(change.key); });
+}
+
+void Manager::Impl::onNode(const client::Change<api::Node>& change) {
+  const bool whole = !change.before || !change.after;
+  if (whole || matters(*change.before, *change.after)) resourceLoop.add(change.key);
+  if (!whole && !mattersToSpecs(change.before->meta, change.after->meta)) return;
+  metricLoop.add(change.key);
+  sloLoop.add(change.key);
+}
+
+void Manager::Impl::onMetric(const client::Change<MetricSeen>& change) {
+  if (!change.after) resourceController.forgetSync(std::string(change.key));
+  const bool whole = !change.before || !change.after;
+  if (whole || change.before->facts != change.after->facts) resourceLoop.add(change.key);
+  if (whole || change.before->specDigest != change.after->specDigest) metricLoop.add(change.key);
+}
+
+void Manager::Impl::onPod(const client::Change<PodSeen>& change) {
+  const bool same = change.before && change.after && change.before->node == change.after->node &&
+                    change.before->facts == change.after->facts;
+  if (same) return;
+  for (const auto& pod : {change.before, change.after})
+    if (pod && !pod->node.view().empty()) resourceLoop.addAfter(pod->node.view(), kPodDelay);
+}
+
+void Manager::Impl::onConfig(const client::Change<api::ConfigMap>& change) {
+  if (change.before && change.after && change.before->data == change.after->data) return;
+  load(change.after.get());
+  if (ready) addEverything();
+}
+
+void Manager::Impl::load(const api::ConfigMap* map) {
+  if (map == nullptr)
+    log.info("no ConfigMap {}/{}: every setting has its default", options.configNamespace,
+             options.configName);
+  auto loaded = loadConfig(*desk.config, map ? &map->data : nullptr);
+  for (const auto& finding : loaded.findings) {
+    const bool isError = finding.severity == Severity::kError;
+    if (isError && map)
+      desk.warn(api::refTo(kind::kConfigMap, map->meta), eventReasonOf(finding.key),
+                finding.note());
+    if (isError)
+      log.error("{}", finding.text());
+    else
+      log.warn("{}", finding.text());
+  }
+  desk.config = std::make_shared<const SloConfig>(std::move(loaded.state));
+}
+
+void Manager::Impl::addEverything() {
+  const auto add = [this](std::string_view key) {
+    for (auto* loop : loops()) loop->add(key);
+  };
+  caches.nodes.each([&](std::string_view key, const api::Node&) { add(key); });
+  // Objects whose node went away while nobody led.
+  caches.metrics.each([&](std::string_view key, const MetricSeen&) { metricLoop.add(key); });
+  caches.slos.each([&](std::string_view key, const SloSeen&) { sloLoop.add(key); });
+}
+
+void Manager::Impl::awaitReady(std::weak_ptr<Impl> self) {
+  if (caches.ready()) return begin();
+  readyTimer = clock.after(kReadyCheck, [self, owner = &desk.owner] {
+    owner->post([self] {
+      if (auto impl = self.lock()) impl->awaitReady(self);
+    });
+  });
+}
+
+void Manager::Impl::begin() {
+  ready = true;
+  if (!desk.config->colocation.available && caches.configs.size() == 0) load(nullptr);
+  log.info("{} nodes, {} NodeMetrics, {} pods known", caches.nodes.size(), caches.metrics.size(),
+           caches.pods.size());
+  if (!leads) return;
+  addEverything();
+  for (auto* loop : loops()) loop->run();
+}
+
+Manager::Manager(const ManagerParts& parts, ManagerOptions options)
+    : impl_(std::make_shared<Impl>(parts, std::move(options))) {}
+
+Manager::~Manager() = default;
+
+void Manager::start() {
+  impl_->caches.start();
+  impl_->awaitReady(impl_);
+}
+
+void Manager::lead() {
+  impl_->leads = true;
+  if (impl_->ready) impl_->begin();
+}
+
+void Manager::yield(Fn done) {
+  impl_->leads = false;
+  for (auto* loop : impl_->loops()) loop->pause();
+  if (impl_->window.underWay() == 0) {
+    if (done) done();
+    return;
+  }
+  impl_->yieldTimer =
+      impl_->clock.after(std::chrono::milliseconds(20),
+                         [self = std::weak_ptr(impl_), this, done = std::move(done)]() mutable {
+                           auto impl = self.lock();
+                           if (!impl) return;
+                           impl->desk.owner.post([self, this, done = std::move(done)]() mutable {
+                             if (self.lock()) yield(std::move(done));
+                           });
+                         });
+}
+
+bool Manager::leading() const {
+  return impl_->leads;
+}
+
+std::string Manager::waitingFor() const {
+  return impl_->caches.waitingFor();
+}
+
+bool Manager::idle() const {
+  if (!impl_->leads || !impl_->ready || impl_->window.underWay() > 0) return false;
+  for (auto* loop : impl_->loops())
+    if (!loop->idle()) return false;
+  return true;
+}
+
+ManagerStats Manager::stats() const {
+  return {static_cast<uint64_t>(impl_->desk.writesSent.value()),
+          static_cast<uint64_t>(impl_->desk.writesFailed.value()), impl_->window.size()};
+}
+
+SloConfigPtr Manager::config() const {
+  return impl_->desk.config;
+}
+
+}  // namespace mangrove::manager

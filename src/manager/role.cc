@@ -1,0 +1,203 @@
+#include "manager/role.h"
+
+#include <array>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "client/kubeconfig.h"
+#include "manager/gates.h"
+
+namespace mangrove::manager {
+namespace {
+
+const Logger log("manager");
+
+constexpr Duration kHealthEvery = std::chrono::seconds(1);
+
+// Accepted so that the reference's manifests start unchanged.
+constexpr std::array<std::string_view, 5> kIgnored = {
+    "enable-pprof", "pprof-addr", "leader-elect-resource-lock", "sync-period", "namespace"};
+
+// Unique per process, also when two share a host.
+std::string identity(Clock& clock) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return fmt::format("{}_{}_{:x}", host.data(), getpid(), clock.wall().time_since_epoch().count());
+}
+
+}  // namespace
+
+ManagerRole::ManagerRole() = default;
+ManagerRole::~ManagerRole() = default;
+
+frame::RoleInfo ManagerRole::info() const {
+  return {.name = "manager",
+          .about = "decides what nodes have for sale and tells the agents how to measure and act",
+          .opsFlag = "metrics-addr",
+          .opsDefault = ":8080",
+          .gates = managerGates()};
+}
+
+void ManagerRole::flags(frame::Flags& flags) {
+  flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
+  flags.add("context", context_, "which context of the kubeconfig");
+  flags.add("health-probe-addr", probeAddress_, "where /healthz and /readyz are served as well");
+  flags.add("enable-leader-election", elect_, "act only while holding the Lease");
+  flags.add("leader-election-namespace", electionNamespace_, "namespace of the Lease");
+  flags.add("leader-election-id", electionName_, "name of the Lease");
+  flags.add("leader-elect-lease-duration", leaseDuration_,
+            "how long others wait for a silent leader");
+  flags.add("leader-elect-renew-deadline", renewDeadline_, "when a leader that cannot renew stops");
+  flags.add("leader-elect-retry-period", retryPeriod_, "how often the Lease is looked at");
+  flags.add("rest-config-qps", perSecond_,
+            "requests per second to the API server; 0: as many as it takes without refusing");
+  flags.add("rest-config-burst", burst_, "requests at once beyond the rate");
+  flags.add("controllers", options_.controllers, "which controllers run: '*', 'name', '-name'");
+  flags.add("noderesource-plugins", options_.nodeResourcePlugins,
+            "which node-resource plugins run: '*', 'Name', '-Name'");
+  flags.add("config-namespace", options_.configNamespace, "namespace of the configuration");
+  flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
+  flags.add("most-specific-enable", options_.mostSpecificEnable,
+            "let a node switch colocation on while the cluster has it off");
+  flags.ignore(kIgnored);
+}
+
+Result<> ManagerRole::check() const {
+  if (auto ok = checkSwitches("controllers", options_.controllers, controllerNames()); !ok)
+    return ok;
+  return checkSwitches("noderesource-plugins", options_.nodeResourcePlugins, pluginNames());
+}
+
+Result<> ManagerRole::connect(frame::RoleContext& context) {
+  client::ConfigRequest where;
+  where.kubeconfig = kubeconfig_;
+  where.context = context_;
+  auto config = client::loadClientConfig(where);
+  if (!config) return pass(config.error());
+  auto made = client::HttpApiClient::make(context.io, context.clock, *config,
+                                          {.perSecond = perSecond_,
+                                           .burst = burst_,
+                                           .userAgent = "koordinator-manager",
+                                           .metrics = &context.metrics});
+  if (!made) return pass(made.error());
+  client_ = std::move(*made);
+  worker_ = std::make_unique<client::Worker>();
+  events_ = std::make_unique<client::EventRecorder>(
+      *client_, worker_->mailbox(), context.clock,
+      client::EventRecorderOptions{.component = "koordinator-manager",
+                                   .metrics = &context.metrics});
+  return {};
+}
+
+// The reference serves probes on a port of their own.
+Result<> ManagerRole::serveProbes(frame::RoleContext& context) {
+  const auto address = frame::parseListenAddress(probeAddress_);
+  if (!address) return address.error().in("--health-probe-addr");
+  if (address->disabled) return {};
+  auto server = frame::OpsServer::start(context.io, *address, context.health, context.metrics);
+  if (!server) return server.error().in("--health-probe-addr {}", probeAddress_);
+  probes_ = std::move(*server);
+  return {};
+}
+
+void ManagerRole::reportHealth(frame::RoleContext& context) {
+  waiting_ = std::make_shared<std::string>("not started");
+  waitingMutex_ = std::make_shared<std::mutex>();
+  context.health.ready("caches", [text = waiting_, mutex = waitingMutex_]() -> Result<> {
+    std::lock_guard lock(*mutex);
+    if (text->empty()) return {};
+    return fail(Code::kUnavailable, "{}", *text);
+  });
+}
+
+Result<> ManagerRole::compete(frame::RoleContext& context) {
+  if (!elect_) {
+    isLeader_.set(1);
+    manager_->lead();
+    return {};
+  }
+  client::ElectionConfig config;
+  config.ns = electionNamespace_;
+  config.name = electionName_;
+  config.identity = identity(context.clock);
+  config.leaseDuration = leaseDuration_;
+  config.renewDeadline = renewDeadline_;
+  config.retryPeriod = retryPeriod_;
+  if (auto ok = client::checkElection(config); !ok) return ok;
+  client::ElectionCallbacks callbacks;
+  callbacks.started = [this] {
+    log.info("leading");
+    isLeader_.set(1);
+    manager_->lead();
+  };
+  callbacks.stopped = [this] {
+    log.warn("no longer leading");
+    isLeader_.set(0);
+    manager_->yield();
+  };
+  callbacks.newLeader = [](const std::string& who) { log.info("the leader is {}", who); };
+  election_ = std::make_unique<client::LeaderElection>(
+      config, *client_, context.owner, context.clock,
+      static_cast<uint64_t>(context.clock.wall().time_since_epoch().count()), std::move(callbacks));
+  election_->start();
+  return {};
+}
+
+Result<> ManagerRole::start(frame::RoleContext& context) {
+  if (auto ok = check(); !ok) return ok;
+  if (auto ok = connect(context); !ok) return ok;
+  if (auto ok = serveProbes(context); !ok) return ok;
+  clock_ = &context.clock;
+  owner_ = &context.owner;
+  options_.gpuShared = context.gates.on(gate::kSyncGpuShared);
+  options_.seed = static_cast<uint64_t>(context.clock.wall().time_since_epoch().count());
+  isLeader_ = context.metrics.gauge("koordinator_manager_is_leader", "1 while this process leads.");
+  reportHealth(context);
+  manager_ = std::make_unique<Manager>(ManagerParts{.client = client_.get(),
+                                                    .owner = owner_,
+                                                    .home = &worker_->mailbox(),
+                                                    .clock = clock_,
+                                                    .metrics = &context.metrics,
+                                                    .events = events_.get()},
+                                       options_);
+  manager_->start();
+  refreshHealth();
+  return compete(context);
+}
+
+void ManagerRole::refreshHealth() {
+  {
+    std::lock_guard lock(*waitingMutex_);
+    *waiting_ = manager_->waitingFor();
+  }
+  healthTimer_ = clock_->after(kHealthEvery, [this] {
+    owner_->post([this] {
+      if (manager_) refreshHealth();
+    });
+  });
+}
+
+// Nothing new is begun; what is under way is answered; then the Lease goes back, so that the next
+// leader starts at once and never beside us.
+void ManagerRole::stop(Fn stopped) {
+  healthTimer_.reset();
+  manager_->yield([this, stopped = std::move(stopped)]() mutable {
+    auto finish = [this, stopped = std::move(stopped)]() mutable {
+      election_.reset();
+      manager_.reset();
+      events_.reset();
+      worker_.reset();
+      client_.reset();
+      probes_.reset();
+      stopped();
+    };
+    if (!election_) return finish();
+    election_->stop([this, finish = std::move(finish)]() mutable {
+      owner_->post(std::move(finish));  // not inside the election's own callback
+    });
+  });
+}
+
+}  // namespace mangrove::manager

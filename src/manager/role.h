@@ -1,0 +1,63 @@
+#pragma once
+// `mangrove manager`: the controllers on the leader, health, metrics, and an orderly hand-over.
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/event_recorder.h"
+#include "client/http_api_client.h"
+#include "client/leader_election.h"
+#include "client/worker.h"
+#include "frame/role.h"
+#include "manager/manager.h"
+
+namespace mangrove::manager {
+
+class ManagerRole final : public frame::Role {
+ public:
+  ManagerRole();
+  ~ManagerRole() override;
+  frame::RoleInfo info() const override;
+  void flags(frame::Flags& flags) override;
+  Result<> start(frame::RoleContext& context) override;
+  void stop(Fn stopped) override;
+
+ private:
+  Result<> check() const;
+  Result<> connect(frame::RoleContext& context);
+  Result<> serveProbes(frame::RoleContext& context);
+  void reportHealth(frame::RoleContext& context);
+  void refreshHealth();
+  Result<> compete(frame::RoleContext& context);
+
+  std::string kubeconfig_;
+  std::string context_;
+  std::string probeAddress_ = ":8000";
+  bool elect_ = true;
+  std::string electionNamespace_ = "koordinator-system";
+  std::string electionName_ = "koordinator-manager";
+  Duration leaseDuration_ = std::chrono::seconds(15);
+  Duration renewDeadline_ = std::chrono::seconds(10);
+  Duration retryPeriod_ = std::chrono::seconds(2);
+  double perSecond_ = 0;
+  double burst_ = 50;
+  ManagerOptions options_;
+
+  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::Worker> worker_;
+  std::unique_ptr<client::EventRecorder> events_;
+  std::unique_ptr<Manager> manager_;
+  std::unique_ptr<client::LeaderElection> election_;
+  std::unique_ptr<frame::OpsServer> probes_;
+  Gauge isLeader_;
+  std::shared_ptr<std::string> waiting_;  // what readiness says; written by the owner
+  std::shared_ptr<std::mutex> waitingMutex_;
+  Timer healthTimer_;
+  Clock* clock_ = nullptr;
+  Mailbox* owner_ = nullptr;
+};
+
+}  // namespace mangrove::manager
