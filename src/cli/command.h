@@ -17,6 +17,8 @@ struct Command {
 int apiserver(const std::vector<std::string>& args);
 int benchApi(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
+int scheduler(const std::vector<std::string>& args);
+int manager(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);
 

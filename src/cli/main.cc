@@ -17,6 +17,8 @@ constexpr std::array kCommands = {
     Command{"bench api", "what an API server can do: ours, or any other one", &benchApi},
     Command{"bench client", "time and memory of listing and watching many pods", &benchClient},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
+    Command{"scheduler", "gives pods their nodes", &scheduler},
+    Command{"manager", "decides what nodes have for sale", &manager},
     Command{"version", "what this binary is", &version},
 };
 
