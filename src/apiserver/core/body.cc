@@ -46,22 +46,43 @@ Outcome<> checkType(const Resource& resource, json::Object& object) {
   return {};
 }
 
-Outcome<> report(const RequestInfo& info, const std::vector<std::string>& unknown,
+Outcome<> report(const RequestInfo& info, const KindInfo& kind,
+                 const std::vector<std::string>& unknown,
                  const std::vector<std::string>& duplicates, std::vector<std::string>& warnings) {
   const std::string_view mode = info.parameter("fieldValidation");
   if (mode == "Ignore" || (unknown.empty() && duplicates.empty())) return {};
-  if (mode == "Strict") return refuse(answer::badRequest(strictDecodingText(unknown, duplicates)));
+  if (mode == "Strict") {
+    return refuse(answer::badRequest(
+        fmt::format("{0} in version \"{1}\" cannot be handled as a {0}: {2}", kind.kind,
+                    kind.version, strictDecodingText(unknown, duplicates))));
+  }
   for (const auto& path : unknown) warnings.push_back(fmt::format("unknown field \"{}\"", path));
   for (const auto& path : duplicates)
     warnings.push_back(fmt::format("duplicate field \"{}\"", path));
   return {};
 }
 
+// The parameters of a request are an object, too, when one of them is wrong.
+std::string_view optionsOf(const RequestInfo& info) {
+  switch (info.verb) {
+    case Verb::kCreate:
+      return "CreateOptions";
+    case Verb::kUpdate:
+      return "UpdateOptions";
+    case Verb::kPatch:
+      return "PatchOptions";
+    default:
+      return "DeleteOptions";
+  }
+}
+
 Outcome<> checkFieldValidation(const RequestInfo& info) {
   const std::string_view mode = info.parameter("fieldValidation");
   if (mode.empty() || mode == "Ignore" || mode == "Warn" || mode == "Strict") return {};
-  return refuse(
-      answer::badRequest(fmt::format("fieldValidation '{}': want Ignore, Warn or Strict", mode)));
+  FieldErrors errors;
+  errors.notSupported(FieldPath("fieldValidation"), json::Value(mode),
+                      {"", "Ignore", "Strict", "Warn"});
+  return refuse(answer::invalid("meta.k8s.io", optionsOf(info), "", errors));
 }
 
 // Only the text still knows that a member was written twice.
@@ -94,7 +115,7 @@ Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Val
   if (auto ok = checkType(resource, object.get_object()); !ok) return ok;
   auto decoded = decode(*resource.kind, object);
   if (!decoded) return refuse(answer::badRequest(decoded.error().text()));
-  return report(info, decoded->unknown, duplicates, warnings);
+  return report(info, *resource.kind, decoded->unknown, duplicates, warnings);
 }
 
 Outcome<json::Value> readObject(const Call& call, const Resource& resource,
@@ -116,7 +137,9 @@ Outcome<bool> dryRunParameter(const RequestInfo& info) {
   const std::string_view value = info.parameter("dryRun");
   if (value == "All") return true;
   if (value.empty()) return false;
-  return refuse(answer::badRequest(fmt::format("dryRun '{}': the only value is All", value)));
+  FieldErrors errors;
+  errors.notSupported(FieldPath("dryRun"), json::Value(json::Array{json::Value(value)}), {"All"});
+  return refuse(answer::invalid("meta.k8s.io", optionsOf(info), "", errors));
 }
 
 std::string managerOf(const Call& call) {

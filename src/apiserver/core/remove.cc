@@ -24,8 +24,10 @@ Outcome<Propagation> propagationOf(std::string_view text) {
   if (text == "Background") return Propagation::kBackground;
   if (text == "Foreground") return Propagation::kForeground;
   if (text == "Orphan") return Propagation::kOrphan;
-  return refuse(answer::badRequest(
-      fmt::format("propagationPolicy '{}': want Orphan, Background or Foreground", text)));
+  FieldErrors errors;
+  errors.notSupported(FieldPath("propagationPolicy"), json::Value(text),
+                      {"Foreground", "Background", "Orphan", "nil"});
+  return refuse(answer::invalid("meta.k8s.io", "DeleteOptions", "", errors));
 }
 
 Outcome<> readFromQuery(const RequestInfo& info, DeleteOptions& options) {
@@ -89,8 +91,12 @@ int64_t podGrace(const json::Object& pod, const DeleteOptions& options) {
 
 // A second deletion may only shorten the wait.
 bool markDeleted(json::Object& object, int64_t grace, WallTime now) {
-  if (auto current = remainingGrace(object); current && *current <= grace) return false;
+  const auto current = remainingGrace(object);
+  if (current && *current <= grace) return false;
   json::Object& metadata = metadataOf(object);
+  json::Value* generation = metadata.if_contains("generation");
+  if (!current && generation && generation->is_int64())
+    *generation = generation->get_int64() + 1;  // a controller that watches it has work to do
   metadata["deletionTimestamp"] = formatTime(now + std::chrono::seconds(grace));
   metadata["deletionGracePeriodSeconds"] = grace;
   return true;
@@ -195,9 +201,26 @@ AdmissionRequest admissionOf(const Identity& who, ResourcePtr resource, std::str
 }
 
 Answer goneAnswer(const KindInfo& kind, const store::Object& object) {
-  json::Object details{{"name", object.name()}, {"kind", kind.plural}, {"uid", object.uid()}};
+  json::Object details{{"name", object.name()}};
   if (!kind.group.empty()) details["group"] = kind.group;
-  return answer::success("", std::move(details));
+  details["kind"] = kind.plural;
+  details["uid"] = object.uid();
+  json::Object status{{"kind", "Status"},
+                      {"apiVersion", "v1"},
+                      {"metadata", json::Object()},
+                      {"status", "Success"},
+                      {"details", std::move(details)}};
+  return answer::json(200, json::write(status));
+}
+
+// Jobs are the one kind whose default surprises people.
+std::vector<std::string> warningsOf(const KindInfo& kind, const DeleteOptions& options) {
+  if (kind.group != "batch" || kind.kind != "Job" || options.propagation != Propagation::kDefault)
+    return {};
+  return {
+      "child pods are preserved by default when jobs are deleted; set "
+      "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress "
+      "this warning"};
 }
 
 }  // namespace
@@ -239,10 +262,15 @@ void deleteObject(Context& context, Call call, ResourcePtr resource, ResponderPt
   auto options = readDeleteOptions(call);
   if (!options) return to->answer(options.error());
   auto request = admissionOf(call.who, resource, call.info.ns, call.info.name, options->dryRun);
-  auto done = [to, resource, shape = *shape](Outcome<store::ObjectPtr> object, bool gone) {
+  auto warnings = warningsOf(*resource->kind, *options);
+  auto done = [to, resource, shape = *shape, warnings](Outcome<store::ObjectPtr> object,
+                                                       bool gone) {
     if (!object) return to->answer(object.error());
-    to->answer(gone ? goneAnswer(*resource->kind, **object)
-                    : answer::json(200, encodeOne(*resource, **object, shape)));
+    const bool status = gone && !strategyOf(*resource->kind).answersDeleted;
+    Answer a = status ? goneAnswer(*resource->kind, **object)
+                      : answer::json(200, encodeOne(*resource, **object, shape));
+    a.warnings = warnings;
+    to->answer(std::move(a));
   };
   std::make_shared<Removal>(context, std::move(request), std::move(*options), std::move(done))
       ->attempt();

@@ -53,6 +53,11 @@ class Server::Impl {
     const RequestInfo& info = call.info;
     const bool namespaced = resource.kind->namespaced;
     const bool single = !info.name.empty() || info.verb == Verb::kCreate;
+    const bool named = !info.name.empty();
+    const bool whole = info.verb == Verb::kUpdate || info.verb == Verb::kPatch;
+    if (info.subresource.empty() && (named ? info.verb == Verb::kCreate : whole))
+      return answer::methodNotAllowed(
+          "the server does not allow this method on the requested resource");
     if (namespaced && info.ns.empty() && single)
       return answer::badRequest("a namespace is needed: /namespaces/NAME/" + info.resource);
     if (!namespaced && !info.ns.empty() && info.resource != "namespaces")

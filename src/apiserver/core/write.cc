@@ -23,18 +23,6 @@ constexpr int kMostAttempts = 5;
 constexpr std::string_view kModified =
     "the object has been modified; please apply your changes to the latest version and try again";
 
-// Finalizers may only go once deletion has begun: a new one could hold the object for ever.
-void refuseNewFinalizers(const json::Object& now, const json::Object& old, FieldErrors& errors) {
-  const json::Array* finalizers = findArray(metadataOf(now), "finalizers");
-  if (!isBeingDeleted(old) || !finalizers) return;
-  for (const json::Value& f : *finalizers) {
-    if (f.is_string() && !hasFinalizer(old, f.get_string())) {
-      return errors.forbidden(FieldPath("metadata").child("finalizers"),
-                              "no new finalizers can be added if the object is being deleted");
-    }
-  }
-}
-
 // What every verb does the same way. A verb says what the object should become; the rest follows.
 class Write : public std::enable_shared_from_this<Write> {
  public:
@@ -72,6 +60,7 @@ class Write : public std::enable_shared_from_this<Write> {
   virtual bool applies() const { return false; }  // server-side apply keeps its own books
 
   const KindInfo& kind() const { return *resource_->kind; }
+  const json::Value& old() const { return request_.oldObject; }  // null: created
   Part part() const { return call_.info.subresource == "status" ? Part::kStatus : Part::kMain; }
   Manager manager() const {
     return {managerOf(call_), kind().apiVersion(), call_.info.subresource, context_.clock.wall()};
@@ -95,20 +84,34 @@ class Write : public std::enable_shared_from_this<Write> {
     seen_ = call_.info.name.empty()
                 ? nullptr
                 : context_.store.getHead(resource_->stored, request_.ns, call_.info.name);
-    old_ = nullptr;
+    request_.oldObject = nullptr;
     if (seen_) {
       auto parsed = json::parse(*seen_->json());
       if (!parsed) return answer(answer::internal(parsed.error().text()));
       fromStored(kind(), parsed->get_object());
-      old_ = std::move(*parsed);
+      request_.oldObject = std::move(*parsed);
     }
-    auto object = propose(seen_ ? &old_.get_object() : nullptr);
+    const json::Object* current = seen_ ? &request_.oldObject.get_object() : nullptr;
+    auto object = propose(current);
     if (!object) return answer(object.error());
     request_.operation = seen_ ? Operation::kUpdate : Operation::kCreate;
+    if (auto refusal = mayNotCreate()) return answer(std::move(*refusal));
+    // What admission adds belongs to nobody, so that its author may still apply it.
+    if (!applies())
+      trackUpdate(*kind().schema, current, object->get_object(), manager());
     request_.object = std::move(*object);
-    request_.oldObject = old_;
     request_.name = nameOf(request_.object.get_object());
     admit();
+  }
+
+  // Whoever creates by an update or by applying needs the right to create, too.
+  std::optional<Answer> mayNotCreate() {
+    if (seen_ || call_.info.verb == Verb::kCreate) return std::nullopt;
+    Attributes wanted = Attributes::of(call_.info);
+    wanted.verb = verbName(Verb::kCreate);
+    const Decision decision = context_.authorizer.authorize(call_.who, wanted);
+    if (decision.allowed) return std::nullopt;
+    return denied(call_.who, wanted, decision.reason);
   }
 
   void admit() {
@@ -125,7 +128,7 @@ class Write : public std::enable_shared_from_this<Write> {
     if (auto ok = normalise(call_.info, *resource_, object, warnings_); !ok)
       return answer(ok.error());
     applyDefaults(kind(), object);
-    if (seen_) onUpdate(kind(), object, old_);
+    if (seen_) onUpdate(kind(), object, old());
     if (seen_ && isUnchanged()) return answerStored(seen_);
     if (auto refusal = nameAndStamp()) return answer(std::move(*refusal));
     if (auto refusal = invalidity()) return answer(std::move(*refusal));
@@ -136,20 +139,17 @@ class Write : public std::enable_shared_from_this<Write> {
     });
   }
 
+  // The same but for the version, which the client may have left out.
   bool isUnchanged() {
-    json::Object now = request_.object.get_object();
-    json::Object before = old_.get_object();
-    for (auto* o : {&now, &before}) {
-      metadataOf(*o).erase("resourceVersion");
-      if (!applies()) metadataOf(*o).erase("managedFields");
-    }
-    return json::Value(now) == json::Value(before);
+    copyMember(metadataOf(request_.object.get_object()), metadataOf(old().get_object()),
+               "resourceVersion");
+    return request_.object == old();
   }
 
   std::optional<Answer> nameAndStamp() {
     json::Object& object = request_.object.get_object();
     if (seen_) {
-      stampUpdate(kind(), object, old_.get_object());
+      stampUpdate(kind(), object, old().get_object());
     } else {
       json::Object& metadata = metadataOf(object);
       const bool generated = nameOf(object).empty() && !textAt(metadata, "generateName").empty();
@@ -160,17 +160,14 @@ class Write : public std::enable_shared_from_this<Write> {
       onCreate(kind(), request_.object);
       finishCreate(kind(), object);
     }
-    if (!applies())
-      trackUpdate(*kind().schema, seen_ ? &old_.get_object() : nullptr, object, manager());
     return std::nullopt;
   }
 
   std::optional<Answer> invalidity() {
     FieldErrors errors = !seen_ ? validateCreate(kind(), request_.object)
                          : part() == Part::kStatus
-                             ? validateStatusUpdate(kind(), request_.object, old_)
-                             : validateUpdate(kind(), request_.object, old_);
-    if (seen_) refuseNewFinalizers(request_.object.get_object(), old_.get_object(), errors);
+                             ? validateStatusUpdate(kind(), request_.object, old())
+                             : validateUpdate(kind(), request_.object, old());
     if (errors.empty()) return std::nullopt;
     return answer::unprocessable(kind(), request_.name, errors);
   }
@@ -220,7 +217,6 @@ class Write : public std::enable_shared_from_this<Write> {
   ResponderPtr to_;
   Shape shape_;
   store::ObjectPtr seen_;
-  json::Value old_;
   int attempts_ = 0;
 };
 
@@ -287,7 +283,8 @@ class Create final : public Write {
     return {};
   }
   Outcome<json::Value> propose(const json::Object*) override {
-    json::Value object = sent_;
+    // Only a generated name is tried again.
+    json::Value object = generated_ ? sent_ : std::move(sent_);
     prepareCreate(kind(), object.get_object());
     applyDefaults(kind(), object);
     return object;
@@ -319,7 +316,7 @@ class Update final : public Write {
       FieldErrors errors;
       errors.invalid(FieldPath("metadata").child("resourceVersion"), 0,
                      "must be specified for an update");
-      return refuse(answer::unprocessable(kind(), call_.info.name, errors));
+      return refuse(answer::invalid(kind().group, kind().plural, call_.info.name, errors));
     }
     if (auto ok = checkPreconditions(kind(), root, *current); !ok)
       return tl::unexpected(ok.error());
@@ -367,6 +364,7 @@ class PatchWrite final : public Write {
 
   Outcome<json::Value> proposeApplied(const json::Object* current) {
     json::Value sent = patch_.body;
+    if (auto ok = checkNamesItsKind(sent); !ok) return tl::unexpected(ok.error());
     if (auto ok = normalise(call_.info, *resource_, sent, warnings_); !ok)
       return tl::unexpected(ok.error());
     if (auto ok = checkNamespaceAndName(call_, kind(), sent.get_object()); !ok)
@@ -375,9 +373,26 @@ class PatchWrite final : public Write {
         applyConfiguration(*kind().schema, current, sent.get_object(), manager(), patch_.force);
     if (!object) return object;
     if (current) return finishUpdate(std::move(*object), *current);
+    if (auto uid = uidOf(sent.get_object()); !uid.empty())
+      return refuse(answer::conflict(
+          kind(), call_.info.name,
+          fmt::format("uid mismatch: the provided object specified uid {}, and no existing object "
+                      "was found",
+                      uid)));
     prepareCreate(kind(), object->get_object());
     applyDefaults(kind(), *object);
     return object;
+  }
+
+  // A configuration must say what it is: the fields of another version would be taken away.
+  static Outcome<> checkNamesItsKind(const json::Value& sent) {
+    if (!sent.is_object()) return {};
+    const json::Object& root = sent.get_object();
+    if (!textAt(root, "apiVersion").empty() && !textAt(root, "kind").empty()) return {};
+    return refuse(answer::badRequest(
+        fmt::format("invalid object type: apiVersion '{}', kind '{}': an applied configuration "
+                    "needs both",
+                    textAt(root, "apiVersion"), textAt(root, "kind"))));
   }
 
   Outcome<json::Value> finishUpdate(json::Value object, const json::Object& current) {
