@@ -14,10 +14,12 @@ struct Command {
   int (*run)(const std::vector<std::string>& args);
 };
 
+int agent(const std::vector<std::string>& args);
 int apiserver(const std::vector<std::string>& args);
 int benchApi(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
 int scheduler(const std::vector<std::string>& args);
+int benchManager(const std::vector<std::string>& args);
 int manager(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);

@@ -13,9 +13,11 @@ namespace mangrove::cli {
 namespace {
 
 constexpr std::array kCommands = {
+    Command{"agent", "measures this node and reports it", &agent},
     Command{"apiserver", "a Kubernetes API from one directory, for one machine", &apiserver},
     Command{"bench api", "what an API server can do: ours, or any other one", &benchApi},
     Command{"bench client", "time and memory of listing and watching many pods", &benchClient},
+    Command{"bench manager", "a large cluster, a fresh manager, and its cost", &benchManager},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
     Command{"scheduler", "gives pods their nodes", &scheduler},
     Command{"manager", "decides what nodes have for sale", &manager},

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,13 +48,16 @@ PerfCounts scaled(const PerfReading& reading) {
 }
 
 Result<PerfGroup> PerfGroup::open(int cgroup, const CpuSet& cpus) {
+  // Ours may be a mere path descriptor, which perf does not take.
+  const UniqueFd dir(::openat(cgroup, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!dir) return failErrno(errno, "open a cgroup for perf");
   PerfGroup group;
   for (int cpu : cpus) {
     PerCpu one;
-    one.leader = openEvent(PERF_COUNT_HW_CPU_CYCLES, cgroup, cpu, -1, PERF_FLAG_PID_CGROUP);
+    one.leader = openEvent(PERF_COUNT_HW_CPU_CYCLES, dir.get(), cpu, -1, PERF_FLAG_PID_CGROUP);
     if (!one.leader) return refused(errno, cpu);
-    one.instructions =
-        openEvent(PERF_COUNT_HW_INSTRUCTIONS, cgroup, cpu, one.leader.get(), PERF_FLAG_PID_CGROUP);
+    one.instructions = openEvent(PERF_COUNT_HW_INSTRUCTIONS, dir.get(), cpu, one.leader.get(),
+                                 PERF_FLAG_PID_CGROUP);
     if (!one.instructions) return refused(errno, cpu);
     group.cpus_.push_back(std::move(one));
   }

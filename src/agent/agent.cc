@@ -1,0 +1,174 @@
+#include "agent/agent.h"
+
+#include <cmath>
+
+#include "base/log.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("agent");
+
+// Silent for so many periods, the tick is taken for dead.
+constexpr int kDeadTicks = 30;
+
+HistoryOptions historyOf(const AgentOptions& options, const Machine& machine) {
+  HistoryOptions history;
+  history.dir = options.historyDir;
+  history.bootId = machine.bootId();
+  history.hotPages = options.collect.coldPages;
+  return history;
+}
+
+}  // namespace
+
+NextTick nextTick(MonoTime planned, MonoTime now, Duration period) {
+  const MonoTime next = planned + period;
+  if (next > now) return {next, 0};
+  const auto missed = static_cast<uint64_t>((now - planned) / period);
+  return {planned + period * static_cast<int64_t>(missed + 1), missed};
+}
+
+Result<std::unique_ptr<Agent>> Agent::make(AgentSetup setup, AgentOptions options) {
+  if (options.node.empty())
+    return invalid("the node's name is not known: set --node-name or NODE_NAME");
+  auto machine = Machine::open(options.machine);
+  if (!machine) return pass(machine.error());
+  const auto& can = (*machine)->can();
+  options.collect.pressure &= can.has(kernel::Feature::kCgroupPressure);
+  options.collect.coldPages &= can.has(kernel::Feature::kColdPages);
+  options.collect.resctrl &= can.has(kernel::Feature::kResctrlMonitor);
+  options.collect.cpi &= can.has(kernel::Feature::kPerfCounters);
+  return std::unique_ptr<Agent>(new Agent(setup, std::move(options), *std::move(machine)));
+}
+
+Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> machine)
+    : setup_(setup),
+      options_(std::move(options)),
+      clock_(setup.clock),
+      machine_(std::move(machine)),
+      history_(History::open(historyOf(options_, *machine_), clock_.mono())),
+      collector_(*machine_, clock_, history_, options_.collect),
+      reporter_(
+          {setup.client, setup.owner, setup.clock, options_.node, options_.seed, options_.report}),
+      metrics_(setup.internal, setup.external, options_.node, clock_.wall()) {
+  for (const std::string& trouble : history_.troubles())
+    log.warn("history will not survive a restart: {}", trouble);
+  if (history_.restored()) log.info("history restored: {} pods known", history_.pods().tracks());
+  metrics_.capabilities(machine_->can());
+  if (options_.nodeMetricSeries)
+    reporter_.onStatus([this](const api::NodeMetricStatus& s) { metrics_.status(s); });
+  makeInformers();
+}
+
+Agent::~Agent() {
+  stop();
+  *self_ = nullptr;
+}
+
+client::InformerSetup Agent::following(const client::Kind& kind, std::string fieldSelector) const {
+  client::InformerSetup follow;
+  follow.client = &setup_.client;
+  follow.owner = &setup_.owner;
+  follow.home = &setup_.home;
+  follow.clock = &setup_.clock;
+  follow.follow.kind = kind;
+  follow.follow.fieldSelector = std::move(fieldSelector);
+  follow.raw = client::RawKeep::kNone;
+  follow.seed = options_.seed;
+  return follow;
+}
+
+void Agent::makeInformers() {
+  const std::string byName = "metadata.name=" + options_.node;
+  nodes_ = std::make_unique<client::Informer<api::Node>>(following(client::kind::kNode, byName));
+  nodes_->onChange([this](const client::Change<api::Node>& change) {
+    if (change.key != options_.node) return;
+    node_ = change.after;
+    if (node_) metrics_.nodeSeen(*node_);
+  });
+  slos_ =
+      std::make_unique<client::Informer<api::NodeSlo>>(following(client::kind::kNodeSlo, byName));
+  slos_->onChange([this](const client::Change<api::NodeSlo>& change) {
+    if (change.key == options_.node) collector_.setSlo(change.after);
+  });
+  nodeMetrics_ = std::make_unique<client::Informer<api::NodeMetric>>(
+      following(client::kind::kNodeMetric, byName));
+  nodeMetrics_->onChange([this](const client::Change<api::NodeMetric>& change) {
+    if (change.key == options_.node) reporter_.follow(change.after);
+  });
+  if (!options_.watchPods) return;
+  pods_ = std::make_unique<client::Informer<api::Pod>>(
+      following(client::kind::kPod, "spec.nodeName=" + options_.node));
+  pods_->onChange([this](const client::Change<api::Pod>& change) {
+    const bool here = change.after && change.after->nodeName == options_.node;
+    if (change.before && (!here || change.before->meta.uid != change.after->meta.uid))
+      book_.remove(change.before->meta.uid.str());
+    if (here) book_.put(change.after);
+  });
+}
+
+void Agent::start() {
+  running_ = true;
+  nodes_->start();
+  slos_->start();
+  nodeMetrics_->start();
+  if (pods_) pods_->start();
+  const Duration period = options_.collect.period;
+  const Duration now = clock_.mono().time_since_epoch();
+  next_ = MonoTime(now - now % period + period);
+  arm();
+}
+
+void Agent::stop() {
+  running_ = false;
+  timer_.reset();
+}
+
+void Agent::arm() {
+  timer_ = clock_.at(next_, [self = self_, owner = &setup_.owner, planned = next_] {
+    owner->post([self, planned] {
+      if (*self != nullptr && (*self)->running_) (*self)->tick(planned);
+    });
+  });
+}
+
+void Agent::tick(MonoTime planned) {
+  const MonoTime begun = clock_.mono();
+  const Look& look = collector_.tick(book_);
+  reporter_.tick(look, [] { return Predicted{}; });
+  for (const auto& fn : onLook_) fn(look);
+  const MonoTime ended = clock_.mono();
+  lastTick_ = ended;
+  const NextTick next = nextTick(planned, ended, options_.collect.period);
+  metrics_.tick({ended - begun, begun - planned, next.missed}, look, collector_.stats(),
+                reporter_.stats());
+  if (!running_) return;
+  next_ = next.at;
+  arm();
+}
+
+Result<> Agent::liveness() const {
+  if (lastTick_ == MonoTime::min()) return {};
+  const Duration silent = clock_.mono() - lastTick_;
+  if (silent > options_.collect.period * kDeadTicks + std::chrono::seconds(30))
+    return fail(Code::kUnavailable, "no tick for {} s",
+                std::chrono::duration_cast<std::chrono::seconds>(silent).count());
+  return {};
+}
+
+Result<> Agent::readiness() const {
+  if (lastTick_ == MonoTime::min()) return fail(Code::kUnavailable, "no tick yet");
+  const auto synced = [](const auto& informer, const char* what) -> Result<> {
+    if (!informer || informer->hasSynced()) return {};
+    const auto trouble = informer->trouble();
+    return fail(Code::kUnavailable, "{} not read yet{}{}", what, trouble ? ": " : "",
+                trouble ? trouble->text() : "");
+  };
+  for (const Result<>& one : {synced(nodes_, "Node"), synced(slos_, "NodeSLO"),
+                              synced(nodeMetrics_, "NodeMetric"), synced(pods_, "pods")})
+    if (!one) return one;
+  return {};
+}
+
+}  // namespace mangrove::agent

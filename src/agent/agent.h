@@ -1,0 +1,122 @@
+#pragma once
+// The observing half of the node daemon: every tick it looks at the machine, remembers, learns and
+// reports. Usable in any process: `mangrove agent` runs it alone, `mangrove up` beside everything
+// else.
+//
+//   auto agent = Agent::make({client, clock, owner, worker.mailbox(), internal, external},
+//                            {.node = "n1", .machine = liveMachine()});
+//   (*agent)->start();                      // … and then owner.run()
+//   (*agent)->onLook([&](const Look& look) { strategies.decide(look); });
+//
+// Made, used and destroyed in the owner's thread. Destroy it before the client and the mailboxes.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agent/collect/collector.h"
+#include "agent/look.h"
+#include "agent/machine.h"
+#include "agent/metrics.h"
+#include "agent/report/reporter.h"
+#include "agent/series/history.h"
+#include "api/koordinator/node_metric.h"
+#include "api/koordinator/node_slo.h"
+#include "api/node.h"
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "base/metrics.h"
+#include "client/api_client.h"
+#include "client/informer.h"
+
+namespace mangrove::agent {
+
+struct AgentSetup {
+  client::ApiClient& client;
+  Clock& clock;
+  Mailbox& owner;
+  Mailbox& home;       // where objects are decoded; may be the owner's
+  Registry& internal;  // the agent's own series
+  Registry& external;  // series about pods, for users
+};
+
+struct AgentOptions {
+  std::string node;
+  MachineOptions machine = {};
+  CollectorOptions collect = {};
+  std::string historyDir = {};  // "": history does not survive a restart
+  bool report = true;
+  bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
+  uint64_t seed = 1;
+  // Pods from the API watch; off when another source feeds the book (kubelet).
+  bool watchPods = true;
+};
+
+class Agent {
+ public:
+  static Result<std::unique_ptr<Agent>> make(AgentSetup setup, AgentOptions options);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // Begins to tick and to follow the API. Returns at once.
+  void start();
+  // Ends ticking; what is in flight is dropped.
+  void stop();
+
+  // After each tick, in the order of registration.
+  void onLook(std::function<void(const Look&)> fn) { onLook_.push_back(std::move(fn)); }
+  // One tick now, for tests and single-threaded compositions.
+  void tickNow() { tick(clock_.mono()); }
+
+  const Look& look() const { return collector_.look(); }
+  const Machine& machine() const { return *machine_; }
+  const History& history() const { return history_; }
+  PodBook& book() { return book_; }
+  CollectorStats collectorStats() const { return collector_.stats(); }
+  const ReporterStats& reporterStats() const { return reporter_.stats(); }
+  std::shared_ptr<const api::Node> node() const { return node_; }
+  const AgentOptions& options() const { return options_; }
+
+  // Why the agent does not (fully) do its work; ok when it does.
+  Result<> liveness() const;
+  Result<> readiness() const;
+
+ private:
+  Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> machine);
+  client::InformerSetup following(const client::Kind& kind, std::string fieldSelector) const;
+  void makeInformers();
+  void arm();
+  void tick(MonoTime planned);
+
+  AgentSetup setup_;
+  AgentOptions options_;
+  Clock& clock_;
+  std::unique_ptr<Machine> machine_;
+  History history_;
+  PodBook book_;
+  Collector collector_;
+  Reporter reporter_;
+  AgentMetrics metrics_;
+  std::shared_ptr<const api::Node> node_;
+  std::unique_ptr<client::Informer<api::Node>> nodes_;
+  std::unique_ptr<client::Informer<api::NodeSlo>> slos_;
+  std::unique_ptr<client::Informer<api::NodeMetric>> nodeMetrics_;
+  std::unique_ptr<client::Informer<api::Pod>> pods_;
+  std::vector<std::function<void(const Look&)>> onLook_;
+  MonoTime next_{};
+  Timer timer_;
+  bool running_ = false;
+  MonoTime lastTick_ = MonoTime::min();
+  // What timers hold: they may fire after we are gone.
+  std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);
+};
+
+// The tick after `now` on the grid of `period`, and how many were missed since `planned`.
+struct NextTick {
+  MonoTime at{};
+  uint64_t missed = 0;
+};
+NextTick nextTick(MonoTime planned, MonoTime now, Duration period);
+
+}  // namespace mangrove::agent

@@ -1,0 +1,129 @@
+#include "agent/collect/best_effort.h"
+
+#include <algorithm>
+
+#include "agent/collect/usage_rules.h"
+#include "kernel/control_files.h"
+#include "kernel/scan.h"
+
+namespace mangrove::agent {
+namespace {
+
+std::string fileOf(const Machine& machine, std::string_view resource, std::string_view cgroup) {
+  return kernel::filePath(machine.trees(), *kernel::findResource(resource), cgroup).value_or("");
+}
+
+// v1 has no "effective" file: what is configured is what is used.
+std::string cpusetFile(const Machine& machine, std::string_view cgroup) {
+  return fileOf(machine, machine.trees().isV2() ? "cpuset.cpus.effective" : "cpuset.cpus", cgroup);
+}
+
+std::optional<size_t> sizeOf(std::string_view text) {
+  const auto set = CpuSet::parse(trim(text));
+  return set ? std::optional(set->size()) : std::nullopt;
+}
+
+}  // namespace
+
+BestEffortMeter::BestEffortMeter(const Machine& machine)
+    : machine_(&machine),
+      cgroup_(machine.layout().tierDir(kernel::PodTier::kBestEffort)),
+      cpu_(fileOf(machine, "cpuacct.usage", cgroup_)),
+      cpuset_(cpusetFile(machine, cgroup_)),
+      quota_(fileOf(machine, "cpu.cfs_quota_us", cgroup_)) {
+  if (!machine.trees().isV2()) period_ = HotFile(fileOf(machine, "cpu.cfs_period_us", cgroup_));
+}
+
+BestEffortLook BestEffortMeter::sample(Reader& reader, const Clock& clock,
+                                       const CgroupMirror& mirror, const PodBook& book,
+                                       MeterTroubles& troubles) {
+  BestEffortLook out;
+  out.usage = usage(reader, clock, troubles);
+  out.limit = limit(reader, clock.mono(), mirror);
+  if (requestVersion_ != book.version()) {
+    request_ = {};
+    book.each([&](const PodPtr& pod) {
+      if (api::rawQos(pod->meta.labels) == api::Qos::kBe) request_ += batchRequest(*pod);
+    });
+    requestVersion_ = book.version();
+  }
+  out.request = request_;
+  return out;
+}
+
+std::optional<MilliCpu> BestEffortMeter::usage(Reader& reader, const Clock& clock,
+                                               MeterTroubles& troubles) {
+  const MonoTime at = clock.mono();
+  const auto text = reader.read(cpu_);
+  if (!text) {
+    before_.reset();
+    return std::nullopt;
+  }
+  const auto used = kernel::parseCpuUsage(*text, machine_->trees().version());
+  if (!used) {
+    ++troubles.unreadable;
+    before_.reset();
+    return std::nullopt;
+  }
+  const auto before = std::exchange(before_, std::pair(*used, at));
+  if (!before) return MilliCpu{0};
+  if (*used < before->first) {
+    ++troubles.shrunk;
+    return std::nullopt;
+  }
+  const MilliCpu milli = bestEffortUsage(before->first, *used, at - before->second);
+  if (static_cast<double>(milli.v) <= 1000 * (machine_->largestUsage() * CpuRate::kTolerance + 1))
+    return milli;
+  ++troubles.implausible;
+  return std::nullopt;
+}
+
+std::optional<size_t> BestEffortMeter::cpusetSize(Reader& reader, HotFile& file) {
+  const auto text = reader.read(file);
+  return text ? sizeOf(*text) : std::nullopt;
+}
+
+// The smallest set counts: a sandbox keeps all CPUs while its containers are confined.
+void BestEffortMeter::readContainerCpusets(Reader& reader, const CgroupMirror& mirror) {
+  smallestContainer_.reset();
+  for (const auto& pod : mirror.pods()) {
+    if (pod->tier != kernel::PodTier::kBestEffort) continue;
+    for (const MirroredContainer& container : pod->containers) {
+      const auto text = reader.readOnce(cpusetFile(*machine_, container.meter.cgroup()));
+      const auto size = text ? sizeOf(*text) : std::nullopt;
+      // An empty set has not been set yet: it says nothing.
+      if (!size || *size == 0) continue;
+      smallestContainer_ = std::min(smallestContainer_.value_or(*size), *size);
+    }
+  }
+}
+
+std::optional<std::pair<int64_t, int64_t>> BestEffortMeter::quota(Reader& reader) {
+  const auto text = reader.read(quota_);
+  if (!text) return std::nullopt;
+  if (machine_->trees().isV2()) {
+    const kernel::CpuMax max = kernel::parseCpuMax(*text);
+    if (!max.quotaUs || !max.periodUs) return std::nullopt;
+    return std::pair(*max.quotaUs, *max.periodUs);
+  }
+  const auto quota = kernel::parseOnly<int64_t>(*text);
+  const auto periodText = reader.read(period_);
+  const auto period = periodText ? kernel::parseOnly<int64_t>(*periodText) : std::nullopt;
+  if (!quota || !period) return std::nullopt;
+  return std::pair(*quota, *period);
+}
+
+std::optional<MilliCpu> BestEffortMeter::limit(Reader& reader, MonoTime now,
+                                               const CgroupMirror& mirror) {
+  const auto own = cpusetSize(reader, cpuset_);
+  const auto cap = quota(reader);
+  if (!own || !cap) return std::nullopt;
+  if (containersAt_ == MonoTime::min() || now - containersAt_ >= kContainerCpusets) {
+    readContainerCpusets(reader, mirror);
+    containersAt_ = now;
+  }
+  return bestEffortLimit(std::min(*own, smallestContainer_.value_or(*own)), cap->first,
+                         cap->second);
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,49 @@
+#include "agent/collect/usage_rules.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "api/names.h"
+
+namespace mangrove::agent {
+
+CpuAndMemory systemUsage(const CpuAndMemory& node, const CpuAndMemory& pods,
+                         const CpuAndMemory& hostApps) {
+  return {std::max(0.0, node.cpu - pods.cpu - hostApps.cpu),
+          std::max(Bytes{0}, node.memory - pods.memory - hostApps.memory)};
+}
+
+std::vector<double> numaSystemCpu(double systemCpu, std::span<const double> nodeCpu) {
+  const double sum = std::accumulate(nodeCpu.begin(), nodeCpu.end(), 0.0);
+  std::vector<double> out;
+  for (double cpu : nodeCpu) out.push_back(sum > 0 ? systemCpu * cpu / sum : 0);
+  return out;
+}
+
+MilliCpu bestEffortLimit(size_t smallestCpuset, int64_t quotaUs, int64_t periodUs) {
+  const MilliCpu byCpus{static_cast<int64_t>(smallestCpuset) * 1000};
+  if (quotaUs < 0 || periodUs <= 0) return byCpus;
+  return std::min(byCpus, (MilliCpu{quotaUs} * 1000) / periodUs);
+}
+
+MilliCpu bestEffortUsage(Duration counterBefore, Duration counterNow, Duration elapsed) {
+  using std::chrono::milliseconds;
+  const int64_t usedMs =
+      std::chrono::duration_cast<milliseconds>(counterNow - counterBefore).count();
+  const int64_t elapsedMs = std::chrono::duration_cast<milliseconds>(elapsed).count();
+  if (elapsedMs <= 0 || usedMs < 0) return {};
+  return (MilliCpu{usedMs} * 1000) / elapsedMs;
+}
+
+MilliCpu batchRequest(const api::Pod& pod) {
+  MilliCpu sum;
+  const auto add = [&](const api::Container& container) {
+    sum += MilliCpu{container.requests.amount(api::resource::kBatchCpu).value()};
+  };
+  for (const api::Container& container : pod.spec->containers) add(container);
+  for (const api::Container& container : pod.spec->initContainers)
+    if (container.isSidecar) add(container);
+  return sum;
+}
+
+}  // namespace mangrove::agent

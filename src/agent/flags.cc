@@ -1,0 +1,157 @@
+#include "agent/flags.h"
+
+#include <array>
+
+namespace mangrove::agent {
+namespace {
+
+// Accepted so that the reference's manifests start unchanged. First those that meant nothing there
+// either or belong to its time-series database; then those of the enforcing half.
+constexpr std::array<std::string_view, 60> kIgnored = {"enable-pprof",
+                                                       "pprof-addr",
+                                                       "configmap-name",
+                                                       "configmap-namespace",
+                                                       "report-interval",
+                                                       "metric-gc-interval-seconds",
+                                                       "metric-expire-seconds",
+                                                       "tsdb-path",
+                                                       "tsdb-retention-duration",
+                                                       "tsdb-enable-prometheus-metric",
+                                                       "tsdb-stripe-size",
+                                                       "tsdb-max-bytes",
+                                                       "tsdb-wal-segment-size",
+                                                       "tsdb-max-block-chunk-segment-size",
+                                                       "tsdb-min-block-duration",
+                                                       "tsdb-max-block-duration",
+                                                       "tsdb-head-chunks-write-buffer-size",
+                                                       "collect-sys-metric-outdated-interval",
+                                                       "collect-node-storage-info-interval",
+                                                       "enable-pagecache-collector",
+                                                       "enable-pod-taskids",
+                                                       "xpu-enforce-collect-from-device-infos",
+                                                       "var-run-root-dir",
+                                                       "run-root-dir",
+                                                       "containerd-endpoint",
+                                                       "docker-endpoint",
+                                                       "pouch-endpoint",
+                                                       "default-runtime-type",
+                                                       "hami-core-library-directory-path",
+                                                       "pod-resources-proxy-path",
+                                                       "xpu-device-infos-dir",
+                                                       "audit-log-dir",
+                                                       "audit-verbose",
+                                                       "audit-max-disk-space-mb",
+                                                       "audit-max-concurrent-readers",
+                                                       "audit-max-events-limit",
+                                                       "reconcile-interval-seconds",
+                                                       "cpu-suppress-interval-seconds",
+                                                       "cpu-evict-interval-seconds",
+                                                       "memory-evict-interval-seconds",
+                                                       "memory-evict-cool-time-seconds",
+                                                       "cpu-evict-cool-time-seconds",
+                                                       "only-evict-by-api",
+                                                       "resource-force-update-seconds",
+                                                       "runtime-hooks-network",
+                                                       "runtime-hooks-addr",
+                                                       "runtime-hooks-failure-policy",
+                                                       "runtime-hooks-plugin-failure-policy",
+                                                       "runtime-hooks-config-path",
+                                                       "runtime-hooks-host-endpoint",
+                                                       "runtime-hooks-nri-connect-timeout",
+                                                       "runtime-hooks-nri-backoff-duration",
+                                                       "runtime-hooks-nri-backoff-cap",
+                                                       "runtime-hooks-nri-backoff-steps",
+                                                       "runtime-hooks-nri-backoff-factor",
+                                                       "runtime-hooks-nri-socket-path",
+                                                       "runtime-hooks-nri-plugin-name",
+                                                       "runtime-hooks-nri-plugin-index",
+                                                       "runtime-hooks-disable-stages",
+                                                       "runtime-hooks-reconcile-interval"};
+constexpr std::array<std::string_view, 2> kIgnoredToo = {"enable-nri-runtime-hook",
+                                                         "disable-unset-cpu-quota"};
+
+constexpr Duration kShortestTick = std::chrono::milliseconds(100);
+
+// `said`, else the DaemonSet's mount point when it is there, else the usual place.
+std::string place(const kernel::SysRoot& root, const std::string& said, const char* mounted,
+                  const char* usual) {
+  if (!said.empty()) return kernel::joinPath({said});
+  return root.exists(mounted).value_or(false) ? mounted : usual;
+}
+
+}  // namespace
+
+void AgentFlags::declare(frame::Flags& flags) {
+  flags.add("root", root, "directory under which the machine's proc, sys and cgroups are");
+  flags.add("node-name", node, "name of this node; default: the environment's NODE_NAME");
+  flags.add("kubeconfig", kubeconfig, "file with the API server's address and credentials");
+  flags.add("context", context, "which context of the kubeconfig");
+  flags.add("history-dir", historyDir,
+            "where recent usage survives a restart; '' keeps it in memory");
+  flags.add("pod-source", podSource, "where pods come from: api or kubelet");
+  flags.add("cgroup-driver", cgroupDriver, "systemd or cgroupfs; default: found out");
+  flags.add("max-open-files", descriptors, "kernel files kept open at most");
+  flags.add("kube-api-qps", perSecond, "requests per second to the API server");
+  flags.add("kube-api-burst", burst, "requests at once beyond the rate");
+  flags.add("cgroup-root-dir", cgroupRoot, "cgroup file systems, below --root");
+  flags.add("sys-root-dir", sysRoot, "sysfs, below --root");
+  flags.add("sys-fs-root-dir", sysFsRoot, "sysfs's fs directory (resctrl), below --root");
+  flags.add("proc-root-dir", procRoot, "procfs, below --root");
+  flags.add("var-lib-kubelet-dir", kubeletDir, "the kubelet's directory, below --root");
+  flags.add("kubelet-preferred-address-type", addressType, "which address of the node to ask");
+  flags.add("kubelet-sync-interval", kubeletInterval, "how often the kubelet is asked for pods");
+  flags.add("kubelet-sync-timeout", kubeletTimeout, "how long its answer is waited for");
+  flags.add("kubelet-insecure-tls", kubeletInsecure, "ask the kubelet's read-only port over HTTP");
+  flags.add("kubelet-read-only-port", kubeletReadOnlyPort, "that port");
+  flags.add("disable-query-kubelet-config", noKubeletConfig, "do not ask for /configz");
+  flags.add("collect-res-used-interval", collectInterval, "time between ticks, from 100ms");
+  flags.add("collect-node-cpu-info-interval", cpuInfoInterval, "how often CPUs are looked at");
+  flags.add("cpi-collector-interval", cpiInterval, "how often cycles are counted");
+  flags.add("collect-cpi-timewindow", cpiWindow, "for how long");
+  flags.add("psi-collector-interval", psiInterval, "how often pods' pressure is read");
+  flags.add("coldpage-collector-interval", coldInterval, "how often idle pages are read");
+  flags.add("resctrl-collector-interval", resctrlInterval, "how often resctrl is read");
+  flags.add("enable-resctrl-collector", resctrlCollector, "read resctrl's monitors");
+  flags.add("enable-node-metric-report", reportNodeMetric, "write the NodeMetric");
+  flags.add("node-topology-sync-interval", topologyInterval,
+            "how often the NodeResourceTopology is compared; 0: never");
+  flags.add("prediction-checkpoint-filepath", checkpointDir, "where models survive a restart");
+  flags.add("prediction-cold-start-duration", coldStart, "how long a model must have learnt");
+  flags.add("prediction-safety-margin-percent", safetyMargin, "added to predicted peaks");
+  flags.add("prediction-memory-histogram-decay-halflife", memoryHalfLife, "of memory models");
+  flags.add("prediction-cpu-histogram-decay-halflife", cpuHalfLife, "of cpu models");
+  flags.add("prediction-training-interval", trainingInterval, "between two lessons");
+  flags.add("prediction-model-expiration-duration", modelExpiry, "of models without lessons");
+  flags.add("prediction-model-checkpoint-interval", checkpointInterval, "between two checkpoints");
+  flags.add("prediction-model-checkpoint-max-per-step", checkpointsPerStep, "models at once");
+  flags.ignore(kIgnored);
+  flags.ignore(kIgnoredToo);
+}
+
+Result<> AgentFlags::check() const {
+  if (collectInterval < kShortestTick)
+    return invalid("--collect-res-used-interval {} ms: want at least 100 ms",
+                   std::chrono::duration_cast<std::chrono::milliseconds>(collectInterval).count());
+  if (podSource != "api" && podSource != "kubelet")
+    return invalid("--pod-source '{}': want api or kubelet", podSource);
+  if (!cgroupDriver.empty() && cgroupDriver != "systemd" && cgroupDriver != "cgroupfs")
+    return invalid("--cgroup-driver '{}': want systemd or cgroupfs", cgroupDriver);
+  if (safetyMargin < 0 || safetyMargin > 1000)
+    return invalid("--prediction-safety-margin-percent {}: want 0 to 1000", safetyMargin);
+  for (Duration d : {memoryHalfLife, cpuHalfLife, trainingInterval, modelExpiry})
+    if (d < std::chrono::seconds(1))
+      return invalid("--prediction-…: half-lives, interval and expiration want at least 1s");
+  return {};
+}
+
+kernel::Mounts AgentFlags::mounts(const kernel::SysRoot& rootDir) const {
+  kernel::Mounts mounts;
+  mounts.proc = place(rootDir, procRoot, "host-proc", "proc");
+  mounts.sys = place(rootDir, sysRoot, "host-sys", "sys");
+  mounts.cgroup = place(rootDir, cgroupRoot, "host-cgroup", "sys/fs/cgroup");
+  mounts.resctrl =
+      kernel::joinPath({place(rootDir, sysFsRoot, "host-sys-fs", "sys/fs"), "resctrl"});
+  return mounts;
+}
+
+}  // namespace mangrove::agent

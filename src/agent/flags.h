@@ -1,0 +1,68 @@
+#pragma once
+// The agent's flags: the reference's names and defaults where they mean something to us, accepted
+// and without effect where they do not, and our own beside them.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "frame/flags.h"
+#include "kernel/hierarchies.h"
+#include "kernel/sys_root.h"
+
+namespace mangrove::agent {
+
+struct AgentFlags {
+  // Ours.
+  std::string root = "/";
+  std::string node;  // "": $NODE_NAME
+  std::string kubeconfig, context;
+  std::string historyDir = "/run/mangrove/agent";
+  std::string podSource = "api";  // api, kubelet
+  std::string cgroupDriver;       // "": find out
+  int64_t descriptors = 20000;
+  // The reference's: connection.
+  double perSecond = 20;
+  double burst = 30;
+  // Paths; "" is found out: the DaemonSet's mount points when they are there, else the usual ones.
+  std::string cgroupRoot, sysRoot, sysFsRoot, procRoot;
+  std::string kubeletDir = "/var/lib/kubelet/";
+  // Kubelet.
+  std::string addressType = "InternalIP";
+  Duration kubeletInterval = std::chrono::seconds(10);
+  Duration kubeletTimeout = std::chrono::seconds(3);
+  bool kubeletInsecure = false;
+  int64_t kubeletReadOnlyPort = 10255;
+  bool noKubeletConfig = false;
+  // Collectors.
+  Duration collectInterval = std::chrono::seconds(1);
+  Duration cpuInfoInterval = std::chrono::seconds(60);
+  Duration cpiInterval = std::chrono::seconds(60);
+  Duration cpiWindow = std::chrono::seconds(10);
+  Duration psiInterval = std::chrono::seconds(10);
+  Duration coldInterval = std::chrono::seconds(5);
+  Duration resctrlInterval = std::chrono::seconds(10);
+  bool resctrlCollector = false;
+  // Reports.
+  bool reportNodeMetric = true;
+  Duration topologyInterval = std::chrono::seconds(3);
+  // Prediction.
+  std::string checkpointDir = "/var/lib/mangrove/agent/prediction";
+  Duration coldStart = std::chrono::hours(24);
+  int64_t safetyMargin = 10;
+  Duration memoryHalfLife = std::chrono::hours(24);
+  Duration cpuHalfLife = std::chrono::hours(12);
+  Duration trainingInterval = std::chrono::minutes(1);
+  Duration modelExpiry = std::chrono::minutes(30);
+  Duration checkpointInterval = std::chrono::minutes(10);
+  int64_t checkpointsPerStep = 12;
+
+  void declare(frame::Flags& flags);
+  // A sentence for the first flag that makes no sense.
+  Result<> check() const;
+  // Paths relative to `root`, as they are on this machine.
+  kernel::Mounts mounts(const kernel::SysRoot& rootDir) const;
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,45 @@
+#include "agent/gates.h"
+
+namespace mangrove::agent {
+namespace {
+
+using enum Maturity;
+
+constexpr GateInfo kGates[] = {
+    {"AuditEvents", false, kAlpha, "keep a log of what the agent changed"},
+    {"AuditEventsHTTPHandler", false, kAlpha, "serve that log on /events"},
+    {"BECPUSuppress", true, kBeta, "keep best-effort CPU below the threshold"},
+    {"BECPUManager", false, kAlpha, "pin best-effort pods to their NUMA node's pool"},
+    {"BECPUEvict", false, kAlpha, "evict best-effort pods that get too little CPU"},
+    {"CPUEvict", false, kAlpha, "evict by CPU use of the node"},
+    {"CPUAllocatableEvict", false, kAlpha, "evict by CPU requests over what is for sale"},
+    {"BEMemoryEvict", false, kAlpha, "evict best-effort pods when memory runs short"},
+    {"MemoryEvict", false, kAlpha, "evict by memory use of the node"},
+    {"MemoryAllocatableEvict", false, kAlpha, "evict by memory requests over what is for sale"},
+    {"CPUBurst", true, kBeta, "let limited pods burst"},
+    {"SystemConfig", false, kAlpha, "set kernel parameters"},
+    {"RdtResctrl", true, kBeta, "cache and bandwidth shares by resctrl"},
+    {gate::kResctrlCollector, false, kAlpha, "cache occupancy and memory bandwidth"},
+    {"CgroupReconcile", false, kAlpha, "memory protection of pods"},
+    {gate::kNodeTopologyReport, true, kBeta, "write the NodeResourceTopology"},
+    {"Accelerators", false, kAlpha, "report GPUs and other accelerators"},
+    {"RDMADevices", false, kAlpha, "report RDMA devices"},
+    {gate::kCpiCollector, false, kAlpha, "cycles and instructions per container"},
+    {"Libpfm4", false, kAlpha, "accepted; counters are always read in one group"},
+    {gate::kPsiCollector, false, kAlpha, "pressure per pod and container"},
+    {"BlkIOReconcile", false, kAlpha, "block I/O limits"},
+    {gate::kColdPageCollector, false, kAlpha, "idle page cache (kernels with kidled)"},
+    {gate::kHugePageReport, false, kAlpha, "huge pages in the NodeResourceTopology"},
+    {"PodResourcesProxy", false, kAlpha, "serve pod resources with devices of ours"},
+    {"HamiCoreVGPUMonitor", false, kAlpha, "monitor shared GPUs"},
+    {"PerCPUMetric", false, kAlpha, "a series per CPU of the shared pools"},
+    {gate::kNodeMetricSeries, false, kAlpha, "the reported usages as gauges"},
+};
+
+}  // namespace
+
+std::span<const GateInfo> agentGates() {
+  return kGates;
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,24 @@
+#pragma once
+// The agent's feature gates: the reference's names and defaults. Those of the enforcing half are
+// known here too, so that one list of arguments fits.
+
+#include <span>
+#include <string_view>
+
+#include "base/feature_gates.h"
+
+namespace mangrove::agent {
+
+namespace gate {
+inline constexpr std::string_view kNodeTopologyReport = "NodeTopologyReport";
+inline constexpr std::string_view kResctrlCollector = "ResctrlCollector";
+inline constexpr std::string_view kCpiCollector = "CPICollector";
+inline constexpr std::string_view kPsiCollector = "PSICollector";
+inline constexpr std::string_view kColdPageCollector = "ColdPageCollector";
+inline constexpr std::string_view kHugePageReport = "HugePageReport";
+inline constexpr std::string_view kNodeMetricSeries = "NodeMetricPromMetrics";
+}  // namespace gate
+
+std::span<const GateInfo> agentGates();
+
+}  // namespace mangrove::agent

@@ -1,0 +1,116 @@
+#pragma once
+// One coherent look at the machine: what a tick measured, and what everybody in that tick sees.
+// Strategies, reports, predictions and metrics take a Look and never read the kernel themselves.
+//
+//   const Look& look = collector.tick();
+//   for (const PodLook& pod : look.pods) if (pod.usage.cpu) …
+//
+// Valid until the next tick; owner thread. An absent number means "not known this tick", never 0.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/collect/cgroup_meter.h"
+#include "agent/collect/pod_book.h"
+#include "agent/machine.h"
+#include "agent/series/history.h"
+#include "api/classes.h"
+#include "api/koordinator/node_slo.h"
+#include "kernel/perf_group.h"
+#include "kernel/resctrl_mon.h"
+
+namespace mangrove::agent {
+
+struct Usage {
+  std::optional<double> cpu;  // cores
+  std::optional<Bytes> memory;
+  std::optional<Bytes> memoryWithCache;
+  std::optional<Bytes> memoryHot;  // with page cache but without its cold part
+};
+
+struct NumaLook {
+  int node = 0;
+  Usage usage;
+  Usage system;
+};
+
+// Best-effort work as a whole.
+struct BestEffortLook {
+  std::optional<MilliCpu> usage;
+  MilliCpu request;
+  std::optional<MilliCpu> limit;  // what its cpuset and quota allow
+};
+
+struct NodeLook {
+  Usage usage;
+  Usage system;  // neither pods nor host applications
+  Usage pods;    // the pods' cgroup as a whole
+  Bytes memoryTotal;
+  std::vector<NumaLook> numa;
+  BestEffortLook bestEffort;
+  PressureSet pressure;
+};
+
+struct ContainerLook {
+  uint64_t serial = 0;      // no other pod or container ever has it
+  std::string_view id;      // without the runtime in front
+  std::string_view fullId;  // "containerd://…"; empty while the pod's status does not name it
+  std::string_view name;
+  std::string_view cgroup;
+  Usage usage;
+  std::optional<double> throttled;
+  std::optional<double> runQueue;
+  PressureSet pressure;
+  std::optional<kernel::PerfCounts> counts;  // of the last window of the CPI collector
+};
+
+struct PodLook {
+  uint64_t serial = 0;
+  std::string_view id;   // as the cgroup's name has it
+  PodPtr pod;            // null: the API has not told us (yet)
+  std::string_view uid;  // the history's subject
+  std::string_view cgroup;
+  kernel::PodTier tier{};
+  api::Qos qos = api::Qos::kNone;
+  api::PriorityBand band = api::PriorityBand::kNone;
+  Usage usage;
+  std::optional<double> throttled;
+  std::optional<double> runQueue;
+  PressureSet pressure;
+  std::span<const ContainerLook> containers;
+};
+
+struct HostAppLook {
+  std::string_view name;
+  std::string cgroup;
+  api::Qos qos = api::Qos::kNone;
+  api::PriorityBand band = api::PriorityBand::kNone;
+  Usage usage;
+};
+
+// Last-level cache and bandwidth of one class, per cache.
+struct ResctrlLook {
+  std::string_view group;  // LSR, LS, BE
+  std::vector<kernel::CacheSample> caches;
+};
+
+struct Look {
+  MonoTime at{};
+  WallTime wall{};
+  Duration since{};  // since the tick before; zero for the first
+  const Machine* machine = nullptr;
+  NodeLook node;
+  std::span<const PodLook> pods;
+  std::span<const HostAppLook> hostApps;
+  std::span<const ResctrlLook> resctrl;
+  const PodBook* book = nullptr;
+  const api::NodeSloSpec* slo = nullptr;  // null: no NodeSLO seen
+  const History* history = nullptr;
+};
+
+}  // namespace mangrove::agent

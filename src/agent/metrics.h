@@ -1,0 +1,80 @@
+#pragma once
+// The agent's Prometheus series: the reference's names and labels, and our own about the agent
+// itself (mangrove_agent_*). Series with a node label appear once the Node object was seen.
+//
+//   AgentMetrics metrics(internal, external, "node-1");
+//   metrics.tick({.duration = 800us}, look, stats);
+//
+// Owner thread; the registries may be read by any.
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "agent/collect/collector.h"
+#include "agent/look.h"
+#include "agent/report/reporter.h"
+#include "api/node.h"
+#include "base/metrics.h"
+
+namespace mangrove::agent {
+
+struct TickCost {
+  Duration duration{};
+  Duration lateness{};
+  uint64_t missed = 0;
+};
+
+class AgentMetrics {
+ public:
+  AgentMetrics(Registry& internal, Registry& external, std::string node, WallTime started);
+
+  void nodeSeen(const api::Node& node);
+  void tick(const TickCost& cost, const Look& look, const CollectorStats& stats,
+            const ReporterStats& report);
+  // The statuses of the NodeMetric as gauges (gate NodeMetricPromMetrics).
+  void status(const api::NodeMetricStatus& status);
+  void capabilities(const kernel::Capabilities& can);
+  Counter& clockJumps() { return clockJumps_; }
+
+ private:
+  void makeSelf(Registry& internal);
+  void counters(const CollectorStats& stats, const ReporterStats& report);
+  void pods(const Look& look);
+  void podResources(const Look& look);
+  void pressure(const LabelValues& base, GaugeFamily& family, const PressureSet& set);
+  void hostApps(const Look& look);
+  void resctrl(const Look& look);
+
+  std::string node_;
+  bool seen_ = false;
+  Registry& internal_;
+  Registry& external_;
+  GaugeFamily& startTime_;
+  GaugeFamily& nodeCpu_;
+  GaugeFamily& nodeMemory_;
+  GaugeFamily& beUsed_;
+  GaugeFamily& hostApp_;
+  GaugeFamily& allocatable_;
+  GaugeFamily& requests_;
+  GaugeFamily& limits_;
+  GaugeFamily& cpi_;
+  GaugeFamily& containerPsi_;
+  GaugeFamily& podPsi_;
+  GaugeFamily& llc_;
+  GaugeFamily& bandwidth_;
+  CounterFamily& cpuInfo_;
+  CounterFamily& numaInfo_;
+
+  Histogram tickSeconds_, latenessSeconds_;
+  Counter missed_, syscalls_, reads_, readFailures_, unreadable_, implausible_, shrunk_;
+  Counter reportsSent_, reportsSkipped_, reportsFailed_, reportsEarly_, reportBytes_, wholeBytes_;
+  Counter clockJumps_;
+  Gauge openFiles_, podsGauge_, containersGauge_, historyBytes_;
+  CollectorStats lastStats_;
+  ReporterStats lastReport_;
+  uint64_t bookVersion_ = ~uint64_t{0};
+  MonoTime detailAt_ = MonoTime::min();
+};
+
+}  // namespace mangrove::agent

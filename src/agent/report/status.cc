@@ -1,0 +1,168 @@
+#include "agent/report/status.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "api/names.h"
+
+namespace mangrove::agent {
+namespace {
+
+int64_t whole(double value) {
+  if (!(value > 0)) return 0;
+  if (value >= 9.2e18) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(value);
+}
+
+uint32_t nodeMemory(MemoryPolicy policy, bool hot) {
+  if (policy == MemoryPolicy::kWithCache) return node_column::kMemoryWithCache;
+  if (policy == MemoryPolicy::kWithHotCache && hot) return node_column::kMemoryHot;
+  return node_column::kMemory;
+}
+
+uint32_t podMemory(MemoryPolicy policy, bool hot) {
+  if (policy == MemoryPolicy::kWithCache) return pod_column::kMemoryWithCache;
+  if (policy == MemoryPolicy::kWithHotCache && hot) return pod_column::kHot;
+  return pod_column::kMemory;
+}
+
+class Builder {
+ public:
+  explicit Builder(const StatusInputs& in)
+      : in_(in), history_(*in.look.history), end_(in.look.at), hot_(history_.options().hotPages) {}
+
+  api::NodeMetricStatus run() const {
+    api::NodeMetricStatus status;
+    status.updateTime = in_.look.wall;
+    status.nodeMetric = node();
+    status.podsMetric = pods();
+    status.hostApplicationMetric = hostApps();
+    status.prodReclaimableMetric.emplace();
+    if (in_.predicted.reclaimable)
+      status.prodReclaimableMetric->resource.resources = *in_.predicted.reclaimable;
+    if (in_.predicted.peak) status.prodPeakMetric = api::PredictedMetric{{*in_.predicted.peak, {}}};
+    return status;
+  }
+
+ private:
+  MonoTime start() const { return end_ - in_.policy.window; }
+
+  std::optional<api::ResourceMap> average(const Shelf& shelf, Shelf::Id id, uint32_t cpu,
+                                          uint32_t memory) const {
+    const auto cores = shelf.average(id, cpu, start(), end_);
+    const auto bytes = shelf.average(id, memory, start(), end_);
+    if (!cores || !bytes) return std::nullopt;
+    return api::ResourceMap{resourcesOf(*cores, *bytes), {}};
+  }
+
+  // The five aggregates of one duration. Samples that span less than half of it say too little:
+  // the keys are there, the maps empty.
+  api::AggregatedUsage over(Duration duration, uint32_t cpu, uint32_t memory) const {
+    using api::Aggregation;
+    const Shelf& shelf = history_.node();
+    const Shelf::Id id = history_.nodeTrack();
+    const MonoTime from = end_ - duration;
+    api::AggregatedUsage out{duration, {}};
+    const Duration span = shelf.window(id, cpu, from, end_).span();
+    const auto cores = shelf.aggregate(id, cpu, from, end_);
+    const auto bytes = shelf.aggregate(id, memory, from, end_);
+    const bool enough = cores && bytes && span * 2 >= duration;
+    const auto set = [&](Aggregation kind, double stats::Aggregate::*field) {
+      out.set(kind, enough ? api::ResourceMap{resourcesOf((*cores).*field, (*bytes).*field), {}}
+                           : api::ResourceMap{});
+    };
+    set(Aggregation::kAvg, &stats::Aggregate::avg);
+    set(Aggregation::kP50, &stats::Aggregate::p50);
+    set(Aggregation::kP90, &stats::Aggregate::p90);
+    set(Aggregation::kP95, &stats::Aggregate::p95);
+    set(Aggregation::kP99, &stats::Aggregate::p99);
+    return out;
+  }
+
+  api::NodeUsageReport node() const {
+    api::NodeUsageReport report;
+    const uint32_t memory = nodeMemory(in_.policy.memory, hot_);
+    const auto one = [&](uint32_t cpu, uint32_t bytes) {
+      return average(history_.node(), history_.nodeTrack(), cpu, bytes)
+          .value_or(api::ResourceMap{});
+    };
+    report.nodeUsage = one(node_column::kCpu, memory);
+    report.systemUsage = one(node_column::kSystemCpu, node_column::kSystemMemory);
+    for (Duration duration : in_.policy.durations) {
+      report.aggregatedNodeUsages.push_back(over(duration, node_column::kCpu, memory));
+      report.aggregatedSystemUsages.push_back(
+          over(duration, node_column::kSystemCpu, node_column::kSystemMemory));
+    }
+    report.numaUsages = numa();
+    return report;
+  }
+
+  std::vector<api::NumaUsage> numa() const {
+    std::vector<api::NumaUsage> out;
+    const Shelf& shelf = history_.numa();
+    for (int node : in_.look.machine->numaNodes()) {
+      const auto id = shelf.find(std::to_string(node));
+      if (!id) continue;
+      const auto usage = average(shelf, *id, numa_column::kCpu, numa_column::kMemory);
+      if (!usage) continue;
+      const auto system = average(shelf, *id, numa_column::kSystemCpu, numa_column::kSystemMemory);
+      out.push_back({node, *usage, system.value_or(api::ResourceMap{})});
+    }
+    return out;
+  }
+
+  std::vector<api::PodMetric> pods() const {
+    std::vector<api::PodMetric> out;
+    const uint32_t memory = podMemory(in_.policy.memory, hot_);
+    in_.look.book->each([&](const PodPtr& pod) {
+      std::string subject = cgroupUid(*pod);
+      std::replace(subject.begin(), subject.end(), '_', '-');
+      const auto id = history_.pods().find(subject);
+      if (!id) return;
+      const auto usage = average(history_.pods(), *id, pod_column::kCpu, memory);
+      if (!usage) return;
+      out.push_back({pod->meta.name, pod->meta.ns, *usage,
+                     Interned(api::bandName(api::bandWithDefault(*pod))),
+                     Interned(api::qosName(api::qosWithDefault(*pod))), std::nullopt});
+    });
+    std::sort(out.begin(), out.end(), [](const api::PodMetric& a, const api::PodMetric& b) {
+      return a.ns != b.ns ? a.ns < b.ns : a.name < b.name;
+    });
+    return out;
+  }
+
+  std::vector<api::HostApplicationMetric> hostApps() const {
+    std::vector<api::HostApplicationMetric> out;
+    const uint32_t memory = podMemory(in_.policy.memory, hot_);
+    for (const api::HostApplication& app :
+         in_.look.slo ? in_.look.slo->hostApplications : std::vector<api::HostApplication>{}) {
+      const auto id = history_.hostApps().find(app.name);
+      if (!id) continue;
+      const auto usage = average(history_.hostApps(), *id, pod_column::kCpu, memory);
+      if (usage) out.push_back({app.name, *usage, Interned(app.priority), Interned(app.qos)});
+    }
+    std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return out;
+  }
+
+  const StatusInputs& in_;
+  const History& history_;
+  MonoTime end_;
+  bool hot_;
+};
+
+}  // namespace
+
+api::ResourceList resourcesOf(double cores, double bytes) {
+  api::ResourceList list;
+  list.set(api::resourceNames().cpu, Quantity::ofMilli(whole(cores * 1000)));
+  list.set(api::resourceNames().memory, Quantity::of(Bytes{whole(bytes)}));
+  return list;
+}
+
+api::NodeMetricStatus buildStatus(const StatusInputs& inputs) {
+  return Builder(inputs).run();
+}
+
+}  // namespace mangrove::agent

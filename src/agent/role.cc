@@ -1,0 +1,141 @@
+#include "agent/role.h"
+
+#include <cstdlib>
+#include <functional>
+
+#include "agent/gates.h"
+#include "api/names.h"
+#include "base/log.h"
+#include "client/kubeconfig.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("agent");
+
+net::HttpResponse exposition(const std::string& text) {
+  net::HttpResponse response = net::HttpResponse::text(200, text);
+  response.headers.set("Content-Type", Registry::kContentType);
+  return response;
+}
+
+}  // namespace
+
+AgentRole::AgentRole() = default;
+AgentRole::~AgentRole() = default;
+
+frame::RoleInfo AgentRole::info() const {
+  return {.name = "agent",
+          .about = "measures this node, learns its peaks and reports both",
+          .opsFlag = "addr",
+          .opsDefault = ":9316",
+          .gates = agentGates()};
+}
+
+void AgentRole::flags(frame::Flags& flags) {
+  flags_.declare(flags);
+}
+
+Result<> AgentRole::connect(frame::RoleContext& context) {
+  client::ConfigRequest where;
+  where.kubeconfig = flags_.kubeconfig;
+  where.context = flags_.context;
+  auto config = client::loadClientConfig(where);
+  if (!config) return pass(config.error());
+  auto made = client::HttpApiClient::make(context.io, context.clock, *config,
+                                          {.perSecond = flags_.perSecond,
+                                           .burst = flags_.burst,
+                                           .userAgent = "koordlet",
+                                           .metrics = &context.metrics});
+  if (!made) return pass(made.error());
+  client_ = std::move(*made);
+  worker_ = std::make_unique<client::Worker>();
+  return {};
+}
+
+Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) const {
+  AgentOptions options;
+  const char* fromEnvironment = std::getenv(std::string(api::env::kNodeName).c_str());
+  options.node = !flags_.node.empty() ? flags_.node : fromEnvironment ? fromEnvironment : "";
+  options.machine = liveMachine(flags_.root);
+  options.machine.live = flags_.root == "/";
+  options.machine.mounts = flags_.mounts(kernel::SysRoot(flags_.root));
+  if (!flags_.cgroupDriver.empty())
+    options.machine.driver = flags_.cgroupDriver == "systemd" ? kernel::CgroupDriver::kSystemd
+                                                              : kernel::CgroupDriver::kCgroupfs;
+  CollectorOptions& collect = options.collect;
+  collect.period = flags_.collectInterval;
+  collect.reader.descriptors =
+      raiseDescriptorLimit(static_cast<size_t>(std::max<int64_t>(flags_.descriptors, 16)));
+  collect.pressure = context.gates.on(gate::kPsiCollector);
+  collect.pressureInterval = flags_.psiInterval;
+  collect.coldPages = context.gates.on(gate::kColdPageCollector);
+  collect.coldInterval = flags_.coldInterval;
+  collect.resctrl = flags_.resctrlCollector && context.gates.on(gate::kResctrlCollector);
+  collect.resctrlInterval = flags_.resctrlInterval;
+  collect.cpi = context.gates.on(gate::kCpiCollector);
+  collect.cpiInterval = flags_.cpiInterval;
+  collect.cpiWindow = flags_.cpiWindow;
+  collect.machineInterval = flags_.cpuInfoInterval;
+  options.historyDir = flags_.historyDir;
+  options.report = flags_.reportNodeMetric;
+  options.nodeMetricSeries = context.gates.on(gate::kNodeMetricSeries);
+  options.seed = std::hash<std::string>()(options.node);
+  return options;
+}
+
+// /metrics has everything; the two halves are there by themselves as the reference serves them.
+void AgentRole::serve(frame::RoleContext& context) {
+  context.health.live("tick", [verdict = verdict_]() {
+    std::lock_guard lock(verdict->mutex);
+    return verdict->live;
+  });
+  context.health.ready("agent", [verdict = verdict_]() {
+    std::lock_guard lock(verdict->mutex);
+    return verdict->ready;
+  });
+  if (context.ops == nullptr) return;
+  Registry* internal = &context.metrics;
+  Registry* external = &external_;
+  context.ops->route("/metrics", [=](const net::HttpRequest&) {
+    return exposition(internal->exposition() + external->exposition());
+  });
+  context.ops->route("/internal-metrics",
+                     [=](const net::HttpRequest&) { return exposition(internal->exposition()); });
+  context.ops->route("/external-metrics",
+                     [=](const net::HttpRequest&) { return exposition(external->exposition()); });
+}
+
+Result<> AgentRole::start(frame::RoleContext& context) {
+  if (auto ok = flags_.check(); !ok) return ok;
+  auto options = optionsFor(context);
+  if (!options) return pass(options.error());
+  if (auto ok = connect(context); !ok) return ok;
+  auto agent = Agent::make(
+      {*client_, context.clock, context.owner, worker_->mailbox(), context.metrics, external_},
+      *std::move(options));
+  if (!agent) return pass(agent.error());
+  agent_ = std::move(*agent);
+  verdict_->ready = fail(Code::kUnavailable, "no tick yet");
+  agent_->onLook([this](const Look&) {
+    std::lock_guard lock(verdict_->mutex);
+    verdict_->live = agent_->liveness();
+    verdict_->ready = agent_->readiness();
+  });
+  serve(context);
+  agent_->start();
+  log.info("node {}: cgroup v{}, driver {}, {} CPUs, kernel {}", agent_->options().node,
+           agent_->machine().trees().isV2() ? 2 : 1,
+           kernel::driverName(agent_->machine().layout().driver()),
+           agent_->machine().cpus().cpus.size(), agent_->machine().can().kernelRelease());
+  return {};
+}
+
+void AgentRole::stop(Fn stopped) {
+  agent_.reset();
+  worker_.reset();
+  client_.reset();
+  stopped();
+}
+
+}  // namespace mangrove::agent

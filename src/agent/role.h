@@ -1,0 +1,43 @@
+#pragma once
+// `mangrove agent`: the node daemon as a process of its own.
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "agent/agent.h"
+#include "agent/flags.h"
+#include "client/http_api_client.h"
+#include "client/worker.h"
+#include "frame/role.h"
+
+namespace mangrove::agent {
+
+class AgentRole final : public frame::Role {
+ public:
+  AgentRole();
+  ~AgentRole() override;
+  frame::RoleInfo info() const override;
+  void flags(frame::Flags& flags) override;
+  Result<> start(frame::RoleContext& context) override;
+  void stop(Fn stopped) override;
+
+ private:
+  Result<> connect(frame::RoleContext& context);
+  Result<AgentOptions> optionsFor(const frame::RoleContext& context) const;
+  void serve(frame::RoleContext& context);
+
+  AgentFlags flags_;
+  Registry external_;
+  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::Worker> worker_;
+  std::unique_ptr<Agent> agent_;
+  // What health probes of other threads look at.
+  struct Verdict {
+    std::mutex mutex;
+    Result<> live, ready;
+  };
+  std::shared_ptr<Verdict> verdict_ = std::make_shared<Verdict>();
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,22 @@
+#pragma once
+// What this process itself costs: the agent reports on its host's behalf and is a guest there.
+//
+//   SelfUsage self = readSelfUsage();
+//
+// Any thread.
+
+#include "base/units.h"
+
+namespace mangrove::agent {
+
+struct SelfUsage {
+  Duration cpu{};  // user and system time since start
+  Bytes rss;
+  Bytes pss;  // shared pages counted by share; 0 when it was not asked for
+};
+// `withPss` costs a walk through all mappings.
+SelfUsage readSelfUsage(bool withPss = false);
+// Of another process; rss 0 when it is gone.
+SelfUsage readUsageOf(int pid);
+
+}  // namespace mangrove::agent

@@ -1,0 +1,91 @@
+#pragma once
+// Everything the agent remembers of the last half hour: one shelf per kind of thing. A slot a
+// second for all of them, begun together, so that sums and differences compare the same moments.
+//
+//   History history = History::open({.dir = "/run/mangrove/agent", .bootId = id}, clock.mono());
+//   history.begin(now);
+//   history.pods().put(track, pod_column::kCpu, cores);
+//   history.node().aggregate(history.nodeTrack(), node_column::kCpu, now - 5min, now);
+//
+// One owner, no locks.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "agent/series/shelf.h"
+
+namespace mangrove::agent {
+
+// Cores, bytes; best-effort amounts are milli-cores.
+namespace node_column {
+enum : uint32_t {
+  kCpu,
+  kMemory,
+  kMemoryWithCache,
+  kMemoryHot,
+  kSystemCpu,
+  kSystemMemory,
+  kBeUsage,
+  kBeRequest,
+  kBeLimit,
+  kCount
+};
+}
+namespace numa_column {
+enum : uint32_t { kCpu, kMemory, kSystemCpu, kSystemMemory, kCount };
+}
+// Pods and host applications. kHot only where the kernel counts idle pages.
+namespace pod_column {
+enum : uint32_t { kCpu, kMemory, kMemoryWithCache, kThrottled, kCount, kHot = kCount };
+}
+namespace container_column {
+enum : uint32_t { kCpu, kMemory, kMemoryWithCache, kThrottled, kCount };
+}
+
+struct HistoryOptions {
+  std::string dir = {};  // "": memory only
+  std::string bootId = {};
+  bool hotPages = false;
+  Duration step = std::chrono::seconds(1);
+  Duration nodeSpan = std::chrono::minutes(30);  // the longest window of the default policy
+  Duration podSpan = std::chrono::minutes(5);
+  Duration containerSpan = std::chrono::minutes(1);
+};
+
+class History {
+ public:
+  // A shelf whose file cannot be used lives in memory; `troubles` says why.
+  static History open(const HistoryOptions& options, MonoTime now);
+
+  // Begins a slot on every shelf; false while the step of the last one is not over.
+  bool begin(MonoTime at);
+
+  Shelf& node() { return node_; }
+  Shelf& numa() { return numa_; }
+  Shelf& pods() { return pods_; }
+  Shelf& containers() { return containers_; }
+  Shelf& hostApps() { return hostApps_; }
+  const Shelf& node() const { return node_; }
+  const Shelf& numa() const { return numa_; }
+  const Shelf& pods() const { return pods_; }
+  const Shelf& containers() const { return containers_; }
+  const Shelf& hostApps() const { return hostApps_; }
+  Shelf::Id nodeTrack() const { return nodeTrack_; }
+
+  bool restored() const { return node_.restored(); }
+  size_t bytes() const;
+  const std::vector<std::string>& troubles() const { return troubles_; }
+  const HistoryOptions& options() const { return options_; }
+
+ private:
+  History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, Shelf containers,
+          Shelf hostApps);
+
+  HistoryOptions options_;
+  Shelf node_, numa_, pods_, containers_, hostApps_;
+  Shelf::Id nodeTrack_;
+  std::vector<std::string> troubles_;
+};
+
+}  // namespace mangrove::agent
