@@ -186,7 +186,8 @@ json::Object statusOf(const Work& work) {
   status["terminating"] = count.terminating;
   status["uncountedTerminatedPods"] = json::Object{{"succeeded", uids(count.uncountedSucceeded)},
                                                    {"failed", uids(count.uncountedFailed)}};
-  if (work.job.indexed) status["completedIndexes"] = formatIndexes(count.indexes);
+  if (work.job.indexed && !count.indexes.empty())
+    status["completedIndexes"] = formatIndexes(count.indexes);
   if (work.job.suspend && !work.ended)
     status["startTime"] = nullptr;
   else if (work.job.startTime == kZeroTime)

@@ -171,9 +171,12 @@ void Runner::amend(const std::string& key, Amendment amendment) {
     if (!reply) return answered(key, true, std::nullopt);
     auto made = api::decodeText<api::ObjectHead>(reply->body);
     if (!made) return answered(key, true, std::nullopt);
-    answered(key, false,
-             Awaited{kind, client::keyOf(made->meta.ns.view(), made->meta.name.view()),
-                     made->meta.resourceVersion, made->meta.uid.str()});
+    const std::string target = client::keyOf(made->meta.ns.view(), made->meta.name.view());
+    // The server found nothing to change: planning again at once would only repeat the question.
+    auto known = caches_.look(kind, target);
+    if (known && known->version == made->meta.resourceVersion)
+      return answered(key, false, std::nullopt);
+    answered(key, false, Awaited{kind, target, made->meta.resourceVersion, made->meta.uid.str()});
   });
   writer_.submit(*setup_.owner,
                  client::patchRequest(amendment.ref, amendment.type, std::move(body)),
