@@ -4,6 +4,15 @@
 
 namespace mangrove::scheduler {
 
+namespace {
+
+// Annotations may have come with the binding; nothing that is counted by class depends on them.
+bool sameDemand(const PodClass& a, const PodClass& b) {
+  return a.spec.id() == b.spec.id() && a.ns == b.ns && a.labels == b.labels;
+}
+
+}  // namespace
+
 Row Cluster::putNode(std::shared_ptr<const api::Node> node) {
   const Interned name(node->meta.name.view());
   const Row row = table.put(std::move(node));
@@ -32,6 +41,7 @@ PodPtr Cluster::makeInfo(std::shared_ptr<const api::Pod> pod) {
   if (hasGrants(*pod))
     info->granted = std::make_unique<PodRequests>(requestsOf(*pod, table.resources()));
   info->nodeName = pod->nodeName;
+  info->terminating = pod->meta.isDeleting();
   info->pod = std::move(pod);
   return info;
 }
@@ -59,6 +69,15 @@ void Cluster::displace(const PodPtr& pod, bool trial) {
 PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
   PodPtr info = makeInfo(pod);
   PodPtr& slot = pods_[pod->meta.uid];
+  const bool asKnown = slot && slot->nodeName == info->nodeName && !slot->granted && !info->granted &&
+                       slot->terminating == info->terminating;
+  if (asKnown && (slot->cls == info->cls || sameDemand(*slot->cls, *info->cls))) {
+    slot->pod = pod;
+    slot->assumed = false;
+    if (slot->row != kNoRow)
+      for (auto* listener : listeners_) listener->podUpdated(*slot, slot->row);
+    return slot;
+  }
   if (slot) displace(slot, false);
   slot = info;
   place(info, false);

@@ -30,6 +30,8 @@ class ClusterListener {
   // trial: the pod is taken away or put back to see what would be; nothing has happened.
   virtual void podAdded(const PodInfo&, Row, bool /*trial*/) {}
   virtual void podRemoved(const PodInfo&, Row, bool /*trial*/) {}
+  // The same pod on the same node as before: another version of the object.
+  virtual void podUpdated(const PodInfo&, Row) {}
   virtual void nodeChanged(Row) {}  // new or another object
   virtual void nodeGone(Row) {}
 };
@@ -44,6 +46,7 @@ class Cluster {
   ObjectMap<api::Workload> replicaSets, statefulSets, replicationControllers;
   ObjectMap<api::PodDisruptionBudget> budgets;
   uint64_t selectorGeneration = 0;  // of services and workloads
+  uint64_t budgetGeneration = 0;
 
   // ---- nodes
   Row putNode(std::shared_ptr<const api::Node> node);

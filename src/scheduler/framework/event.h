@@ -32,6 +32,10 @@ enum class EventKind : uint8_t {
   kDevice,
 };
 
+constexpr uint32_t bit(EventKind kind) {
+  return uint32_t{1} << static_cast<uint32_t>(kind);
+}
+
 namespace action {
 inline constexpr uint32_t kAllocatable = 1;
 inline constexpr uint32_t kLabel = 2;

@@ -33,8 +33,9 @@ struct PodInfo {
   ClassPtr cls;
   std::unique_ptr<PodRequests> granted;  // instead of the class's, while a resize is under way
   Row row = kNoRow;
-  Interned nodeName;     // where it counts; also while that node is not known
-  bool assumed = false;  // we decided, the server has not told us yet
+  Interned nodeName;         // where it counts; also while that node is not known
+  bool terminating = false;  // being deleted: spread constraints do not count it
+  bool assumed = false;      // we decided, the server has not told us yet
 
   const PodRequests& requests() const { return granted ? *granted : cls->requests; }
 };

@@ -156,6 +156,8 @@ class Plugin {
   virtual std::vector<std::string> reasons(const PodPlan&, uint32_t /*why*/) const { return {}; }
   // Whether the event may change a refusal of this pod by this plugin.
   virtual Hint hint(const ClusterEvent&, const PodInfo&) { return Hint::kSkip; }
+  // Event kinds (as bits) that hint() can answer with kQueue: spares asking for every waiting pod.
+  virtual uint32_t interests() const { return ~uint32_t{0}; }
   // Told once a second or so: things that end by themselves.
   virtual void tick(WallTime) {}
   // GET /apis/v1/plugins/<name>/<path>; null: not found.

@@ -1,0 +1,168 @@
+#include "scheduler/core/api_effects.h"
+
+#include <fmt/core.h>
+
+#include "api/event.h"
+#include "base/log.h"
+#include "base/time_text.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+const Logger log("scheduler");
+
+json::Value toObject(const std::vector<std::pair<std::string, std::string>>& texts) {
+  json::Object out;
+  for (const auto& [key, value] : texts) out[key] = value;
+  return out;
+}
+
+// The binding carries annotations with it: the server merges them into the pod in the same write.
+client::Request bindingWith(const api::ObjectMeta& pod, std::string_view node,
+                            const BindNotes& notes) {
+  client::Request request = client::bindRequest(pod, node);
+  if (notes.annotations.empty() && notes.labels.empty()) return request;
+  json::Object body = api::bindingBody(pod, node);
+  json::Object& meta = body["metadata"].is_object() ? body["metadata"].get_object()
+                                                    : body["metadata"].emplace_object();
+  if (!notes.annotations.empty()) meta["annotations"] = toObject(notes.annotations);
+  if (!notes.labels.empty()) meta["labels"] = toObject(notes.labels);
+  request.body = json::write(body);
+  return request;
+}
+
+bool isSaid(const api::Pod& pod, std::string_view reason, std::string_view message) {
+  const api::Condition* now = api::findCondition(pod.status.conditions, "PodScheduled");
+  return now && now->status == api::Truth::kFalse && now->reason == reason &&
+         now->message == message;
+}
+
+json::Object unscheduledCondition(const api::Pod& pod, const PodFailure& failure, WallTime now) {
+  const api::Condition* before = api::findCondition(pod.status.conditions, "PodScheduled");
+  const bool since = before && before->status == api::Truth::kFalse;
+  json::Object out;
+  out["type"] = "PodScheduled";
+  out["status"] = "False";
+  out["reason"] = failure.reason;
+  out["message"] = failure.message;
+  out["lastTransitionTime"] = formatTime(since ? before->lastTransitionTime : now);
+  if (pod.meta.generation > 0) out["observedGeneration"] = pod.meta.generation;
+  return out;
+}
+
+api::Event eventAbout(const api::Pod& pod, std::string_view type, std::string_view reason,
+                      std::string_view action, std::string note) {
+  api::Event event;
+  event.regarding = api::refTo(api::kind::kPod, pod.meta);
+  event.type = type;
+  event.reason = reason;
+  event.action = action;
+  event.note = api::eventNote(note);
+  return event;
+}
+
+}  // namespace
+
+ApiEffects::ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
+                       Registry& metrics)
+    : client_(client), owner_(owner), home_(home), clock_(clock), metrics_(metrics) {}
+
+ApiEffects::~ApiEffects() = default;
+
+client::EventRecorder& ApiEffects::events(std::string_view profile) {
+  const auto at = recorders_.find(profile);
+  if (at != recorders_.end()) return *at->second;
+  client::EventRecorderOptions options;
+  options.component = std::string(profile);
+  auto recorder = std::make_unique<client::EventRecorder>(client_, home_, clock_, options);
+  return *(recorders_[std::string(profile)] = std::move(recorder));
+}
+
+void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
+                      Done done) {
+  client_.submit(owner_, bindingWith(pod.pod->meta, node, notes),
+                 [done = std::move(done)](Result<client::Reply> reply) mutable {
+                   if (reply)
+                     done({});
+                   else
+                     done(pass(reply.error()));
+                 });
+}
+
+void ApiEffects::scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) {
+  events(profile).record(eventAbout(pod, "Normal", "Scheduled", "Binding",
+                                    fmt::format("Successfully assigned {}/{} to {}",
+                                                pod.meta.ns.view(), pod.meta.name.view(), node)));
+}
+
+void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) {
+  events(profile).record(
+      eventAbout(pod, "Warning", "FailedScheduling", "Scheduling", failure.message));
+  json::Object status;
+  if (!isSaid(pod, failure.reason, failure.message))
+    status["conditions"] = json::Array{unscheduledCondition(pod, failure, clock_.wall())};
+  if (failure.changesNomination)
+    status["nominatedNodeName"] =
+        failure.nominatedNode.empty() ? json::Value() : json::Value(failure.nominatedNode);
+  if (!status.empty()) patchStatus(pod, std::move(status), {});
+}
+
+void ApiEffects::clearNomination(const api::Pod& pod) {
+  json::Object status;
+  status["nominatedNodeName"] = json::Value();
+  patchStatus(pod, std::move(status), {});
+}
+
+void ApiEffects::patchStatus(const api::Pod& pod, json::Object status, Done done) {
+  json::Object body;
+  body["metadata"] = json::Object{{"uid", pod.meta.uid.str()}};
+  body["status"] = std::move(status);
+  auto request =
+      client::patchRequest({api::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), "status"},
+                           client::PatchType::kStrategic, json::write(body));
+  client_.submit(owner_, std::move(request),
+                 [done = std::move(done)](Result<client::Reply> reply) mutable {
+                   if (!reply && reply.error().code() != mangrove::Code::kNotFound)
+                     log.debug("{}", reply.error().text());
+                   if (!done) return;
+                   if (reply)
+                     done({});
+                   else
+                     done(pass(reply.error()));
+                 });
+}
+
+void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
+                         std::string_view profile, Done done) {
+  api::Event event = eventAbout(victim, "Normal", "Preempted", "Preempting",
+                                fmt::format("Preempted by pod {} on node {}",
+                                            preemptor.meta.uid.str(), victim.nodeName.view()));
+  event.related = api::refTo(api::kind::kPod, preemptor.meta);
+  json::Object target{
+      {"type", "DisruptionTarget"},
+      {"status", "True"},
+      {"reason", "PreemptionByScheduler"},
+      {"message", fmt::format("{}: preempting to accommodate a higher priority pod", profile)},
+      {"lastTransitionTime", formatTime(clock_.wall())}};
+  json::Object status;
+  status["conditions"] = json::Array{std::move(target)};
+  client::DeleteOptions options;
+  options.uid = victim.meta.uid;
+  auto deletion = client::deleteRequest(
+      {api::kind::kPod, victim.meta.ns.str(), victim.meta.name.str()}, options);
+  events(profile).record(std::move(event));
+  // The mark first, so that whoever sees the pod go knows why.
+  patchStatus(victim, std::move(status),
+              [this, deletion = std::move(deletion), done = std::move(done)](Result<>) mutable {
+                client_.submit(owner_, std::move(deletion),
+                               [done = std::move(done)](Result<client::Reply> reply) mutable {
+                                 if (reply)
+                                   done({});
+                                 else
+                                   done(pass(reply.error()));
+                               });
+              });
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,43 @@
+#pragma once
+// Effects over an API server: bindings, conditions, deletions, events. Nothing waits: answers come
+// back to the owner's mailbox.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "client/api_client.h"
+#include "client/event_recorder.h"
+#include "scheduler/core/effects.h"
+
+namespace mangrove::scheduler {
+
+class ApiEffects final : public Effects {
+ public:
+  ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
+             Registry& metrics);
+  ~ApiEffects() override;
+
+  void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
+  void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
+  void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) override;
+  void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
+               Done done) override;
+  void clearNomination(const api::Pod& pod) override;
+
+ private:
+  client::EventRecorder& events(std::string_view profile);
+  void patchStatus(const api::Pod& pod, json::Object status, Done done);
+
+  client::ApiClient& client_;
+  Mailbox& owner_;
+  Mailbox& home_;
+  Clock& clock_;
+  Registry& metrics_;
+  std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
+};
+
+}  // namespace mangrove::scheduler

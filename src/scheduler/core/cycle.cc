@@ -1,0 +1,269 @@
+#include "scheduler/core/cycle.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "scheduler/framework/scale.h"
+
+namespace mangrove::scheduler {
+
+size_t nodesToFind(size_t nodes, int32_t percentage) {
+  constexpr size_t kFewest = 100;
+  if (nodes < kFewest) return nodes;
+  if (percentage == 0) percentage = std::max<int32_t>(5, 50 - static_cast<int32_t>(nodes / 125));
+  if (percentage >= 100) return nodes;
+  return std::max(kFewest, nodes * static_cast<size_t>(percentage) / 100);
+}
+
+Cycle::Cycle(Profile& profile, Cluster& cluster, const PodPtr& pod, CycleOptions options)
+    : profile_(profile), cluster_(cluster), pod_(pod), options_(options) {
+  diagnosis_.nodes = cluster.table.size();
+}
+
+void Cycle::refused(const PodVerdict& verdict, std::string_view plugin) {
+  diagnosis_.plugins.insert(std::string(plugin));
+  if (verdict.kind == PodVerdict::Kind::kError) {
+    diagnosis_.isError = true;
+    diagnosis_.error =
+        fmt::format("running PreFilter plugin \"{}\": {}", plugin, join(verdict.reasons, ", "));
+    return;
+  }
+  diagnosis_.preFilter = join(verdict.reasons, ", ");
+  diagnosis_.groups.push_back({std::string(plugin), diagnosis_.preFilter, false, diagnosis_.nodes});
+  if (verdict.kind == PodVerdict::Kind::kRefused) diagnosis_.mayPreempt = cluster_.table.liveRows();
+}
+
+bool Cycle::prepare() {
+  state_ = &profile_.planFor(pod_->cls);
+  for (Plugin* plugin : profile_.preFilter()) {
+    const PodVerdict verdict = plugin->prepare(state_->plan(), *pod_->pod);
+    if (!verdict.go()) {
+      refused(verdict, plugin->name());
+      return false;
+    }
+    if (!verdict.narrows) continue;
+    std::vector<Row> rows;
+    for (const auto& name : verdict.nodeNames) {
+      const Row row = cluster_.table.find(name);
+      if (row != kNoRow &&
+          (!narrowed_ || std::find(narrowed_->begin(), narrowed_->end(), row) != narrowed_->end()))
+        rows.push_back(row);
+    }
+    narrowed_ = std::move(rows);
+    narrowedBy_ += (narrowedBy_.empty() ? "" : " ") + std::string(plugin->name());
+    diagnosis_.plugins.insert(std::string(plugin->name()));
+  }
+  return true;
+}
+
+std::optional<Placement> Cycle::run() {
+  if (cluster_.table.size() == 0) return std::nullopt;
+  if (!prepare()) return std::nullopt;
+  Placement only;
+  const Interned nominated = cluster_.nominatedNode(pod_->pod->meta.uid);
+  if (!nominated.empty() && tryOnly(cluster_.table.find(nominated.view()), only)) return only;
+  for (Suggesting* plugin : profile_.suggesting())
+    for (Row row : plugin->preferred(state_->plan(), *pod_->pod))
+      if (tryOnly(row, only)) return only;
+  if (isPlain()) {
+    const Placement placed = pickPlain();
+    if (placed.row != kNoRow) return placed;
+  } else if (auto placed = pickAmong(feasibleRows())) {
+    return placed;
+  }
+  diagnose();
+  return std::nullopt;
+}
+
+bool Cycle::tryOnly(Row row, Placement& out) {
+  if (row == kNoRow || !cluster_.table.live(row)) return false;
+  if (narrowed_ && std::find(narrowed_->begin(), narrowed_->end(), row) == narrowed_->end())
+    return false;
+  if (!fitsWithNominated(row).fits()) return false;
+  out = {row, 0, 1, 1};
+  return true;
+}
+
+// Whether the node-local sums alone decide.
+bool Cycle::isPlain() const {
+  if (narrowed_ || cluster_.hasNominations()) return false;
+  if (options_.percentageOfNodesToScore != 0 && options_.percentageOfNodesToScore < 100)
+    return false;
+  for (const auto& part : state_->parts())
+    if (part.ready.filters || (part.ready.scores && part.weight != 0)) return false;
+  for (const auto& scaled : state_->scaled())
+    if (scaled.nonZero != 0) return false;
+  return true;
+}
+
+uint64_t Cycle::tieOf(Row row) const {
+  uint64_t hash = pod_->pod->meta.uid.hash() ^ cluster_.table.info(row).nameHash;
+  hash = (hash ^ (hash >> 33)) * 0xFF51AFD7ED558CCD;
+  return hash ^ (hash >> 33);
+}
+
+Placement Cycle::pickPlain() const {
+  const auto& local = state_->local();
+  int32_t top = kNotFeasible;
+  for (int32_t score : local) top = std::max(top, score);
+  if (top == kNotFeasible) return {};
+  Placement out{kNoRow, top, cluster_.table.size(), 0};
+  uint64_t bestTie = 0;
+  for (Row row = 0; row < local.size(); row++) {
+    out.feasible += local[row] != kNotFeasible;
+    if (local[row] != top) continue;
+    const uint64_t tie = tieOf(row);
+    if (out.row == kNoRow || tie > bestTie) {
+      out.row = row;
+      bestTie = tie;
+    }
+  }
+  return out;
+}
+
+std::vector<Row> Cycle::feasibleRows() {
+  std::vector<Row> rows;
+  const auto& local = state_->local();
+  if (narrowed_) {
+    for (Row row : *narrowed_)
+      if (local[row] != kNotFeasible) rows.push_back(row);
+  } else {
+    for (Row row = 0; row < local.size(); row++)
+      if (local[row] != kNotFeasible) rows.push_back(row);
+  }
+  for (const auto& part : state_->parts())
+    if (part.ready.filters && part.filterAt != kNoPlugin) part.part->keepFitting(rows);
+  if (!options_.skipNominated) dropForNominated(rows);
+  return rows;
+}
+
+void Cycle::dropForNominated(std::vector<Row>& rows) {
+  if (!cluster_.hasNominations()) return;
+  std::erase_if(rows, [&](Row row) {
+    if (!cluster_.nominations().contains(cluster_.table.info(row).name)) return false;
+    const Verdict verdict = fitsWithNominated(row);
+    if (!verdict.fits()) byNominated_[row] = verdict;
+    return !verdict.fits();
+  });
+}
+
+Verdict Cycle::fitsWithNominated(Row row) {
+  const Verdict plain = state_->evaluate(row);
+  if (!plain.fits()) return plain;
+  std::vector<PodPtr> added;
+  for (const PodPtr& other : cluster_.nominatedOn(cluster_.table.info(row).name)) {
+    if (other->pod->meta.uid == pod_->pod->meta.uid || other->row != kNoRow) continue;
+    if (other->cls->priority < pod_->cls->priority) continue;
+    cluster_.trialAdd(other, row);
+    added.push_back(other);
+  }
+  if (added.empty()) return plain;
+  const Verdict crowded = state_->evaluate(row);
+  for (const PodPtr& other : added) cluster_.trialRemove(other);
+  return crowded;
+}
+
+// Kubernetes' subset: from a moving start, until enough feasible nodes are found.
+void Cycle::limit(std::vector<Row>& rows) {
+  const int32_t percentage = options_.percentageOfNodesToScore;
+  if (percentage == 0 || percentage >= 100 || !options_.rotation) return;
+  const auto& order = cluster_.table.liveRows();
+  const size_t wanted = nodesToFind(order.size(), percentage);
+  std::vector<uint8_t> feasible(cluster_.table.rows());
+  for (Row row : rows) feasible[row] = 1;
+  rows.clear();
+  size_t seen = 0;
+  for (; seen < order.size() && rows.size() < wanted; seen++) {
+    const Row row = order[(*options_.rotation + seen) % order.size()];
+    if (feasible[row]) rows.push_back(row);
+  }
+  *options_.rotation = (*options_.rotation + seen) % order.size();
+}
+
+std::optional<Placement> Cycle::pickAmong(std::vector<Row> rows) {
+  limit(rows);
+  if (rows.empty()) return std::nullopt;
+  Placement out{rows[0], 0, cluster_.table.size(), rows.size()};
+  if (rows.size() == 1) return out;
+  return best(rows, totals(rows));
+}
+
+Placement Cycle::best(const std::vector<Row>& rows, const std::vector<int64_t>& totals) const {
+  const int64_t top = *std::max_element(totals.begin(), totals.end());
+  Placement out{kNoRow, top, cluster_.table.size(), rows.size()};
+  uint64_t bestTie = 0;
+  for (size_t i = 0; i < rows.size(); i++) {
+    if (totals[i] != top) continue;
+    const uint64_t tie = tieOf(rows[i]);
+    if (out.row == kNoRow || tie > bestTie) {
+      out.row = rows[i];
+      bestTie = tie;
+    }
+  }
+  return out;
+}
+
+std::vector<int64_t> Cycle::totals(const std::vector<Row>& rows) {
+  std::vector<int64_t> out(rows.size());
+  for (size_t i = 0; i < rows.size(); i++) out[i] = state_->local()[rows[i]];
+  for (const auto& scaled : state_->scaled()) {
+    const auto& score = profile_.layout().scores[scaled.score];
+    const bool reverse = score.local->scale() == Scale::kReverseShareOfMax;
+    int32_t top = 0;
+    for (Row row : rows) top = std::max(top, scaled.raw[row]);
+    for (size_t i = 0; i < rows.size(); i++)
+      out[i] += score.weight * scaledScore(scaled.raw[rows[i]], top, reverse);
+  }
+  std::vector<int64_t> one;
+  for (const auto& part : state_->parts()) {
+    if (!part.ready.scores || part.weight == 0) continue;
+    one.assign(rows.size(), 0);
+    if (!part.part->score(rows, one.data())) continue;
+    for (size_t i = 0; i < rows.size(); i++) out[i] += part.weight * one[i];
+  }
+  return out;
+}
+
+// The refusal that Kubernetes would have met first: filters stop at the first one, in their order.
+Verdict Cycle::firstRefusal(Row row) const {
+  Verdict first = state_->verdicts()[row];
+  for (const auto& part : state_->parts()) {
+    if (!part.ready.filters || part.filterAt == kNoPlugin) continue;
+    if (!first.fits() && first.plugin < part.filterAt) continue;
+    Verdict verdict = part.part->verdict(row);
+    if (verdict.fits()) continue;
+    verdict.plugin = part.filterAt;
+    first = verdict;
+  }
+  if (!first.fits()) return first;
+  const auto at = byNominated_.find(row);
+  return at == byNominated_.end() ? Verdict() : at->second;
+}
+
+void Cycle::diagnose() {
+  std::map<std::pair<uint16_t, uint32_t>, std::pair<Code, size_t>> counts;
+  const auto& rows = narrowed_ ? *narrowed_ : cluster_.table.liveRows();
+  for (Row row : rows) {
+    const Verdict verdict = firstRefusal(row);
+    if (verdict.fits()) continue;
+    auto& slot = counts[{verdict.plugin, verdict.why}];
+    slot.first = verdict.code;
+    slot.second++;
+    if (verdict.code == Code::kUnschedulable) diagnosis_.mayPreempt.push_back(row);
+  }
+  for (const auto& [key, found] : counts) {
+    const Plugin& plugin = *profile_.layout().filters[key.first].plugin;
+    const auto reasons = plugin.reasons(state_->plan(), key.second);
+    for (const auto& reason : reasons) diagnosis_.reasons[reason] += found.second;
+    diagnosis_.plugins.insert(std::string(plugin.name()));
+    diagnosis_.groups.push_back({std::string(plugin.name()), join(reasons, ", "),
+                                 found.first != Code::kUnresolvable, found.second});
+  }
+  if (narrowed_ && rows.size() < diagnosis_.nodes)
+    diagnosis_.reasons[fmt::format("node(s) didn't satisfy plugin(s) [{}]", narrowedBy_)] +=
+        diagnosis_.nodes - rows.size();
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,77 @@
+#pragma once
+// One scheduling cycle up to the choice of a node: what must hold for the pod as a whole, which
+// nodes can take it, which is best. Writes nothing but the caches of the plan.
+//
+//   Cycle cycle(profile, cluster, pod, {});
+//   if (auto placed = cycle.run()) assume(placed->row);
+//   else fail(cycle.diagnosis());
+//
+// All nodes are scored unless percentageOfNodesToScore asks for Kubernetes' rotating subset. Equal
+// totals are decided by a hash of pod and node, so a run can be repeated. Owner thread only.
+
+#include <optional>
+#include <vector>
+
+#include "scheduler/core/diagnosis.h"
+#include "scheduler/core/profile.h"
+
+namespace mangrove::scheduler {
+
+struct Placement {
+  Row row = kNoRow;
+  int64_t score = 0;
+  size_t evaluated = 0;
+  size_t feasible = 0;
+};
+
+struct CycleOptions {
+  int32_t percentageOfNodesToScore = 0;  // 0 or 100: all
+  size_t* rotation = nullptr;            // where the search starts; moved on
+  bool skipNominated = false;            // inside preemption
+};
+
+// How many feasible nodes Kubernetes looks for among `nodes`.
+size_t nodesToFind(size_t nodes, int32_t percentage);
+
+class Cycle {
+ public:
+  Cycle(Profile& profile, Cluster& cluster, const PodPtr& pod, CycleOptions options = {});
+
+  std::optional<Placement> run();
+  const Diagnosis& diagnosis() const { return diagnosis_; }
+  Diagnosis& diagnosis() { return diagnosis_; }
+  PlanState& state() { return *state_; }
+
+  // Whether the pod fits on the row as it is now, nominated pods counted; nullopt: it fits.
+  Verdict fitsWithNominated(Row row);
+  // Weighted totals of feasible rows; for explanations.
+  std::vector<int64_t> totals(const std::vector<Row>& rows);
+  // All rows that pass, after prepare(); for explanations.
+  std::vector<Row> feasibleRows();
+  bool prepare();
+
+ private:
+  bool tryOnly(Row row, Placement& out);
+  bool isPlain() const;
+  Placement pickPlain() const;
+  std::optional<Placement> pickAmong(std::vector<Row> rows);
+  void limit(std::vector<Row>& rows);
+  void dropForNominated(std::vector<Row>& rows);
+  Placement best(const std::vector<Row>& rows, const std::vector<int64_t>& totals) const;
+  uint64_t tieOf(Row row) const;
+  void diagnose();
+  Verdict firstRefusal(Row row) const;
+  void refused(const PodVerdict& verdict, std::string_view plugin);
+
+  Profile& profile_;
+  Cluster& cluster_;
+  const PodPtr& pod_;
+  CycleOptions options_;
+  PlanState* state_ = nullptr;
+  Diagnosis diagnosis_;
+  std::optional<std::vector<Row>> narrowed_;  // by PreFilter
+  std::string narrowedBy_;
+  std::map<Row, Verdict> byNominated_;  // refusals that only nominated pods cause
+};
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,28 @@
+#include "scheduler/core/diagnosis.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+
+namespace mangrove::scheduler {
+
+std::string Diagnosis::message() const {
+  if (isError) return error;
+  if (nodes == 0) return "no nodes available to schedule pods";
+  std::string out = fmt::format("0/{} nodes are available:", nodes);
+  if (!preFilter.empty()) {
+    out += fmt::format(" {}.", preFilter);
+  } else {
+    std::vector<std::string> parts;
+    for (const auto& [reason, count] : reasons)
+      parts.push_back(fmt::format("{} {}", count, reason));
+    std::sort(parts.begin(), parts.end());
+    if (!parts.empty()) out += fmt::format(" {}.", join(parts, ", "));
+  }
+  if (!postFilter.empty()) out += " " + postFilter;
+  return out;
+}
+
+}  // namespace mangrove::scheduler

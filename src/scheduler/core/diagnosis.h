@@ -1,0 +1,40 @@
+#pragma once
+// Why a pod found no node, in Kubernetes' words.
+//
+//   diagnosis.message()
+//   // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had untolerated taint(s).
+//   preemption: …"
+//
+// Values.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/framework/verdict.h"
+
+namespace mangrove::scheduler {
+
+struct Diagnosis {
+  size_t nodes = 0;       // all there are
+  std::string preFilter;  // said about the pod as a whole
+  std::map<std::string, size_t> reasons;
+  std::string postFilter;         // what preemption found
+  std::set<std::string> plugins;  // who refused
+  std::set<std::string> waiting;  // who asked to wait
+  std::vector<Row> mayPreempt;    // nodes where evicting could help
+  bool isError = false;           // a plugin failed, rather than refused
+  std::string error;
+
+  struct Group {  // for explanations
+    std::string plugin, reason;
+    bool preemptMightHelp = false;
+    size_t nodes = 0;
+  };
+  std::vector<Group> groups;
+
+  std::string message() const;
+};
+
+}  // namespace mangrove::scheduler

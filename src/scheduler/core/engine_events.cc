@@ -1,0 +1,152 @@
+// What the watches tell the engine.
+#include <algorithm>
+
+#include "scheduler/core/engine.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+bool sameHeartbeat(const std::vector<api::Condition>& a, const std::vector<api::Condition>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.type == y.type && x.status == y.status;
+  });
+}
+
+bool sameImages(const api::Node& a, const api::Node& b) {
+  const auto& x = a.status.images;
+  const auto& y = b.status.images;
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const auto& p, const auto& q) {
+    return p.names == q.names && p.size == q.size;
+  });
+}
+
+uint32_t nodeActions(const api::Node& before, const api::Node& after) {
+  uint32_t actions = 0;
+  if (!(before.status.allocatable == after.status.allocatable)) actions |= action::kAllocatable;
+  if (!(before.meta.labels == after.meta.labels)) actions |= action::kLabel;
+  if (!(before.spec.taints == after.spec.taints) ||
+      before.spec.unschedulable != after.spec.unschedulable)
+    actions |= action::kTaint;
+  if (!sameHeartbeat(before.status.conditions, after.status.conditions))
+    actions |= action::kCondition;
+  if (!(before.meta.annotations == after.meta.annotations)) actions |= action::kAnnotation;
+  return actions;
+}
+
+bool asksLess(const PodRequests& before, const PodRequests& after) {
+  return std::any_of(before.all.begin(), before.all.end(), [&](const Request& request) {
+    return after.amount(request.id) < request.amount;
+  });
+}
+
+}  // namespace
+
+void Engine::nodeChanged(const NodeObject& before, const NodeObject& after) {
+  ClusterEvent event;
+  event.nodeBefore = before;
+  event.node = after;
+  if (!after) {
+    event.kind = EventKind::kNodeDelete;
+    event.label = "NodeDelete";
+    cluster_.removeNode(before->meta.name.view());
+    return queue_->happened(event);
+  }
+  const uint32_t actions = before ? nodeActions(*before, *after) : 0;
+  // Heartbeats change nothing that anybody asks for.
+  if (before && actions == 0 && sameImages(*before, *after)) return;
+  event.row = cluster_.putNode(after);
+  event.kind = before ? EventKind::kNodeUpdate : EventKind::kNodeAdd;
+  event.label = before ? "NodeUpdate" : "NodeAdd";
+  event.actions = actions;
+  if (!before || actions != 0) queue_->happened(event);
+}
+
+void Engine::podChanged(const PodObject& before, const PodObject& after) {
+  if (!after || api::isTerminated(*after)) return podGone(after ? after : before);
+  if (!after->nodeName.empty()) return assignedPodChanged(before, after);
+  if (profileOf(*after)) waitingPodChanged(before, after);
+}
+
+void Engine::podGone(const PodObject& pod) {
+  const api::Uid& uid = pod->meta.uid;
+  waiting_.erase(uid);
+  evicting_.erase(uid);
+  queue_->remove(uid);
+  const bool counted = cluster_.find(uid) != nullptr;
+  cluster_.gone(uid);
+  if (counted) assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, pod, 0);
+}
+
+void Engine::assignedPodChanged(const PodObject& before, const PodObject& after) {
+  const api::Uid& uid = after->meta.uid;
+  waiting_.erase(uid);
+  evicting_.erase(uid);
+  queue_->remove(uid);
+  const PodPtr known = cluster_.find(uid);
+  const bool isNew = !known || known->assumed;
+  uint32_t actions = 0;
+  PodRequests old;
+  if (known) old = known->requests();
+  const PodPtr now = cluster_.observe(after);
+  if (known && asksLess(old, now->requests())) actions |= action::kScaleDown;
+  if (before && !(before->meta.labels == after->meta.labels)) actions |= action::kLabel;
+  if (isNew)
+    assignedPodEvent(EventKind::kAssignedPodAdd, nullptr, after, 0);
+  else if (actions != 0)
+    assignedPodEvent(EventKind::kAssignedPodUpdate, before, after, actions);
+}
+
+void Engine::waitingPodChanged(const PodObject& before, const PodObject& after) {
+  const api::Uid& uid = after->meta.uid;
+  waiting_[uid] = after;
+  if (cluster_.find(uid)) return;  // decided already; the binding is on its way
+  if (after->meta.isDeleting()) {
+    queue_->remove(uid);
+    cluster_.denominate(uid);
+    return;
+  }
+  PodPtr info = cluster_.makeInfo(after);
+  const QueuedPod* queued = queue_->find(uid);
+  const Interned nominated = after->status.nominatedNodeName;
+  if (!queued || !before || before->status.nominatedNodeName != nominated) {
+    if (!nominated.empty() || queued) cluster_.nominate(info, nominated);
+  } else if (const Interned ours = cluster_.nominatedNode(uid); !ours.empty()) {
+    cluster_.nominate(info, ours);
+  }
+  if (!queued) return queue_->add(std::move(info));
+  uint32_t actions = 0;
+  const api::Pod& old = *queued->pod->pod;
+  if (!(old.meta.labels == after->meta.labels)) actions |= action::kLabel;
+  if (!(old.spec->tolerations == after->spec->tolerations)) actions |= action::kTolerations;
+  if (!(old.spec->schedulingGates == after->spec->schedulingGates)) actions |= action::kGates;
+  if (asksLess(queued->pod->requests(), info->requests())) actions |= action::kScaleDown;
+  queue_->update(std::move(info), actions);
+}
+
+void Engine::assignedPodEvent(EventKind kind, const PodObject& before, const PodObject& pod,
+                              uint32_t actions) {
+  ClusterEvent event;
+  event.kind = kind;
+  event.actions = actions;
+  event.label = kind == EventKind::kAssignedPodDelete ? "AssignedPodDelete"
+                : kind == EventKind::kAssignedPodAdd  ? "AssignedPodAdd"
+                                                      : "AssignedPodUpdate";
+  event.podBefore = before;
+  event.pod = pod;
+  queue_->happened(event);
+}
+
+void Engine::namespaceChanged(std::string_view name, const api::Namespace* after) {
+  const Interned ns(name);
+  if (after)
+    cluster_.namespaces.set(ns, after->meta.labels);
+  else
+    cluster_.namespaces.erase(ns);
+  ClusterEvent event;
+  event.kind = EventKind::kNamespace;
+  event.label = "NamespaceUpdate";
+  queue_->happened(event);
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,208 @@
+// The engine end to end on a table-top cluster: placement, messages, queues, preemption.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/testing/lab.h"
+
+namespace mangrove::scheduler {
+namespace {
+
+std::string node(std::string_view name, std::string_view cpu = "4", std::string_view extra = "{}",
+                 std::string_view labels = "{}") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{0}","labels":{3}}},"spec":{2},
+          "status":{{"allocatable":{{"cpu":"{1}","memory":"8Gi","pods":"10"}}}}}})",
+      name, cpu, extra, labels);
+}
+
+std::string pod(std::string_view name, std::string_view cpu = "1", std::string_view spec = "",
+                std::string_view meta = "") {
+  return fmt::format(
+      R"({{"metadata":{{"name":"{0}"{3}}},"spec":{{"containers":[{{"name":"c","resources":{{
+          "requests":{{"cpu":"{1}","memory":"64Mi"}}}}}}]{2}}}}})",
+      name, cpu, spec, meta);
+}
+
+TEST(Engine, spreads_over_the_emptier_nodes) {
+  Lab lab;
+  lab.node(node("n1"));
+  lab.node(node("n2"));
+  lab.pod(pod("a"));
+  lab.pod(pod("b"));
+  lab.run();
+  EXPECT_NE(lab.nodeOf("a"), "");
+  EXPECT_NE(lab.nodeOf("b"), "");
+  EXPECT_NE(lab.nodeOf("a"), lab.nodeOf("b"));
+}
+
+TEST(Engine, says_why_in_kubernetes_words) {
+  Lab lab;
+  lab.pod(pod("early"));
+  lab.run();
+  EXPECT_EQ(lab.said("early"), "no nodes available to schedule pods");
+  lab.removePod("early");
+  lab.node(node("small", "1"));
+  lab.node(node("tainted", "8", R"({"taints":[{"key":"k","effect":"NoSchedule"}]})"));
+  lab.node(node("cordoned", "8", R"({"unschedulable":true})"));
+  lab.pod(pod("big", "6"));
+  lab.run();
+  EXPECT_EQ(lab.said("big"),
+            "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), "
+            "1 node(s) were unschedulable. preemption: 0/3 nodes are available: 3 Preemption is "
+            "not helpful for scheduling.");
+  lab.pod(pod("picky", "1", R"(,"nodeSelector":{"disk":"ssd"})"));
+  lab.run();
+  EXPECT_NE(lab.said("picky").find("1 node(s) didn't match Pod's node affinity/selector"),
+            std::string::npos);
+}
+
+TEST(Engine, tries_again_when_a_node_comes_and_not_before) {
+  Lab lab;
+  lab.node(node("n1", "1"));
+  lab.pod(pod("a", "3"));
+  EXPECT_EQ(lab.run(), 1u);
+  lab.wait(std::chrono::seconds(20));
+  EXPECT_EQ(lab.nodeOf("a"), "");
+  lab.takeLog();
+  lab.node(node("n2", "2"));  // too small: the hint keeps the pod where it is
+  EXPECT_EQ(lab.run(), 0u);
+  lab.node(node("n3", "4"));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("a"), "n3");
+}
+
+TEST(Engine, keeps_gated_pods_out_until_the_gate_is_gone) {
+  Lab lab;
+  lab.node(node("n1"));
+  lab.pod(pod("a", "1", R"(,"schedulingGates":[{"name":"hold"}])"));
+  EXPECT_EQ(lab.run(), 0u);
+  EXPECT_EQ(lab.engine().queue().sizes().gated, 1u);
+  lab.pod(pod("a"));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("a"), "n1");
+}
+
+TEST(Engine, serves_higher_priority_first) {
+  Lab lab;
+  lab.node(node("n1", "1"));
+  lab.pod(pod("low", "1"));
+  lab.pod(pod("high", "1", R"(,"priority":100,"preemptionPolicy":"Never")"));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("high"), "n1");
+  EXPECT_EQ(lab.nodeOf("low"), "");
+}
+
+TEST(Engine, preempts_the_least_harmful_node) {
+  Lab lab;
+  lab.node(node("a", "1"));
+  lab.node(node("b", "1"));
+  lab.pod(pod("on-a", "1", R"(,"priority":5,"nodeName":"a")"));
+  lab.pod(pod("on-b1", "500m", R"(,"priority":3,"nodeName":"b")"));
+  lab.pod(pod("on-b2", "500m", R"(,"priority":3,"nodeName":"b")"));
+  lab.pod(pod("vip", "1", R"(,"priority":10)"));
+  lab.run();
+  const auto log = lab.takeLog();
+  ASSERT_GE(log.size(), 3u);
+  EXPECT_EQ(lab.nodeOf("on-a"), "a");
+  EXPECT_EQ(lab.find("on-b1"), nullptr);
+  EXPECT_EQ(lab.find("on-b2"), nullptr);
+  lab.wait(std::chrono::seconds(3));
+  EXPECT_EQ(lab.nodeOf("vip"), "b");
+}
+
+TEST(Engine, keeps_room_for_a_nominated_pod) {
+  Lab lab;
+  lab.keepVictims = true;
+  lab.node(node("n1", "2"));
+  lab.pod(pod("victim", "2", R"(,"priority":1,"nodeName":"n1")"));
+  lab.pod(pod("vip", "2", R"(,"priority":10)"));
+  lab.run();
+  lab.removePod("victim");
+  lab.pod(pod("sneaky", "1", R"(,"priority":5)"));
+  lab.wait(std::chrono::seconds(12));
+  EXPECT_EQ(lab.nodeOf("vip"), "n1");
+  EXPECT_EQ(lab.nodeOf("sneaky"), "");
+}
+
+TEST(Engine, gives_room_back_when_a_binding_fails_and_tries_again) {
+  Lab lab;
+  lab.node(node("n1", "1"));
+  lab.refuseBindings = true;
+  lab.pod(pod("a"));
+  lab.run();
+  EXPECT_EQ(lab.cluster().podCount(), 0u);
+  EXPECT_EQ(lab.said("a"), "the server is away");
+  lab.refuseBindings = false;
+  lab.wait(std::chrono::seconds(3));
+  EXPECT_EQ(lab.nodeOf("a"), "n1");
+}
+
+TEST(Engine, ignores_pods_of_other_schedulers_but_counts_them_on_nodes) {
+  Lab lab;
+  lab.node(node("n1", "1"));
+  lab.pod(pod("theirs", "1", R"(,"schedulerName":"other")"));
+  EXPECT_EQ(lab.run(), 0u);
+  lab.pod(pod("theirs", "1", R"(,"schedulerName":"other","nodeName":"n1")"));
+  lab.pod(pod("ours", "1"));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("ours"), "");
+}
+
+TEST(Engine, frees_the_room_of_finished_pods) {
+  Lab lab;
+  lab.node(node("n1", "1"));
+  lab.pod(pod("a"));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("a"), "n1");
+  lab.pod(pod("b"));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("b"), "");
+  lab.pod(R"({"metadata":{"name":"a"},"spec":{"nodeName":"n1","containers":[{"name":"c"}]},
+              "status":{"phase":"Succeeded"}})");
+  lab.wait(std::chrono::seconds(3));
+  EXPECT_EQ(lab.nodeOf("b"), "n1");
+}
+
+TEST(Engine, spreads_hard_over_zones) {
+  Lab lab;
+  const auto zone = [](std::string_view z) {
+    return fmt::format(R"({{"topology.kubernetes.io/zone":"{}"}})", z);
+  };
+  lab.node(node("a1", "64", "{}", zone("a")));
+  lab.node(node("a2", "64", "{}", zone("a")));
+  lab.node(node("b1", "4", "{}", zone("b")));
+  for (int i = 0; i < 6; i++)
+    lab.pod(pod(fmt::format("p{}", i), "500m",
+                R"(,"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":
+                "topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule",
+                "labelSelector":{"matchLabels":{"app":"x"}}}])",
+                R"(,"labels":{"app":"x"})"));
+  lab.run();
+  int onB = 0;
+  for (int i = 0; i < 6; i++) onB += lab.nodeOf(fmt::format("p{}", i)) == "b1";
+  EXPECT_EQ(onB, 3);
+}
+
+TEST(Engine, keeps_anti_affine_pods_apart) {
+  Lab lab;
+  for (auto name : {"n1", "n2"})
+    lab.node(node(name, "8", "{}", fmt::format(R"({{"kubernetes.io/hostname":"{}"}})", name)));
+  const std::string_view apart =
+      R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+          {"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"x"}}}]}})";
+  for (auto name : {"a", "b", "c"}) lab.pod(pod(name, "1", apart, R"(,"labels":{"app":"x"})"));
+  lab.run();
+  EXPECT_NE(lab.nodeOf("a"), lab.nodeOf("b"));
+  EXPECT_EQ(lab.nodeOf("c"), "");
+  EXPECT_EQ(lab.said("c"),
+            "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules. preemption: "
+            "0/2 nodes are available: 2 No preemption victims found for incoming pod.");
+  // Existing pods' rules count for pods that have none themselves.
+  lab.pod(pod("plain", "1", "", R"(,"labels":{"app":"x"})"));
+  lab.run();
+  EXPECT_NE(lab.said("plain").find("2 node(s) didn't satisfy existing pods anti-affinity rules"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace mangrove::scheduler

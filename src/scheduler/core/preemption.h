@@ -1,0 +1,54 @@
+#pragma once
+// DefaultPreemption: which pods of lower priority would have to go so that this one fits, on which
+// node that hurts least. Plays with the real cluster (trial removals, put back again), so that
+// every filter answers exactly as it would afterwards.
+//
+//   Preemption found = preempt({cluster, state, layout, pod, diagnosis.mayPreempt, fits, {}}, rng);
+//   found.row != kNoRow → delete found.victims, nominate the node
+//
+// Owner thread only.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "scheduler/core/profile.h"
+
+namespace mangrove::scheduler {
+
+struct PreemptionArgs {
+  int64_t minCandidatesPercentage = 10;
+  int64_t minCandidatesAbsolute = 100;
+};
+
+struct Candidate {
+  Row row = kNoRow;
+  std::vector<PodPtr> victims;  // more important ones first
+  int64_t budgetViolations = 0;
+};
+
+struct Preemption {
+  Row row = kNoRow;
+  std::vector<PodPtr> victims;
+  std::string message;  // why not, as Kubernetes words it; "" when a node was found
+};
+
+// Fewest violated budgets, then the lowest highest victim, the lowest sum of priorities, the fewest
+// victims, the latest start among the highest victims, the first. Index into `candidates`.
+size_t leastHarmful(const std::vector<Candidate>& candidates);
+// Higher priority first, then who runs longer.
+bool isMoreImportant(const PodInfo& a, const PodInfo& b);
+
+struct PreemptionSearch {
+  Cluster& cluster;
+  PlanState& state;
+  const Layout& layout;
+  PodPtr pod;
+  std::vector<Row> rows;                // where evicting may help
+  std::function<Verdict(Row)> verdict;  // of the pod on the row as it is at the moment
+  PreemptionArgs args;
+};
+Preemption preempt(const PreemptionSearch& search, Rng& rng);
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,62 @@
+#pragma once
+// A scheduler on an API: watches what placement depends on, decides as fast as it can, writes
+// bindings, conditions and events. The role runs it behind a lease; `up` and tests run it in
+// process.
+//
+//   client::Worker worker;
+//   auto scheduler = Scheduler::make({client, clock, owner, worker.mailbox(), metrics,
+//                                     defaultConfig({"koord-scheduler", "default-scheduler"})});
+//   (*scheduler)->start();            // watches begin
+//   (*scheduler)->setActive(true);    // and bindings, as soon as the caches are filled
+//
+// Threads: made, used and destroyed in the owner's thread. Destroy it before the worker and the
+// client.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "base/metrics.h"
+#include "client/api_client.h"
+#include "scheduler/config/config.h"
+
+namespace mangrove::scheduler {
+
+class Engine;
+
+struct SchedulerSetup {
+  client::ApiClient& client;
+  Clock& clock;
+  Mailbox& owner;
+  Mailbox& home;  // where objects are decoded
+  Registry& metrics;
+  SchedulerConfig config;
+  uint64_t seed = 1;
+  size_t maxBindings = 2000;  // on their way at the same time
+};
+
+class Scheduler {
+ public:
+  static Result<std::unique_ptr<Scheduler>> make(SchedulerSetup setup);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  void start();
+  void setActive(bool active);              // decides only while active
+  bool synced() const;                      // everything that must be known is known
+  void onFilled(std::function<void()> fn);  // called once, when that is first so
+  // Stops deciding; `done` runs when the bindings under way have their answers.
+  void stop(Fn done);
+
+  Engine& engine();
+
+ private:
+  class Impl;
+  explicit Scheduler(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace mangrove::scheduler

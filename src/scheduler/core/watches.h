@@ -1,0 +1,55 @@
+#pragma once
+// The informers of a scheduler and how each kind reaches the engine. Owner thread.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "client/informer.h"
+#include "scheduler/core/engine.h"
+
+namespace mangrove::scheduler {
+
+struct WatchSetup {
+  client::ApiClient& client;
+  Mailbox& owner;
+  Mailbox& home;
+  Clock& clock;
+  uint64_t seed;
+};
+
+class Watches {
+ public:
+  // `changed` runs after each change that the engine has heard of.
+  Watches(const WatchSetup& setup, Engine& engine, std::function<void()> changed);
+  ~Watches();
+
+  void start();
+  // Nodes, pods and what Kubernetes always has are there; kinds that a cluster may lack are there
+  // or known to be absent.
+  bool synced() const;
+
+ private:
+  struct Watched {
+    virtual ~Watched() = default;
+    virtual void start() = 0;
+    virtual bool ready() const = 0;
+  };
+  template <class T>
+  struct Of;
+  template <class T, class OnChange>
+  void add(const WatchSetup& setup, const api::Kind& kind, OnChange onChange,
+           std::function<void(T&)> transform = {}, bool mayLack = false);
+  template <class T>
+  void keep(const WatchSetup& setup, const api::Kind& kind, ObjectMap<T>& map, EventKind event,
+            uint64_t& generation);
+  void addCore(const WatchSetup& setup);
+  void addStorage(const WatchSetup& setup);
+  void addWorkloads(const WatchSetup& setup);
+
+  Engine& engine_;
+  std::function<void()> changed_;
+  std::vector<std::unique_ptr<Watched>> all_;
+};
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,57 @@
+#include "scheduler/plugins/registry.h"
+
+#include <array>
+
+#include "scheduler/plugins/basic/basic.h"
+#include "scheduler/plugins/imagelocality/image_locality.h"
+#include "scheduler/plugins/interpodaffinity/inter_pod_affinity.h"
+#include "scheduler/plugins/nodeaffinity/node_affinity.h"
+#include "scheduler/plugins/noderesources/noderesources.h"
+#include "scheduler/plugins/podtopologyspread/pod_topology_spread.h"
+#include "scheduler/plugins/schedulinghint/scheduling_hint.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+using namespace point;
+
+constexpr std::array kPlugins = {
+    PluginEntry{"SchedulingGates", kPreEnqueue, &makeSchedulingGates},
+    PluginEntry{"PrioritySort", kQueueSort, &makePrioritySort},
+    PluginEntry{"NodeUnschedulable", kFilter, &makeNodeUnschedulable},
+    PluginEntry{"NodeName", kFilter, &makeNodeName},
+    PluginEntry{"TaintToleration", kFilter | kPreScore | kScore, &makeTaintToleration},
+    PluginEntry{"NodeAffinity", kPreFilter | kFilter | kPreScore | kScore, &makeNodeAffinity},
+    PluginEntry{"NodePorts", kPreFilter | kFilter, &makeNodePorts},
+    PluginEntry{"NodeResourcesFit", kPreFilter | kFilter | kPreScore | kScore,
+                &makeNodeResourcesFit},
+    PluginEntry{"PodTopologySpread", kPreFilter | kFilter | kPreScore | kScore,
+                &makePodTopologySpread},
+    PluginEntry{"InterPodAffinity", kPreFilter | kFilter | kPreScore | kScore,
+                &makeInterPodAffinity},
+    PluginEntry{"DynamicResources", kPreFilter, &makeDynamicResources},
+    PluginEntry{"DefaultPreemption", kPostFilter, &makeDefaultPreemption},
+    PluginEntry{"NodeResourcesBalancedAllocation", kPreScore | kScore, &makeBalancedAllocation},
+    PluginEntry{"ImageLocality", kScore, &makeImageLocality},
+    PluginEntry{"DefaultBinder", kBind, &makeDefaultBinder},
+    PluginEntry{"NodeResourcesFitPlus", kScore, &makeNodeResourcesFitPlus},
+    PluginEntry{"ScarceResourceAvoidance", kScore, &makeScarceResourceAvoidance},
+    PluginEntry{"SchedulingHint", kPreFilter, &makeSchedulingHint},
+    PluginEntry{"DefaultPreBind", kPreBind, &makeDefaultPreBind},
+};
+
+constexpr std::array<std::string_view, 4> kUnbuilt = {"Coscheduling", "Reservation", "DeviceShare",
+                                                      "ElasticQuota"};
+
+}  // namespace
+
+std::span<const PluginEntry> pluginEntries() {
+  return kPlugins;
+}
+
+std::span<const std::string_view> unbuiltPlugins() {
+  return kUnbuilt;
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,157 @@
+#include "scheduler/role.h"
+
+#include <array>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "base/log.h"
+#include "client/kubeconfig.h"
+#include "scheduler/core/engine.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+const Logger log("scheduler");
+
+// Flags of the reference's charts that mean nothing here.
+constexpr std::array<std::string_view, 14> kIgnored = {"authentication-skip-lookup",
+                                                       "enable-network-topology-manager",
+                                                       "authentication-kubeconfig",
+                                                       "authorization-kubeconfig",
+                                                       "bind-address",
+                                                       "secure-port",
+                                                       "tls-cert-file",
+                                                       "tls-private-key-file",
+                                                       "controller-plugins",
+                                                       "scheduler-monitor-period",
+                                                       "leader-elect-resource-lock",
+                                                       "profiling",
+                                                       "contention-profiling",
+                                                       "pod-max-in-unschedulable-pods-duration"};
+
+std::string identity() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return fmt::format("{}_{}", host.data(), getpid());
+}
+
+}  // namespace
+
+SchedulerRole::SchedulerRole() = default;
+SchedulerRole::~SchedulerRole() = default;
+
+frame::RoleInfo SchedulerRole::info() const {
+  frame::RoleInfo info;
+  info.name = "scheduler";
+  info.about = "gives pods their nodes: Kubernetes' rules and those of colocation";
+  info.opsFlag = "metrics-bind-address";
+  info.opsDefault = ":10251";
+  info.ownConfigFlag = true;
+  return info;
+}
+
+void SchedulerRole::flags(frame::Flags& flags) {
+  flags.add("config", config_, "KubeSchedulerConfiguration file (kubescheduler.config.k8s.io/v1)");
+  flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
+  flags.add("context", context_, "context of the kubeconfig");
+  flags.add("scheduler-name", names_,
+            "names to serve when there is no --config (default koord-scheduler,default-scheduler)");
+  flags.add("leader-elect", leaderElect_, "decide only while holding the lease");
+  flags.add("leader-elect-resource-name", leaseName_, "name of the lease");
+  flags.add("leader-elect-resource-namespace", leaseNamespace_, "namespace of the lease");
+  flags.add("scheduling-timeout", timeout_, "a cycle longer than this is logged and counted");
+  flags.add("kube-api-qps", perSecond_, "requests a second to the server; 0: as many as it takes");
+  flags.add("kube-api-burst", burst_, "requests at once beyond the rate");
+  flags.ignore(kIgnored);
+}
+
+Result<SchedulerConfig> SchedulerRole::loadConfig() {
+  if (config_.empty()) {
+    if (names_.empty()) names_ = {"koord-scheduler", "default-scheduler"};
+    return defaultConfig(names_);
+  }
+  auto text = readFile(config_);
+  if (!text) return text.error().in("--config");
+  auto config = readConfig(*text, config_);
+  if (!config) return config;
+  for (const auto& warning : config->warnings) log.warn("{}: {}", config_, warning);
+  return config;
+}
+
+Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConfig& config) {
+  client::ConfigRequest where;
+  where.kubeconfig = kubeconfig_.empty() ? config.kubeconfig : kubeconfig_;
+  where.context = context_;
+  auto resolved = client::loadClientConfig(where);
+  if (!resolved) return pass(resolved.error());
+  auto client = client::HttpApiClient::make(context.io, context.clock, *resolved,
+                                            {.perSecond = perSecond_,
+                                             .burst = burst_,
+                                             .userAgent = "mangrove-scheduler",
+                                             .metrics = &context.metrics});
+  if (!client) return pass(client.error());
+  client_ = std::move(*client);
+  return {};
+}
+
+Result<> SchedulerRole::start(frame::RoleContext& context) {
+  auto config = loadConfig();
+  if (!config) return pass(config.error());
+  election_ = config->leaderElection;
+  if (auto ok = connect(context, *config); !ok) return ok;
+  worker_ = std::make_unique<client::Worker>();
+  auto scheduler = Scheduler::make({*client_, context.clock, context.owner, worker_->mailbox(),
+                                    context.metrics, std::move(*config)});
+  if (!scheduler) return pass(scheduler.error());
+  scheduler_ = std::move(*scheduler);
+  context.health.ready("caches", [this]() -> Result<> {
+    if (filled_.load()) return {};
+    return fail(mangrove::Code::kUnavailable, "the caches are not filled yet");
+  });
+  scheduler_->onFilled([this] { filled_ = true; });
+  scheduler_->start();
+  if (leaderElect_ && election_.leaderElect)
+    elect(context);
+  else
+    scheduler_->setActive(true);
+  return {};
+}
+
+void SchedulerRole::elect(frame::RoleContext& context) {
+  client::ElectionConfig config;
+  config.name = leaseName_.empty() ? election_.resourceName : leaseName_;
+  config.ns = leaseNamespace_.empty() ? election_.resourceNamespace : leaseNamespace_;
+  config.identity = identity();
+  config.leaseDuration = election_.leaseDuration;
+  config.renewDeadline = election_.renewDeadline;
+  config.retryPeriod = election_.retryPeriod;
+  client::ElectionCallbacks callbacks;
+  callbacks.started = [this] {
+    log.info("leading");
+    scheduler_->setActive(true);
+  };
+  // Another one decides from now on: a decision of ours would be a second one.
+  callbacks.stopped = [this, &context] {
+    scheduler_->setActive(false);
+    if (!stopping_) context.quit(1);
+  };
+  leader_ = std::make_unique<client::LeaderElection>(
+      config, *client_, context.owner, context.clock,
+      static_cast<uint64_t>(context.clock.wall().time_since_epoch().count()), callbacks);
+  leader_->start();
+}
+
+void SchedulerRole::stop(Fn stopped) {
+  stopping_ = true;
+  scheduler_->stop([this, stopped = std::move(stopped)]() mutable {
+    if (leader_)
+      leader_->stop(std::move(stopped));
+    else
+      stopped();
+  });
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,48 @@
+#pragma once
+// `mangrove scheduler`: serves pods whose schedulerName is koord-scheduler or default-scheduler (or
+// whatever the configuration says), behind a lease.
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/http_api_client.h"
+#include "client/leader_election.h"
+#include "client/worker.h"
+#include "frame/role.h"
+#include "scheduler/core/scheduler.h"
+
+namespace mangrove::scheduler {
+
+class SchedulerRole final : public frame::Role {
+ public:
+  SchedulerRole();
+  ~SchedulerRole() override;
+  frame::RoleInfo info() const override;
+  void flags(frame::Flags& flags) override;
+  Result<> start(frame::RoleContext& context) override;
+  void stop(Fn stopped) override;
+
+ private:
+  Result<SchedulerConfig> loadConfig();
+  Result<> connect(frame::RoleContext& context, const SchedulerConfig& config);
+  void elect(frame::RoleContext& context);
+
+  std::string config_, kubeconfig_, context_;
+  std::vector<std::string> names_;
+  bool leaderElect_ = true;
+  std::string leaseName_, leaseNamespace_;
+  Duration timeout_ = std::chrono::seconds(30);
+  double perSecond_ = 0, burst_ = 0;
+  LeaderElectionConfig election_;
+  std::atomic<bool> filled_ = false;
+  bool stopping_ = false;
+
+  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::Worker> worker_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<client::LeaderElection> leader_;
+};
+
+}  // namespace mangrove::scheduler
