@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/write.h"
 #include "workloads/pods.h"
 
 namespace mangrove::workloads {
@@ -27,10 +28,11 @@ json::Object targetRef(const api::Pod& pod) {
 
 json::Array addresses(const PodList& pods) {
   json::Array out;
-  for (const auto* pod : pods)
-    out.push_back({{"ip", pod->status.podIp.view()},
-                   {"nodeName", pod->nodeName.view()},
-                   {"targetRef", targetRef(*pod)}});
+  for (const auto* pod : pods) {
+    json::Object one{{"ip", pod->status.podIp.view()}, {"targetRef", targetRef(*pod)}};
+    api::put(one, "nodeName", pod->nodeName);
+    out.push_back(std::move(one));
+  }
   return out;
 }
 
@@ -79,12 +81,13 @@ json::Array sliceEndpoints(const Service& service, const Pods& pods) {
   for (const auto& pod : pods) {
     if (!hasAddress(*pod)) continue;
     const bool ready = isServing(service, *pod), leaving = pod->meta.isDeleting();
-    out.push_back(
-        {{"addresses", json::Array{pod->status.podIp.view()}},
-         {"conditions",
-          json::Object{{"ready", ready && !leaving}, {"serving", ready}, {"terminating", leaving}}},
-         {"nodeName", pod->nodeName.view()},
-         {"targetRef", targetRef(*pod)}});
+    json::Object one{
+        {"addresses", json::Array{pod->status.podIp.view()}},
+        {"conditions",
+         json::Object{{"ready", ready && !leaving}, {"serving", ready}, {"terminating", leaving}}},
+        {"targetRef", targetRef(*pod)}};
+    api::put(one, "nodeName", pod->nodeName);
+    out.push_back(std::move(one));
   }
   return out;
 }

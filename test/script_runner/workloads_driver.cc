@@ -308,7 +308,8 @@ class WorkloadsDriver final : public Driver {
       if (!meant || state == "succeeded" || state == "failed" || state == "deleting") continue;
       auto reply = call(client::patchRequest({api::kind::kPod, std::string(kNs), name, "status"},
                                              client::PatchType::kStrategic, statusBody(c)));
-      if (!reply) return "error: " + reply.error().text() + "\n";
+      const bool gone = !reply && reply.error().code() == Code::kNotFound;  // deleted meanwhile
+      if (!reply && !gone) return "error: " + reply.error().text() + "\n";
     }
     settle();
     return "";
