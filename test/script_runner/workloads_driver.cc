@@ -189,10 +189,24 @@ class WorkloadsDriver final : public Driver {
     return out;
   }
 
+  // Without what chance or the template's hash put in.
   static std::string shortName(json::View object) {
-    const std::string name = text(object["metadata"]["name"]);
     const auto prefix = object["metadata"]["generateName"].string();
-    return prefix ? std::string(*prefix) + "*" : name;
+    std::string name = prefix ? std::string(*prefix) + "*" : text(object["metadata"]["name"]);
+    if (auto hash = object["metadata"]["labels"]["pod-template-hash"].string())
+      if (size_t place = name.find(*hash); place != std::string::npos)
+        name.replace(place, hash->size(), "#");
+    return name;
+  }
+
+  static std::string withoutUids(std::string line) {
+    constexpr std::string_view kKey = "\"uid\":\"";
+    for (size_t place = line.find(kKey); place != std::string::npos;
+         place = line.find(kKey, place + 1)) {
+      const size_t from = place + kKey.size();
+      line.replace(from, line.find('"', from) - from, "#");
+    }
+    return line;
   }
 
   static std::string podState(json::View pod) {
@@ -269,7 +283,7 @@ class WorkloadsDriver final : public Driver {
       out += fmt::format("{}{} {}", out.empty() ? "" : ", ", field,
                          text(at(whole ? doc.root() : doc.root()["status"], field)));
     }
-    return out + "\n";
+    return withoutUids(out) + "\n";
   }
 
   std::string conditions(const std::string& word) {
