@@ -79,6 +79,34 @@ Y
 want "deployment.apps/d scaled" kubectl -n demo scale deploy d --replicas 5
 want "5" kubectl -n demo get deploy d -o 'jsonpath={.spec.replicas}'
 
+# What kubectl sends as protobuf, and reads back so.
+want "namespace/proto created" kubectl create namespace proto
+want "configmap/c created" kubectl -n proto create configmap c --from-literal=a=ä --from-file=kubeconfig="$KUBECONFIG"
+want "secret/s created" kubectl -n proto create secret generic s --from-literal=p=q
+want "deployment.apps/d created" kubectl -n proto create deployment d --image=i --replicas=2 --port=80
+want "job.batch/j created" kubectl -n proto create job j --image=i -- sleep 1
+want "cronjob.batch/cj created" kubectl -n proto create cronjob cj --image=i --schedule='*/5 * * * *'
+want "role.rbac.authorization.k8s.io/r created" kubectl -n proto create role r --verb=get --resource=pods
+want "rolebinding.rbac.authorization.k8s.io/rb created" kubectl -n proto create rolebinding rb --role=r --serviceaccount=proto:sa
+want "serviceaccount/sa created" kubectl -n proto create serviceaccount sa
+want "resourcequota/q created" kubectl -n proto create quota q --hard=cpu=1500m
+want "poddisruptionbudget.policy/p created" kubectl -n proto create pdb p --selector=app=d --min-available=50%
+want "priorityclass.scheduling.k8s.io/pc created" kubectl create priorityclass pc --value=-5
+want "ey" kubectl -n proto create token sa --duration=1h
+same "ä" kubectl -n proto get cm c -o 'jsonpath={.data.a}'
+same "cQ==" kubectl -n proto get secret s -o 'jsonpath={.data.p}'
+same "2 80 1500m 50% -5" kubectl -n proto get deploy/d resourcequota/q pdb/p priorityclass/pc \
+  -o 'jsonpath={.items[0].spec.replicas} {.items[0].spec.template.spec.containers[0].ports[0].containerPort} {.items[1].spec.hard.cpu} {.items[2].spec.minAvailable} {.items[3].value}'
+want "yes" kubectl -n proto auth can-i create pods
+want "yes" kubectl -n proto auth can-i get pods --as system:serviceaccount:proto:sa
+refused "no" kubectl -n proto auth can-i create pods --as system:serviceaccount:proto:sa
+want "admin" kubectl auth whoami
+refused "AlreadyExists" kubectl create namespace proto
+refused 'is invalid: metadata.name' kubectl -n proto create configmap Bad_Name
+want "deleted" kubectl -n proto delete deployment d --cascade=foreground --grace-period=1
+want "deleted" kubectl delete priorityclass pc --now
+want 'namespace "proto" deleted' kubectl delete namespace proto --timeout=60s
+
 kill -9 "$server"
 wait "$server" 2>/dev/null || true
 start "$port"
