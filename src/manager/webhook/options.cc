@@ -1,0 +1,57 @@
+// What the environment and the flags say about admission.
+#include "api/names.h"
+#include "base/strings.h"
+#include "manager/webhook/service.h"
+
+namespace mangrove::manager {
+
+namespace env = api::env;
+namespace env_default = api::env_default;
+
+Result<AdmissionOptions> admissionOptionsFrom(
+    const std::function<std::string(std::string_view name)>& get) {
+  const auto text = [&](std::string_view name, std::string_view otherwise) {
+    std::string value = get(name);
+    return value.empty() ? std::string(otherwise) : value;
+  };
+  AdmissionOptions out;
+  out.mutatingName = text(env::kMutatingWebhookName, env_default::kMutatingWebhookName);
+  out.validatingName = text(env::kValidatingWebhookName, env_default::kValidatingWebhookName);
+  out.host = get(env::kWebhookHost);
+  out.ns = text(env::kPodNamespace, env_default::kPodNamespace);
+  out.secret = text(env::kSecretName, env_default::kSecretName);
+  out.service = text(env::kServiceName, env_default::kServiceName);
+  out.certDirectory = text(env::kWebhookCertDir, env_default::kWebhookCertDir);
+  out.certFiles = !out.host.empty() || get(env::kWebhookCertWriter) == "fs";
+  const std::string port = text(env::kWebhookPort, std::to_string(env_default::kWebhookPort));
+  const auto number = parseInt<uint16_t>(port);
+  if (!number) return invalid("{}='{}': want a port, 0 to 65535", env::kWebhookPort, port);
+  out.port = *number;
+  return out;
+}
+
+void declareAdmissionFlags(frame::Flags& flags, AdmissionOptions& options) {
+  flags.add("webhook-bind-address", options.bind, "address the webhook server listens on");
+  flags.add("node-strategy-name-need-check", options.entryNamesRequired,
+            "node entries of the SLO ConfigMap must have distinct names");
+  flags.add("quota-update-max-retries", options.quotaMaxRetries,
+            "how often a booking on a quota is tried again at least");
+  flags.add("binding-admission-allowed-users", options.binding.allowedUsers,
+            "parts of user names that may bind pods; none: everybody");
+  flags.add("binding-admission-namespaces", options.binding.namespaces,
+            "namespaces in which bindings are checked; * for all");
+  flags.add("binding-admission-excluded-namespaces", options.binding.excludedNamespaces,
+            "namespaces in which they are not");
+  flags.add("binding-admission-bypass-labels", options.binding.bypassLabels,
+            "pods with one of these labels may be bound by anybody");
+  flags.add("binding-admission-bypass-annotations", options.binding.bypassAnnotations,
+            "the same for annotations");
+  flags.add("colocation-caster-names", options.casterNames,
+            "pods that ask for colocation by label get caster.io/colocation-cpu and -memory");
+  flags.add("colocation-require-amounts", options.refuseWithoutAmounts,
+            "refuse such pods when they name no cpu or memory, instead of assuming 1 and 2Gi");
+  flags.add("colocation-workload-scheduler", options.workloadScheduler,
+            "schedulerName written into Spark, Flink and PyTorch jobs that ask for colocation");
+}
+
+}  // namespace mangrove::manager

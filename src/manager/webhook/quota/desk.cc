@@ -1,0 +1,149 @@
+#include "manager/webhook/quota/desk.h"
+
+#include <utility>
+
+#include "api/annotations/annotation.h"
+#include "api/names.h"
+#include "client/resource_version.h"
+#include "manager/webhook/draft.h"
+
+namespace mangrove::manager {
+namespace {
+
+constexpr size_t kOwnWrites = 100;  // remembered; more means that the caches do not follow at all
+
+Review internalTrouble(std::string message) {
+  return Review::refuse(kBrokenHandler, "quota-admission", std::move(message));
+}
+
+Result<Quota> decodeQuota(std::string_view body) {
+  auto object = api::decodeText<api::ElasticQuota>(body);
+  if (!object) return pass(object.error());
+  return quotaOf(*object);
+}
+
+}  // namespace
+
+QuotaDesk::QuotaDesk(DeskSetup setup)
+    : setup_(std::move(setup)), self_(std::make_shared<Tether>(Tether{this})) {
+  if (setup_.clock == nullptr) setup_.clock = &realClock();
+}
+
+QuotaDesk::~QuotaDesk() {
+  self_->desk = nullptr;
+}
+
+void QuotaDesk::book(const std::string& quota, api::ResourceList request, bool dryRun,
+                     ReviewDone done) {
+  counters_[quota].line.push_back(
+      {std::move(request), dryRun, std::move(done), setup_.clock->mono() + setup_.timeout});
+  serve(quota);
+}
+
+Result<Quota> QuotaDesk::latest(const std::string& name) const {
+  const auto tree = setup_.picture->now()->quotas;
+  const size_t count = tree->countOf(name);
+  if (count != 1) return invalid("there are {} quotas called {}; want exactly one", count, name);
+  const Quota& cached = *tree->find(name);
+  const auto own = own_.find(name);
+  if (own != own_.end() && client::surelyOlder(cached.resourceVersion, own->second.resourceVersion))
+    return own->second;
+  return cached;
+}
+
+void QuotaDesk::dropLate(Counter& counter) {
+  const MonoTime now = setup_.clock->mono();
+  std::erase_if(counter.underWay, [&](Waiting& one) {
+    if (one.until > now) return false;
+    one.done(internalTrouble("quota admission took too long"));
+    return true;
+  });
+}
+
+void QuotaDesk::serve(const std::string& name) {
+  Counter& counter = counters_[name];
+  if (counter.busy || counter.line.empty()) return;
+  counter.busy = true;
+  for (Waiting& one : counter.line) counter.underWay.push_back(std::move(one));
+  counter.line.clear();
+  counter.triesLeft = retryBudget(counter.underWay.size(), setup_.maxRetries);
+  auto quota = latest(name);
+  if (!quota) return close(name, pass(quota.error()));
+  judge(name, std::move(*quota));
+}
+
+// In the order of arrival; whom the quota has no room for is told at once.
+void QuotaDesk::judge(const std::string& name, Quota quota) {
+  Counter& counter = counters_[name];
+  dropLate(counter);
+  const api::ResourceList before = quota.childRequest;
+  std::vector<Waiting> accepted;
+  for (Waiting& one : counter.underWay) {
+    auto booked = bookOn(quota, one.request);
+    if (!booked)
+      one.done(Review::refuse(kForbidden, "exceeded-quota", booked.error().text()));
+    else if (one.dryRun)
+      one.done(Review());
+    else {
+      quota.childRequest = std::move(*booked);
+      accepted.push_back(std::move(one));
+    }
+  }
+  counter.underWay = std::move(accepted);
+  if (counter.underWay.empty() || quota.childRequest == before) return close(name, {});
+  write(name, quota);
+}
+
+void QuotaDesk::write(const std::string& name, const Quota& quota) {
+  json::Object body;
+  json::Object& metadata = metadataOf(body);
+  setText(metadata, "resourceVersion", quota.resourceVersion);
+  setText(objectIn(metadata, "annotations"), api::annotation::kQuotaChildRequest,
+          api::annotationText(quota.childRequest));
+  auto request = client::patchRequest({client::kind::kElasticQuota, quota.ns, quota.name},
+                                      client::PatchType::kMerge, json::write(body));
+  request.timeout = setup_.timeout;
+  setup_.client->submit(*setup_.owner, std::move(request),
+                        [self = self_, name, quota](Result<client::Reply> reply) {
+                          if (self->desk) self->desk->written(name, quota, std::move(reply));
+                        });
+}
+
+void QuotaDesk::written(const std::string& name, const Quota& sent, Result<client::Reply> reply) {
+  Counter& counter = counters_[name];
+  if (!reply && reply.error().code() == Code::kConflict && --counter.triesLeft > 0)
+    return readAgain(name, sent);
+  if (!reply) return close(name, pass(reply.error()));
+  if (auto now = decodeQuota(reply->body)) {
+    if (own_.size() >= kOwnWrites) own_.clear();
+    own_[name] = std::move(*now);
+  }
+  close(name, {});
+}
+
+void QuotaDesk::readAgain(const std::string& name, const Quota& old) {
+  client::Request request;
+  request.ref = {client::kind::kElasticQuota, old.ns, old.name};
+  setup_.client->submit(*setup_.owner, std::move(request),
+                        [self = self_, name](Result<client::Reply> reply) {
+                          if (self->desk == nullptr) return;
+                          if (!reply) return self->desk->close(name, pass(reply.error()));
+                          auto quota = decodeQuota(reply->body);
+                          if (!quota) return self->desk->close(name, pass(quota.error()));
+                          self->desk->judge(name, std::move(*quota));
+                        });
+}
+
+void QuotaDesk::close(const std::string& name, const Result<>& outcome) {
+  Counter& counter = counters_[name];
+  std::vector<Waiting> answered = std::exchange(counter.underWay, {});
+  counter.busy = false;
+  for (Waiting& one : answered)
+    one.done(outcome ? Review() : internalTrouble("quota " + name + ": " + outcome.error().text()));
+  if (counter.line.empty())
+    counters_.erase(name);
+  else
+    serve(name);
+}
+
+}  // namespace mangrove::manager

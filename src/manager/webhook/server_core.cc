@@ -1,0 +1,175 @@
+#include "manager/webhook/server_core.h"
+
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "api/event.h"
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace mangrove::manager {
+namespace {
+
+const Logger log("webhook");
+
+// 0.001 ms to 524 ms, as in the reference.
+std::vector<double> durationBounds() {
+  std::vector<double> out;
+  for (double bound = 0.001; out.size() < 20; bound *= 2) out.push_back(bound);
+  return out;
+}
+
+std::string pathIn(const net::HttpRequest& request) {
+  return std::string(cut(request.target, '?').before);
+}
+
+}  // namespace
+
+Review callHandler(const Route& route, const AdmissionRequest& request,
+                   const Surroundings& around) {
+  try {
+    return route.handler(request, around);
+  } catch (const std::exception& trouble) {
+    return Review::refuse(kBrokenHandler, "exception",
+                          fmt::format("handler {}: {}", route.path, trouble.what()));
+  }
+}
+
+WebhookServer::Core::Core(WebhookServerSetup setup) : setup_(std::move(setup)) {
+  if (setup_.clock == nullptr) setup_.clock = &realClock();
+  if (setup_.metrics == nullptr) return;
+  durations_ = &setup_.metrics->histograms(
+      "koord_manager_webhook_webhook_duration_milliseconds", "Time inside an admission handler.",
+      {"webhook_type", "object_type", "operation", "plugin_name", "status"}, durationBounds());
+  failures_ = &setup_.metrics->counters(
+      "mangrove_manager_webhook_failures_total",
+      "Questions that could not be judged: malformed reviews and handlers that failed.",
+      {"path", "reason"});
+  bindings_ = &setup_.metrics->counters("koord_manager_webhook_binding_admission_decisions_total",
+                                        "Decisions about bindings.", {"decision"});
+}
+
+bool WebhookServer::Core::answerPlainly(const Exchange& exchange, std::string_view path) {
+  if (path == "/healthz" || path == "/livez") {
+    exchange->reply(net::HttpResponse::text(200, "ok\n"));
+    return true;
+  }
+  if (path != "/readyz") return false;
+  auto ready = setup_.ready ? setup_.ready() : Result<>();
+  exchange->reply(ready ? net::HttpResponse::text(200, "ok\n")
+                        : net::HttpResponse::text(503, ready.error().text() + "\n"));
+  return true;
+}
+
+void WebhookServer::Core::refuse(const Exchange& exchange, int status, std::string_view why,
+                                 std::string_view word) {
+  const std::string path = pathIn(exchange->request());
+  const bool known = routeOf(path) != nullptr;
+  if (failures_ != nullptr) failures_->with({known ? path : "unknown", std::string(word)}).inc();
+  log.debug("{} from {}: {} {}", path, exchange->request().peer.address, status, why);
+  exchange->reply(net::HttpResponse::text(status, std::string(why) + "\n"));
+}
+
+void WebhookServer::Core::serve(Exchange exchange) {
+  const net::HttpRequest& request = exchange->request();
+  const std::string path = pathIn(request);
+  if (answerPlainly(exchange, path)) return;
+  const Route* route = routeOf(path);
+  if (route == nullptr)
+    return refuse(exchange, 404, "no admission handler has the path " + path, "path");
+  if (request.method != "POST")
+    return refuse(exchange, 405, request.method + ": want POST with an AdmissionReview", "method");
+  const std::string_view type = request.headers.get("Content-Type");
+  if (!trim(cut(type, ';').before).starts_with("application/json"))
+    return refuse(exchange, 415, fmt::format("Content-Type '{}': want application/json", type),
+                  "content-type");
+  if (auto ready = setup_.ready ? setup_.ready() : Result<>(); !ready)
+    return refuse(exchange, 503, ready.error().text(), "not-ready");
+  auto question = std::make_shared<Question>();
+  question->exchange = std::move(exchange);
+  question->route = route;
+  question->since = setup_.clock->mono();
+  if (auto read = question->review.read(question->exchange->request().body); !read)
+    return refuse(question->exchange, 400, read.error().text(), "malformed");
+  judge(question);
+}
+
+void WebhookServer::Core::judge(const QuestionPtr& question) {
+  const auto around = setup_.picture();
+  if (!isActive(*question->route, around->gates))
+    return refuse(question->exchange, 404,
+                  fmt::format("the handler of {} is switched off", question->route->path), "off");
+  if (question->route->runsOn == RunsOn::kOwner) return judgeAtOwner(question);
+  judgeHere(question, *around);
+}
+
+void WebhookServer::Core::judgeHere(const QuestionPtr& question, const Surroundings& around) {
+  const AdmissionRequest& request = question->review.request();
+  Review review = callHandler(*question->route, request, around);
+  const bool again = review.allowed && !question->route->mutating && setup_.needsSecondLook &&
+                     setup_.needsSecondLook(request, around);
+  if (!again) return finish(question, std::move(review));
+  setup_.owner->post([self = shared_from_this(), question] {
+    self->setup_.secondLook(question->review.request(), [self, question](Review second) {
+      self->finish(question, std::move(second));
+    });
+  });
+}
+
+void WebhookServer::Core::judgeAtOwner(const QuestionPtr& question) {
+  setup_.owner->post([self = shared_from_this(), question] {
+    const AdmissionRequest& request = question->review.request();
+    if (!self->setup_.onOwner)
+      return self->finish(question,
+                          callHandler(*question->route, request, *self->setup_.picture()));
+    self->setup_.onOwner(*question->route, request, [self, question](Review review) {
+      self->finish(question, std::move(review));
+    });
+  });
+}
+
+void WebhookServer::Core::finish(const QuestionPtr& question, Review review) {
+  const AdmissionRequest& request = question->review.request();
+  std::string body = writeReview(question->review.apiVersion(), request.uid, review);
+  question->exchange->reply(net::HttpResponse::json(200, std::move(body)));
+  measure(*question, review);
+  tell(*question, review);
+}
+
+void WebhookServer::Core::measure(const Question& question, const Review& review) {
+  if (durations_ == nullptr) return;
+  const AdmissionRequest& request = question.review.request();
+  const std::chrono::duration<double, std::milli> took = setup_.clock->mono() - question.since;
+  durations_
+      ->with({question.route->mutating ? "mutate" : "validate", lower(request.kind),
+              std::string(operationName(request.operation)), std::string(question.route->plugin),
+              review.allowed ? "allowed" : "rejected"})
+      .observe(took.count());
+  if (question.route->plugin == "binding")
+    bindings_->with({review.allowed ? "allow" : "deny"}).inc();
+  if (!review.allowed && review.code >= kBrokenHandler)
+    failures_->with({std::string(question.route->path), review.reason}).inc();
+}
+
+void WebhookServer::Core::tell(const Question& question, const Review& review) {
+  const AdmissionRequest& request = question.review.request();
+  const bool failed = !review.allowed && review.code >= kBrokenHandler;
+  if (failed)
+    log.warn("{} {} {}/{}: {}", operationName(request.operation), request.resource, request.ns,
+             request.name, review.message);
+  if (setup_.events == nullptr || request.dryRun) return;
+  api::ObjectRef about;
+  about.apiVersion =
+      request.group.empty() ? request.version : request.group + "/" + request.version;
+  about.kind = request.kind;
+  about.ns = request.ns;
+  about.name = request.name;
+  if (about.name.empty())
+    about.name = request.object["metadata"]["generateName"].string().value_or("unnamed");
+  if (failed) setup_.events->warning(about, "AdmissionHandlerFailed", review.message);
+  for (const Notice& notice : review.notices)
+    setup_.events->warning(about, notice.reason, notice.message);
+}
+
+}  // namespace mangrove::manager

@@ -1,0 +1,96 @@
+#include "manager/webhook/workload/rewrite.h"
+
+#include <chrono>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "api/meta.h"
+#include "api/names.h"
+#include "base/time_text.h"
+#include "json/json_patch.h"
+#include "manager/webhook/draft.h"
+#include "manager/webhook/pod/colocate.h"
+
+namespace mangrove::manager {
+namespace {
+
+using api::PriorityBand;
+
+constexpr Duration kLongJob = std::chrono::minutes(30);
+constexpr size_t kLongestLabel = 63;
+
+bool asked(const api::ObjectMeta& meta, std::string_view ns, const Surroundings& around) {
+  if (auto own = meta.labels.get(kColocate)) return *own == "true";
+  const api::Labels* labels = around.labelsOf(ns);
+  return labels != nullptr && labels->get(kColocate) == "true";
+}
+
+Result<PriorityBand> criticalBand(const api::ObjectMeta& meta, bool isFlink) {
+  const auto said = meta.annotations.get(kCriticalClass);
+  if (said == "batch") return PriorityBand::kBatch;
+  if (said == "mid") return PriorityBand::kMid;
+  if (said == "prod") return PriorityBand::kProd;
+  if (said)
+    return invalid("annotation {}: '{}' is none of batch, mid, prod", kCriticalClass, *said);
+  const auto expected = meta.annotations.get(kExpectedDuration);
+  if (!expected) return isFlink ? PriorityBand::kMid : PriorityBand::kBatch;
+  auto duration = parseDuration(*expected);
+  if (!duration) return duration.error().in("annotation {}", kExpectedDuration);
+  return *duration > kLongJob ? PriorityBand::kMid : PriorityBand::kBatch;
+}
+
+// Kept when the author chose a lower one.
+bool keepsClass(const json::Object& podSpec, PriorityBand band, const PriorityClasses& classes) {
+  const auto chosen = textIn(podSpec, "priorityClassName");
+  if (!chosen || chosen->empty()) return false;
+  const auto found = classes.find(*chosen);
+  const auto wanted = classes.find(api::bandName(band));
+  const int32_t ours = wanted != classes.end() ? wanted->second.value : api::rangeOf(band).shipped;
+  return found != classes.end() && found->second.value <= ours;
+}
+
+}  // namespace
+
+std::string gangName(std::string_view kind, std::string_view name, std::string_view role) {
+  std::string full = fmt::format("{}-{}-{}", kind, name, role);
+  if (full.size() <= kLongestLabel) return full;
+  const auto hash = static_cast<uint32_t>(std::hash<std::string>()(full));
+  const std::string suffix = fmt::format("-{:08x}", hash);
+  return full.substr(0, kLongestLabel - suffix.size()) + suffix;
+}
+
+void markTemplate(json::Object& labels, json::Object& podSpec, PriorityBand band,
+                  const Surroundings& around) {
+  if (band == PriorityBand::kProd) return;  // stays on resources of its own
+  const bool batch = band == PriorityBand::kBatch;
+  setText(labels, api::label::kQosClass, batch ? "BE" : "LS");
+  setText(labels, kResourceType, batch ? "batch" : "mid");
+  if (!keepsClass(podSpec, band, *around.priorityClasses))
+    setText(podSpec, "priorityClassName", api::bandName(band));
+  if (!around.defaultScheduler.empty() && !textIn(podSpec, "schedulerName"))
+    setText(podSpec, "schedulerName", around.defaultScheduler);
+}
+
+Review mutateWorkload(const AdmissionRequest& request, const Surroundings& around) {
+  if (request.operation != Operation::kCreate || !request.subresource.empty()) return {};
+  auto head = api::decode<api::ObjectHead>(request.object);
+  if (!head)
+    return Review::refuse(kBadRequest, "unreadable", request.kind + ": " + head.error().text());
+  if (!asked(head->meta, request.ns, around)) return {};
+  const bool isFlink = request.resource == "flinkdeployments";
+  auto critical = criticalBand(head->meta, isFlink);
+  if (!critical) return Review::refuse(kBadRequest, "annotation", critical.error().text());
+  const json::Value before = json::toValue(request.object);
+  json::Value after = before;
+  const WorkloadContext context{head->meta.name.str(), *critical, around};
+  if (request.resource == "sparkapplications") rewriteSpark(after.get_object(), context);
+  if (isFlink) rewriteFlink(after.get_object(), context);
+  if (request.resource == "pytorchjobs") rewritePyTorch(after.get_object(), context);
+  Review review;
+  json::Value patch = json::jsonDiff(before, after);
+  if (!patch.get_array().empty()) review.patch = std::move(patch);
+  return review;
+}
+
+}  // namespace mangrove::manager
