@@ -20,7 +20,11 @@ int benchApi(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
 int scheduler(const std::vector<std::string>& args);
 int benchManager(const std::vector<std::string>& args);
+int explainNode(const std::vector<std::string>& args);
 int manager(const std::vector<std::string>& args);
+int podShim(const std::vector<std::string>& args);
+int standIn(const std::vector<std::string>& args);
+int up(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);
 

@@ -20,7 +20,11 @@ constexpr std::array kCommands = {
     Command{"bench manager", "a large cluster, a fresh manager, and its cost", &benchManager},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
     Command{"scheduler", "gives pods their nodes", &scheduler},
+    Command{"explain node", "how the amounts a node sells came to be", &explainNode},
     Command{"manager", "decides what nodes have for sale", &manager},
+    Command{"pod-shim", "", &podShim},
+    Command{"stand-in", "", &standIn},
+    Command{"up", "a whole colocated machine in one process: API, node runner, roles", &up},
     Command{"version", "what this binary is", &version},
 };
 
@@ -28,8 +32,10 @@ void printHelp(std::FILE* out) {
   fmt::print(out,
              "mangrove: services and batch work on the same machines\n\nusage: mangrove COMMAND "
              "[FLAGS]\n\n");
-  for (const auto& command : kCommands)
+  for (const auto& command : kCommands) {
+    if (command.about.empty()) continue;  // started by us, not by people
     fmt::print(out, "  {:<16} {}\n", command.words, command.about);
+  }
   fmt::print(out, "\n'mangrove COMMAND --help' lists the flags of a command.\n");
 }
 

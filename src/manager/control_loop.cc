@@ -60,6 +60,11 @@ void ControlLoop::wake() {
   });
 }
 
+void ControlLoop::letFirst(ControlLoop& first) {
+  first_ = &first;
+  first.later_.push_back(this);
+}
+
 void ControlLoop::run() {
   running_ = true;
   wake();
@@ -70,12 +75,15 @@ void ControlLoop::pause() {
 }
 
 void ControlLoop::pump() {
+  if (first_ && first_->running_ && first_->queue_.ready() > 0) return;  // it wakes us
   for (int i = 0; i < kKeysAtOnce && running_ && window_.isOpen(); i++) {
     auto key = queue_.tryGet();
-    if (!key) return;
+    if (!key) break;
     take(*key);
   }
   wake();
+  if (queue_.ready() == 0)
+    for (auto* loop : later_) loop->wake();
 }
 
 void ControlLoop::take(const std::string& key) {

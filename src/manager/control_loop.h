@@ -67,6 +67,9 @@ class ControlLoop {
   void add(std::string_view key) { queue_.add(key); }
   void addAfter(std::string_view key, Duration delay) { queue_.addAfter(key, delay); }
 
+  // Takes keys only while `first` has none ready: what is sold must be right before anything else.
+  void letFirst(ControlLoop& first);
+
   void run();
   void pause();
   bool running() const { return running_; }
@@ -91,6 +94,8 @@ class ControlLoop {
   client::WorkQueue queue_;
   std::shared_ptr<Tether> self_;
   std::shared_ptr<std::atomic<bool>> posted_;
+  ControlLoop* first_ = nullptr;
+  std::vector<ControlLoop*> later_;
   bool running_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include "manager/controllers/nodemetric/controller.h"
 #include "manager/controllers/noderesource/controller.h"
 #include "manager/controllers/nodeslo/controller.h"
+#include "manager/controllers/quotaprofile/controller.h"
 #include "manager/desk.h"
 
 namespace mangrove::manager {
@@ -75,6 +76,7 @@ class Manager::Impl {
         desk{*parts.client, *parts.owner, clock, *parts.metrics, caches, window, parts.events},
         metricController(desk),
         sloController(desk),
+        quotaController(desk, cacheSetup(parts, options, clock)),
         resourceController(
             desk, planOptions(options),
             [this](std::string_view node, Duration after) { resourceLoop.addAfter(node, after); }),
@@ -86,6 +88,10 @@ class Manager::Impl {
                 [this](const std::string& key, ControlLoop::Done done) {
                   sloController.reconcile(key, std::move(done));
                 }),
+        quotaLoop(clock, *parts.owner, window, "quotaprofile",
+                  [this](const std::string& key, ControlLoop::Done done) {
+                    quotaController.reconcile(key, std::move(done));
+                  }),
         resourceLoop(clock, *parts.owner, window, "noderesource",
                      [this](const std::string& key, ControlLoop::Done done) {
                        resourceController.reconcile(key, std::move(done));
@@ -97,6 +103,9 @@ class Manager::Impl {
     desk.writesFailed = writes.with({"failed"});
     windowGauge = parts.metrics->gauge("mangrove_manager_write_window",
                                        "Writes that may be under way at once.");
+    window.onRoom([this] { windowGauge.set(static_cast<double>(window.size())); });
+    metricLoop.letFirst(resourceLoop);
+    sloLoop.letFirst(resourceLoop);
     listen();
   }
 
@@ -105,6 +114,7 @@ class Manager::Impl {
     if (isSwitchedOn(options.controllers, "nodemetric")) out.push_back(&metricLoop);
     if (isSwitchedOn(options.controllers, "nodeslo")) out.push_back(&sloLoop);
     if (isSwitchedOn(options.controllers, "noderesource")) out.push_back(&resourceLoop);
+    if (isSwitchedOn(options.controllers, "quotaprofile")) out.push_back(&quotaLoop);
     return out;
   }
 
@@ -125,8 +135,9 @@ class Manager::Impl {
   Desk desk;
   NodeMetricController metricController;
   NodeSloController sloController;
+  QuotaProfileController quotaController;
   NodeResourceController resourceController;
-  ControlLoop metricLoop, sloLoop, resourceLoop;
+  ControlLoop metricLoop, sloLoop, quotaLoop, resourceLoop;
   Gauge windowGauge;
   Timer readyTimer;
   Timer yieldTimer;
@@ -196,13 +207,13 @@ void Manager::Impl::load(const api::ConfigMap* map) {
 }
 
 void Manager::Impl::addEverything() {
-  const auto add = [this](std::string_view key) {
-    for (auto* loop : loops()) loop->add(key);
-  };
-  caches.nodes.each([&](std::string_view key, const api::Node&) { add(key); });
+  caches.nodes.each([&](std::string_view key, const api::Node&) {
+    for (auto* loop : {&resourceLoop, &metricLoop, &sloLoop}) loop->add(key);
+  });
   // Objects whose node went away while nobody led.
   caches.metrics.each([&](std::string_view key, const MetricSeen&) { metricLoop.add(key); });
   caches.slos.each([&](std::string_view key, const SloSeen&) { sloLoop.add(key); });
+  quotaController.each([&](std::string_view key) { quotaLoop.add(key); });
 }
 
 void Manager::Impl::awaitReady(std::weak_ptr<Impl> self) {
@@ -231,6 +242,12 @@ Manager::~Manager() = default;
 
 void Manager::start() {
   impl_->caches.start();
+  if (isSwitchedOn(impl_->options.controllers, "quotaprofile")) {
+    ControlLoop& loop = impl_->quotaLoop;
+    impl_->quotaController.start(
+        [&loop](std::string_view key) { loop.add(key); },
+        [&loop](std::string_view key, Duration d) { loop.addAfter(key, d); });
+  }
   impl_->awaitReady(impl_);
 }
 

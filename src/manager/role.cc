@@ -61,6 +61,8 @@ void ManagerRole::flags(frame::Flags& flags) {
   flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
   flags.add("most-specific-enable", options_.mostSpecificEnable,
             "let a node switch colocation on while the cluster has it off");
+  flags.add("enable-webhooks", admit_, "serve admission webhooks");
+  declareAdmissionFlags(flags, admissionOptions_);
   flags.ignore(kIgnored);
 }
 
@@ -145,8 +147,31 @@ Result<> ManagerRole::compete(frame::RoleContext& context) {
   return {};
 }
 
+// Admission is served by every replica, leading or not.
+void ManagerRole::admit(frame::RoleContext& context) {
+  admissionOptions_.configNamespace = options_.configNamespace;
+  admissionOptions_.configName = options_.configName;
+  AdmissionSetup setup;
+  setup.client = client_.get();
+  setup.owner = owner_;
+  setup.home = &worker_->mailbox();
+  setup.io = &context.io;
+  setup.clock = clock_;
+  setup.metrics = &context.metrics;
+  setup.events = events_.get();
+  setup.gates = &context.gates;
+  setup.options = admissionOptions_;
+  setup.nodes = [this] { return manager_->nodeLabels(); };
+  admission_ = std::make_unique<AdmissionService>(std::move(setup));
+  admission_->start();
+  context.health.ready("webhook", [state = admission_->state()] { return state(); });
+}
+
 Result<> ManagerRole::start(frame::RoleContext& context) {
   if (auto ok = check(); !ok) return ok;
+  if (admit_) {
+    if (auto ok = readAdmissionEnvironment(admissionOptions_); !ok) return ok;
+  }
   if (auto ok = connect(context); !ok) return ok;
   if (auto ok = serveProbes(context); !ok) return ok;
   clock_ = &context.clock;
@@ -163,6 +188,7 @@ Result<> ManagerRole::start(frame::RoleContext& context) {
                                                     .events = events_.get()},
                                        options_);
   manager_->start();
+  if (admit_) admit(context);
   refreshHealth();
   return compete(context);
 }
@@ -183,9 +209,11 @@ void ManagerRole::refreshHealth() {
 // leader starts at once and never beside us.
 void ManagerRole::stop(Fn stopped) {
   healthTimer_.reset();
+  if (admission_) admission_->stop(std::chrono::seconds(5));
   manager_->yield([this, stopped = std::move(stopped)]() mutable {
     auto finish = [this, stopped = std::move(stopped)]() mutable {
       election_.reset();
+      admission_.reset();
       manager_.reset();
       events_.reset();
       worker_.reset();

@@ -13,6 +13,7 @@
 #include "client/worker.h"
 #include "frame/role.h"
 #include "manager/manager.h"
+#include "manager/webhook/service.h"
 
 namespace mangrove::manager {
 
@@ -32,6 +33,7 @@ class ManagerRole final : public frame::Role {
   void reportHealth(frame::RoleContext& context);
   void refreshHealth();
   Result<> compete(frame::RoleContext& context);
+  void admit(frame::RoleContext& context);
 
   std::string kubeconfig_;
   std::string context_;
@@ -45,11 +47,14 @@ class ManagerRole final : public frame::Role {
   double perSecond_ = 0;
   double burst_ = 50;
   ManagerOptions options_;
+  AdmissionOptions admissionOptions_;
+  bool admit_ = true;
 
   std::unique_ptr<client::HttpApiClient> client_;
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<client::EventRecorder> events_;
   std::unique_ptr<Manager> manager_;
+  std::unique_ptr<AdmissionService> admission_;
   std::unique_ptr<client::LeaderElection> election_;
   std::unique_ptr<frame::OpsServer> probes_;
   Gauge isLeader_;

@@ -1,0 +1,129 @@
+// mangrove explain node N: how the amounts a node sells came to be, term by term.
+#include <fmt/format.h>
+
+#include "api/annotations/node.h"
+#include "api/koordinator/node_metric.h"
+#include "api/names.h"
+#include "base/clock.h"
+#include "base/time_text.h"
+#include "cli/command.h"
+#include "client/http_api_client.h"
+#include "client/kubeconfig.h"
+#include "frame/flags.h"
+#include "manager/controllers/noderesource/explain.h"
+#include "net/loop.h"
+
+namespace mangrove::cli {
+namespace {
+
+namespace kind = client::kind;
+
+struct Options {
+  std::string kubeconfig;
+  std::string context;
+  std::string configNamespace{api::object::kSystemNamespace};
+  std::string configName{api::object::kSloConfig};
+  std::string output = "table";
+  std::vector<std::string> names;
+};
+
+// An object that may be missing.
+template <class T>
+Result<std::optional<T>> fetch(client::ApiClient& client, const client::Ref& ref) {
+  auto text = client.get(ref);
+  if (!text && text.error().code() == Code::kNotFound) return std::nullopt;
+  if (!text) return pass(text.error());
+  auto out = api::decodeText<T>(*text);
+  if (!out) return out.error().in("{} {}", ref.kind.kind, ref.name);
+  return std::move(*out);
+}
+
+Result<std::vector<api::Pod>> podsOn(client::ApiClient& client, const std::string& node) {
+  std::vector<api::Pod> out;
+  client::Query query{.fieldSelector = "spec.nodeName=" + node, .limit = 500};
+  do {
+    auto page = client.list(kind::kPod, "", query);
+    if (!page) return pass(page.error());
+    for (auto item : page->items) {
+      auto pod = api::decodeText<api::Pod>(item);
+      if (pod && pod->nodeName.view() == node) out.push_back(std::move(*pod));
+    }
+    query.continueToken = page->continueToken;
+  } while (!query.continueToken.empty());
+  return out;
+}
+
+Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& options,
+                                      const std::string& name) {
+  manager::ExplainInputs in;
+  auto node = fetch<api::Node>(client, {kind::kNode, "", name});
+  if (!node) return pass(node.error());
+  if (!*node) return fail(Code::kNotFound, "there is no node '{}'", name);
+  in.node = std::move(**node);
+  auto metric = fetch<api::NodeMetric>(client, {kind::kNodeMetric, "", name});
+  if (!metric) return pass(metric.error());
+  in.metric = std::move(*metric);
+  if (auto topology =
+          fetch<api::NodeResourceTopology>(client, {kind::kNodeResourceTopology, "", name}))
+    in.topology = std::move(*topology);
+  if (auto device = fetch<api::Device>(client, {kind::kDevice, "", name}))
+    in.device = std::move(*device);
+  auto config = fetch<api::ConfigMap>(
+      client, {kind::kConfigMap, options.configNamespace, options.configName});
+  if (!config) return pass(config.error());
+  in.configMap = std::move(*config);
+  auto pods = podsOn(client, name);
+  if (!pods) return pass(pods.error());
+  in.pods = std::move(*pods);
+  in.now = realClock().wall();
+  return in;
+}
+
+Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
+  frame::Flags flags("mangrove explain node", "how the amounts a node sells came to be");
+  flags.add("kubeconfig", options.kubeconfig, "file with the API server's address and credentials");
+  flags.add("context", options.context, "which context of the kubeconfig");
+  flags.add("config-namespace", options.configNamespace, "namespace of the configuration");
+  flags.add("slo-config-name", options.configName, "name of the ConfigMap with the strategies");
+  flags.add("o", options.output, "table or json");
+  flags.positionals("NODE", options.names, "name of the node");
+  auto go = flags.parse(args);
+  if (!go || !*go) return go;
+  if (options.names.size() != 1) return invalid("want the name of one node");
+  if (options.output != "table" && options.output != "json")
+    return invalid("-o '{}': want table or json", options.output);
+  return true;
+}
+
+Result<> run(const Options& options) {
+  auto config =
+      client::loadClientConfig({.kubeconfig = options.kubeconfig, .context = options.context});
+  if (!config) return pass(config.error());
+  net::Loop loop(1);
+  auto client = client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
+  if (!client) return pass(client.error());
+  auto in = gather(**client, options, options.names[0]);
+  if (!in) return pass(in.error());
+  const auto told = manager::explainNode(*in);
+  fmt::print("{}", options.output == "json" ? manager::toJson(told) : manager::toText(told));
+  return {};
+}
+
+}  // namespace
+
+int explainNode(const std::vector<std::string>& args) {
+  Options options;
+  const auto go = readFlags(args, options);
+  if (!go) {
+    fmt::print(stderr, "mangrove explain node: {}\n", go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  if (auto ok = run(options); !ok) {
+    fmt::print(stderr, "mangrove explain node: {}\n", ok.error().text());
+    return kFailed;
+  }
+  return 0;
+}
+
+}  // namespace mangrove::cli

@@ -1,0 +1,344 @@
+#include "cli/manager_bench.h"
+
+#include <csignal>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/koordinator/node_metric.h"
+#include "api/names.h"
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/time_text.h"
+#include "client/bench_api/load.h"
+#include "client/bench_api/objects.h"
+#include "client/bench_api/own_server.h"
+#include "client/http_api_client.h"
+#include "client/informer.h"
+#include "json/value.h"
+#include "kernel/sys_root.h"
+#include "manager/controllers/noderesource/batch_resource.h"
+
+extern char** environ;
+
+namespace mangrove::cli {
+namespace {
+
+namespace kind = client::kind;
+using client::Request;
+
+constexpr std::string_view kConfig =
+    R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})";
+constexpr Duration kLongest = std::chrono::minutes(10);
+
+double secondsSince(MonoTime from) {
+  return std::chrono::duration<double>(realClock().mono() - from).count();
+}
+
+Request create(client::Kind kind, std::string ns, const json::Value& body) {
+  Request out;
+  out.verb = client::Verb::kCreate;
+  out.ref = {kind, std::move(ns), "", ""};
+  out.body = json::write(body);
+  return out;
+}
+
+std::string usageText(int64_t milli, int64_t mebibytes) {
+  return fmt::format(R"({{"resources":{{"cpu":"{}m","memory":"{}Mi"}}}})", milli, mebibytes);
+}
+
+// A report as agents send it; the services of node i use i % 8 × 100 m per pod more than the least.
+std::string metricStatus(int64_t index, int64_t pods, WallTime now) {
+  std::string list;
+  for (int64_t p = 0; p < pods; p++)
+    list += fmt::format(
+        R"({}{{"name":"shop-{}-{}","namespace":"default","priority":"koord-prod","qos":"LS","podUsage":{}}})",
+        p ? "," : "", index, p, usageText(200 + index % 8 * 100, 512));
+  return fmt::format(
+      R"({{"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{},"systemUsage":{}}},"podsMetric":[{}],"prodReclaimableMetric":{{"resource":{}}}}}}})",
+      formatTime(now), usageText(12000, 20000), usageText(1000, 2048), list, usageText(500, 1024));
+}
+
+Request reportMetric(int64_t index, int64_t pods, WallTime now) {
+  return client::patchRequest({kind::kNodeMetric, "", client::benchNodeName(index), "status"},
+                              client::PatchType::kMerge, metricStatus(index, pods, now));
+}
+
+Request createMetric(int64_t index) {
+  return create(kind::kNodeMetric, "",
+                json::Object{{"apiVersion", kind::kNodeMetric.apiVersion()},
+                             {"kind", "NodeMetric"},
+                             {"metadata", {{"name", client::benchNodeName(index)}}},
+                             {"spec", json::Object()}});
+}
+
+// The same size and kind as the manager's write, on names that are not its own.
+Request rawPatch(int64_t index) {
+  const auto amounts = fmt::format(
+      R"({{"example.com/a":"{0}","example.com/b":"{0}","example.com/c":"{0}","example.com/d":"{0}"}})",
+      index + 1);
+  return client::patchRequest(
+      {kind::kNode, "", client::benchNodeName(index), "status"}, client::PatchType::kMerge,
+      fmt::format(
+          R"({{"metadata":{{"annotations":{{"example.com/raw":"{0}{0}{0}{0}"}}}},"status":{{"capacity":{1},"allocatable":{1}}}}})",
+          index + 1000000, amounts));
+}
+
+// What the formula gives for the bench's node and report.
+int64_t expectedMilli(int64_t index, int64_t pods) {
+  const auto node = api::decodeText<api::Node>(client::createNode("x", index).body);
+  const auto metric =
+      api::decodeText<api::NodeMetric>(metricStatus(index, pods, WallTime{std::chrono::hours(24)}));
+  const auto strategy = api::decodeText<manager::Colocation>(kConfig);
+  const auto facts = manager::metricFacts(metric->status);
+  return manager::batchResource({*node, {}, &facts, nullptr, *strategy, facts.updateTime}).milliCpu;
+}
+
+// The manager under measurement.
+class OwnManager {
+ public:
+  static Result<std::unique_ptr<OwnManager>> start(const std::string& program,
+                                                   const std::string& kubeconfig) {
+    std::vector<std::string> words = {program,
+                                      "manager",
+                                      "--kubeconfig",
+                                      kubeconfig,
+                                      "--metrics-addr",
+                                      "0",
+                                      "--health-probe-addr",
+                                      "0",
+                                      "--enable-leader-election=false"};
+    std::vector<char*> argv;
+    for (auto& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    pid_t pid = 0;
+    const int error = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) return failErrno(error, "start " + program);
+    return std::unique_ptr<OwnManager>(new OwnManager(pid));
+  }
+  ~OwnManager() {
+    ::kill(pid_, SIGTERM);
+    int status = 0;
+    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  explicit OwnManager(pid_t pid) : pid_(pid) {}
+  pid_t pid_;
+};
+
+// Watches nodes and NodeSLOs and notes when they are right.
+class Watcher {
+ public:
+  Watcher(client::ApiClient& client, int64_t nodes, int64_t pods)
+      : nodes_({.client = &client,
+                .owner = &owner_,
+                .follow = {.kind = kind::kNode},
+                .raw = client::RawKeep::kNone}),
+        slos_({.client = &client,
+               .owner = &owner_,
+               .follow = {.kind = kind::kNodeSlo},
+               .raw = client::RawKeep::kNone}) {
+    for (int64_t i = 0; i < nodes; i++)
+      expected_[client::benchNodeName(i)] = expectedMilli(i, pods);
+    nodes_.onChange([this](const auto& change) { onNode(change); });
+    nodes_.start();
+    slos_.start();
+    runUntil([this] { return nodes_.hasSynced() && slos_.hasSynced(); }, kLongest);
+    changes_ = 0;
+  }
+
+  template <class Condition>
+  bool runUntil(Condition condition, Duration limit) {
+    const MonoTime end = realClock().mono() + limit;
+    while (!condition()) {
+      if (realClock().mono() > end) return false;
+      owner_.runOne(std::chrono::milliseconds(10));
+    }
+    return true;
+  }
+  void rest(Duration time) {
+    runUntil([] { return false; }, time);
+  }
+
+  size_t right() const { return right_; }
+  size_t slos() const { return slos_.size(); }
+  int64_t changes() const { return changes_; }
+  int64_t wrong() const { return wrong_; }
+  MonoTime firstRight() const { return first_; }
+  MonoTime lastRight() const { return last_; }
+
+ private:
+  void onNode(const client::Change<api::Node>& change) {
+    changes_++;
+    if (!change.after) return;
+    const auto expected = expected_.find(std::string(change.key));
+    const Quantity* amount = change.after->status.allocatable.find(api::resource::kBatchCpu);
+    if (expected == expected_.end() || amount == nullptr) return;
+    if (amount->value() != expected->second) {
+      wrong_++;
+      return;
+    }
+    expected_.erase(expected);
+    last_ = realClock().mono();
+    if (right_++ == 0) first_ = last_;
+  }
+
+  Mailbox owner_;
+  client::Informer<api::Node> nodes_;
+  struct Named {
+    int unused = 0;
+    friend bool read(const api::In&, Named&) { return true; }
+  };
+  client::Informer<Named> slos_;
+  std::map<std::string, int64_t> expected_;
+  size_t right_ = 0;
+  int64_t changes_ = 0;
+  int64_t wrong_ = 0;
+  MonoTime first_{}, last_{};
+};
+
+struct Bench {
+  ManagerBenchOptions options;
+  net::Loop loop{1};
+  client::Clients clients;
+  kernel::SysRoot root;
+  client::ProcessProbe nobody{root, {}};
+
+  Result<> load(int64_t count, std::function<Request(int64_t)> make, std::string_view what) {
+    auto result = client::runLoad(
+        clients, nobody, {.operations = count, .inFlight = options.inFlight, .warmUp = false},
+        std::move(make));
+    if (result.failed > 0)
+      return fail(Code::kUnavailable, "{}: {} of {} failed, first: {}", what, result.failed, count,
+                  result.firstFailure);
+    return {};
+  }
+};
+
+Result<> seed(Bench& bench) {
+  auto& client = *bench.clients.front();
+  (void)client.create(kind::kNamespace, "", R"({"metadata":{"name":"koordinator-system"}})");
+  const json::Object config = {{"metadata", {{"name", api::object::kSloConfig}}},
+                               {"data", {{api::slo_key::kColocation, kConfig}}}};
+  if (auto made = client.create(kind::kConfigMap, std::string(api::object::kSystemNamespace),
+                                json::write(config));
+      !made)
+    return made.error().in("the cluster must have no configuration yet");
+  const auto& o = bench.options;
+  const WallTime now = realClock().wall();
+  if (auto ok = bench.load(
+          o.nodes, [](int64_t i) { return client::createNode("manager", i); }, "create nodes");
+      !ok)
+    return ok;
+  if (auto ok = bench.load(o.nodes, createMetric, "create NodeMetrics"); !ok) return ok;
+  return bench.load(
+      o.nodes, [&](int64_t i) { return reportMetric(i, o.podsPerNode, now); }, "report");
+}
+
+void measureFill(Bench& bench, Watcher& watch, MonoTime started, ManagerBenchResult& out) {
+  const auto n = static_cast<size_t>(bench.options.nodes);
+  watch.runUntil([&] { return watch.right() >= n; }, kLongest);
+  out.firstRightSeconds = std::chrono::duration<double>(watch.firstRight() - started).count();
+  out.allRightSeconds = std::chrono::duration<double>(watch.lastRight() - started).count();
+  out.nodesPerSecond = static_cast<double>(watch.right()) /
+                       std::max(out.allRightSeconds - out.firstRightSeconds, 1e-9);
+  watch.runUntil([&] { return watch.slos() >= n; }, kLongest);
+  out.settledSeconds = secondsSince(started);
+  watch.rest(std::chrono::seconds(2));
+  out.nodeWrites = watch.changes();
+  out.wrongValues = watch.wrong();
+}
+
+Result<> measureRound(Bench& bench, Watcher& watch, const client::ProcessProbe& probe,
+                      ManagerBenchResult& out) {
+  const double before = probe.cpu().serverSeconds;
+  const int64_t changes = watch.changes();
+  const WallTime now = realClock().wall() + std::chrono::seconds(1);
+  if (auto ok = bench.load(
+          bench.options.nodes,
+          [&](int64_t i) { return reportMetric(i, bench.options.podsPerNode, now); }, "report");
+      !ok)
+    return ok;
+  watch.rest(std::chrono::seconds(3));
+  out.roundCpuMillisPerNode =
+      (probe.cpu().serverSeconds - before) * 1e3 / static_cast<double>(bench.options.nodes);
+  out.roundWrites = watch.changes() - changes;
+  return {};
+}
+
+void measureRest(Bench& bench, Watcher& watch, const client::ProcessProbe& probe,
+                 ManagerBenchResult& out) {
+  const double before = probe.cpu().serverSeconds;
+  const int64_t changes = watch.changes();
+  watch.rest(std::chrono::seconds(bench.options.restSeconds));
+  const auto seconds = static_cast<double>(bench.options.restSeconds);
+  out.restCpuPercent = (probe.cpu().serverSeconds - before) / seconds * 100;
+  out.restWritesPerMinute = static_cast<double>(watch.changes() - changes) / seconds * 60;
+  const auto memory = probe.memory();
+  out.rssBytes = memory.rssBytes;
+  out.pssBytes = memory.pssBytes;
+}
+
+Result<ManagerBenchResult> measure(Bench& bench, const std::string& kubeconfig) {
+  ManagerBenchResult out;
+  const auto& o = bench.options;
+  out.nodes = o.nodes;
+  out.server = bench.clients.front()->server();
+  if (auto ok = seed(bench); !ok) return pass(ok.error());
+  const auto raw = client::runLoad(bench.clients, bench.nobody,
+                                   {.operations = o.nodes, .inFlight = o.inFlight}, rawPatch);
+  out.rawPatchesPerSecond = static_cast<double>(raw.counted) / std::max(raw.seconds, 1e-9);
+  Watcher watch(*bench.clients.front(), o.nodes, o.podsPerNode);
+  const MonoTime started = realClock().mono();
+  auto manager = OwnManager::start(o.program, kubeconfig);
+  if (!manager) return pass(manager.error());
+  const client::ProcessProbe probe(bench.root, {(*manager)->pid()});
+  measureFill(bench, watch, started, out);
+  out.fillCpuMillisPerNode = probe.cpu().serverSeconds * 1e3 / static_cast<double>(o.nodes);
+  if (auto ok = measureRound(bench, watch, probe, out); !ok) return pass(ok.error());
+  measureRest(bench, watch, probe, out);
+  return out;
+}
+
+}  // namespace
+
+Result<ManagerBenchResult> runManagerBench(const ManagerBenchOptions& given) {
+  ManagerBenchOptions options = given;
+  if (options.program.empty()) {
+    auto self = kernel::SysRoot().readLink("proc/self/exe");
+    if (!self) return pass(self.error());
+    options.program = *self;
+  }
+  auto scratch = client::ScratchDir::make(options.dir.empty() ? "/tmp" : options.dir);
+  if (!scratch) return pass(scratch.error());
+  std::unique_ptr<client::OwnServer> server;
+  std::string kubeconfig = options.kubeconfig;
+  if (kubeconfig.empty()) {
+    auto started = client::OwnServer::start(options.program, scratch->path());
+    if (!started) return pass(started.error());
+    server = std::move(*started);
+    kubeconfig = scratch->path() + "/kubeconfig";
+  }
+  auto config = client::loadClientConfig({.kubeconfig = kubeconfig, .context = options.context});
+  if (!config) return pass(config.error());
+  Bench bench;
+  bench.options = options;
+  for (int i = 0; i < 2; i++) {
+    auto made = client::HttpApiClient::make(bench.loop, realClock(), *config, {.perSecond = 0});
+    if (!made) return pass(made.error());
+    bench.clients.push_back(std::move(*made));
+  }
+  return measure(bench, kubeconfig);
+}
+
+}  // namespace mangrove::cli

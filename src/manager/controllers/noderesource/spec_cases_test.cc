@@ -1,0 +1,454 @@
+// The cases of spec 02 §5 that concern what a node sells.
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+#include "manager/controllers/noderesource/node_sync.h"
+#include "manager/controllers/noderesource/plan.h"
+#include "manager/controllers/noderesource/ratios.h"
+
+namespace mangrove::manager {
+namespace {
+
+const WallTime kNow = *parseTime("2026-03-01T12:00:00Z");
+
+// A node, its pods and its report, built up by one-liners.
+struct Scene {
+  api::Node node;
+  std::vector<api::Pod> pods;
+  api::NodeMetricStatus metric;
+  std::optional<api::NodeResourceTopology> topology;
+  std::optional<api::Device> device;
+  std::string config =
+      R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})";
+  PlanOptions options;
+  NodeMemory before;
+  bool hasMetric = true;
+  WallTime now = kNow;
+
+  Scene() {
+    node.meta.name = "n1";
+    node.meta.annotations.set("a", "b");
+    size(node.status.capacity, "100", "120G");
+    size(node.status.allocatable, "100", "120G");
+    metric.updateTime = kNow - std::chrono::minutes(1);
+    metric.nodeMetric.emplace();
+    system("7", "12G");
+  }
+  static void size(api::ResourceList& list, std::string_view cpu, std::string_view memory) {
+    list.set(api::resource::kCpu, *Quantity::parse(cpu));
+    list.set(api::resource::kMemory, *Quantity::parse(memory));
+  }
+  void system(std::string_view cpu, std::string_view memory) {
+    size(metric.nodeMetric->systemUsage.resources, cpu, memory);
+  }
+  void usage(std::string_view cpu, std::string_view memory) {
+    size(metric.nodeMetric->nodeUsage.resources, cpu, memory);
+  }
+  void pod(const std::string& name, const std::string& labels, const std::string& requests,
+           const std::string& phase = "Running", const std::string& more = "") {
+    pods.push_back(*api::decodeText<api::Pod>(
+        R"({"metadata":{"name":")" + name + R"(","namespace":"d","labels":{)" + labels + "}" +
+        more + R"(},"spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{)" +
+        requests + R"(}}}]},"status":{"phase":")" + phase + R"("}})"));
+  }
+  void measured(const std::string& name, std::string_view cpu, std::string_view memory,
+                std::string_view priority = "") {
+    api::PodMetric out;
+    out.name = name;
+    out.ns = Interned("d");
+    out.priority = Interned(priority);
+    size(out.podUsage.resources, cpu, memory);
+    metric.podsMetric.push_back(out);
+  }
+  void hostApp(std::string_view priority, std::string_view cpu, std::string_view memory) {
+    api::HostApplicationMetric app;
+    app.priority = Interned(priority);
+    size(app.usage.resources, cpu, memory);
+    metric.hostApplicationMetric.push_back(app);
+  }
+  void zone(const std::string& name, std::string_view cpu, std::string_view memory) {
+    if (!topology) topology.emplace();
+    api::Zone out;
+    out.name = name;
+    const auto c = *Quantity::parse(cpu), m = *Quantity::parse(memory);
+    out.resources = {{Interned("cpu"), c, c, c}, {Interned("memory"), m, m, m}};
+    topology->zones.push_back(out);
+  }
+
+  NodePlan plan() const {
+    std::vector<PodFacts> facts;
+    for (const auto& pod : pods) facts.push_back(podFacts(pod));
+    std::vector<const PodFacts*> pointers;
+    for (const auto& fact : facts) pointers.push_back(&fact);
+    const auto figures = metricFacts(metric);
+    const std::map<std::string, std::string> data = {{"colocation-config", config}};
+    const auto loaded = loadConfig({}, &data).state;
+    PlanInputs in{.node = node,
+                  .pods = pointers,
+                  .metric = hasMetric ? &figures : nullptr,
+                  .topology = topology ? &*topology : nullptr,
+                  .device = device ? &*device : nullptr,
+                  .config = loaded,
+                  .options = options,
+                  .memory = before,
+                  .now = now};
+    return planNode(in);
+  }
+};
+
+constexpr const char* kLs = R"("koordinator.sh/qosClass":"LS")";
+constexpr const char* kLse = R"("koordinator.sh/qosClass":"LSE")";
+constexpr const char* kBe = R"("koordinator.sh/qosClass":"BE")";
+constexpr const char* kMid =
+    R"("koordinator.sh/qosClass":"LS","koordinator.sh/priority-class":"koord-mid")";
+
+std::string req(const std::string& cpu, const std::string& memory) {
+  return R"("cpu":")" + cpu + R"(","memory":")" + memory + "\"";
+}
+
+// The common node N of the table.
+Scene n() {
+  Scene s;
+  s.pod("a", kLs, req("20", "20G"));
+  s.pod("b", kBe, "");
+  s.pod("c", "", req("20", "40G"), "Pending");
+  s.pod("d", kBe, "", "Succeeded");
+  s.measured("a", "11", "11G");
+  s.measured("b", "10", "10G", "koord-batch");
+  s.measured("c", "22", "22G");
+  return s;
+}
+
+std::string configOf(const std::string& more) {
+  return R"({"enable":true,)" + more + "}";
+}
+
+constexpr int64_t kG = 1'000'000'000;
+
+#define EXPECT_SOLD(scene, cpu, memory)             \
+  do {                                              \
+    const NodePlan p = (scene).plan();              \
+    EXPECT_FALSE(p.batch.reset) << p.batch.because; \
+    EXPECT_EQ(p.batch.milliCpu, cpu);               \
+    EXPECT_EQ(p.batch.memoryBytes, memory);         \
+  } while (false)
+
+TEST(SpecCases, Batch1To3Reservations) {
+  EXPECT_SOLD(n(), 25000, 33 * kG);
+  Scene two = n();
+  two.node.meta.annotations.set(api::annotation::kNodeReservation, R"({"reservedCPUs":"0-1"})");
+  EXPECT_SOLD(two, 25000, 33 * kG);
+  Scene three = n();
+  Scene::size(three.node.status.allocatable, "90", "100G");
+  three.node.meta.annotations.set(api::annotation::kNodeReservation,
+                                  R"({"resources":{"cpu":"2","memory":"5G"}})");
+  EXPECT_SOLD(three, 22000, 25 * kG);
+}
+
+TEST(SpecCases, Batch4To9Policies) {
+  Scene s = n();
+  const std::string high = R"("cpuReclaimThresholdPercent":70,"memoryReclaimThresholdPercent":80,)";
+  s.config = configOf(high + R"("memoryCalculatePolicy":"request")");
+  EXPECT_SOLD(s, 30000, 36 * kG);
+  s.config = configOf(
+      high + R"("cpuCalculatePolicy":"maxUsageRequest","memoryCalculatePolicy":"request")");
+  EXPECT_SOLD(s, 21000, 36 * kG);
+  const std::string over =
+      R"("cpuReclaimThresholdPercent":150,"memoryReclaimThresholdPercent":120,)";
+  const std::string six =
+      over + R"("cpuCalculatePolicy":"maxUsageRequest","memoryCalculatePolicy":"request")";
+  s.config = configOf(six);
+  EXPECT_SOLD(s, 101000, 84 * kG);
+  s.config = configOf(six + R"(,"batchCPUThresholdPercent":100)");
+  EXPECT_SOLD(s, 100000, 84 * kG);
+  const std::string eight =
+      over + R"("cpuCalculatePolicy":"usage","memoryCalculatePolicy":"maxUsageRequest")";
+  s.config = configOf(eight);
+  EXPECT_SOLD(s, 110000, 72 * kG);
+  s.config =
+      configOf(eight + R"(,"batchCPUThresholdPercent":100,"batchMemoryThresholdPercent":100)");
+  EXPECT_SOLD(s, 100000, 72 * kG);
+}
+
+TEST(SpecCases, Batch10And11HostApplications) {
+  for (const char* priority : {"koord-prod", "koord-mid"}) {
+    Scene s = n();
+    s.system("4", "6G");
+    s.hostApp(priority, "3", "6G");
+    EXPECT_SOLD(s, 25000, 33 * kG);
+  }
+  Scene s = n();
+  s.system("4", "6G");
+  s.hostApp("koord-batch", "3", "6G");
+  EXPECT_SOLD(s, 28000, 39 * kG);
+}
+
+TEST(SpecCases, Batch12To14ClassesAndDanglingMetrics) {
+  Scene twelve;
+  twelve.pod("lse", kLse, req("10", "10G"));
+  twelve.measured("lse", "5", "5G");
+  twelve.pod("prod", kLs, req("6", "6G"));
+  twelve.measured("prod", "6", "6G");
+  twelve.pod("batch", kBe, "");
+  twelve.measured("batch", "10", "10G");
+  twelve.pod("mid", kMid, "");
+  twelve.measured("mid", "22", "22G");
+  EXPECT_SOLD(twelve, 20000, 33 * kG);
+
+  Scene thirteen;
+  thirteen.system("5", "10G");
+  thirteen.pod("prod", kLs, req("5", "5G"));
+  thirteen.measured("prod", "5", "5G");
+  thirteen.pod("prod1", kLs, req("10", "10G"));
+  thirteen.measured("gone", "10", "10G", "koord-prod");
+  EXPECT_SOLD(thirteen, 35000, 43 * kG);
+  thirteen.metric.podsMetric.back().priority = Interned("koord-batch");
+  EXPECT_SOLD(thirteen, 45000, 53 * kG);
+}
+
+TEST(SpecCases, Batch15And16Zones) {
+  const auto pinned =
+      R"(,"annotations":{"scheduling.koordinator.sh/resource-status":"{\"numaNodeResources\":[{\"node\":0}]}"})";
+  Scene s;
+  s.zone("node-0", "50", "62G");
+  s.zone("node-1", "50", "58G");
+  s.pod("lse", kLs, req("5", "5G"), "Running", pinned);
+  s.measured("lse", "5", "5G");
+  s.pod("prod", kLs, "");
+  s.measured("prod", "6", "6G");
+  s.pod("mid", kMid, "");
+  s.measured("mid", "22", "22G");
+  const auto plan = s.plan();
+  ASSERT_EQ(plan.batch.zones.size(), 2u);
+  EXPECT_EQ(plan.batch.zones[0].milliCpu, 10000);
+  EXPECT_EQ(plan.batch.zones[1].milliCpu, 15000);
+  EXPECT_EQ(plan.batch.zones[0].memory, *Quantity::parse("15300M"));
+  EXPECT_EQ(plan.batch.zones[1].memory, *Quantity::parse("17700M"));
+
+  Scene r;
+  r.config = configOf(
+      R"("cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65,"memoryCalculatePolicy":"request")");
+  r.zone("node-0", "50", "62G");
+  r.zone("node-1", "50", "58G");
+  r.pod("lse", kLse, req("10", "10G"), "Running", pinned);
+  r.pod("prod", kLs, req("10", "10G"));
+  r.measured("prod", "6", "6G");
+  r.pod("mid", kMid, req("20", "40G"));
+  r.measured("mid", "22", "22G");
+  r.measured("gone", "2", "4G", "koord-prod");
+  r.pod("batch", kBe, "");
+  const auto got = r.plan();
+  EXPECT_EQ(got.batch.milliCpu, 18000);
+  EXPECT_EQ(got.batch.memoryBytes, 18 * kG);
+  EXPECT_EQ(got.batch.zones[0].milliCpu, 4000);
+  EXPECT_EQ(got.batch.zones[1].milliCpu, 14000);
+  EXPECT_EQ(got.batch.zones[0].memory, *Quantity::parse("5300M"));
+  EXPECT_EQ(got.batch.zones[1].memory, *Quantity::parse("12700M"));
+}
+
+TEST(SpecCases, Batch17NeverNegative) {
+  Scene s = n();
+  s.measured("gone", "500", "500G", "koord-prod");
+  EXPECT_SOLD(s, 0, 0);
+}
+
+TEST(SpecCases, Batch18And19Degrade) {
+  Scene s = n();
+  s.node.status.allocatable.set(api::resource::kBatchCpu, Quantity::of(1000));
+  s.node.status.allocatable.set(api::resource::kMidCpu, Quantity::of(1000));
+  s.metric.updateTime = kNow - std::chrono::minutes(15);
+  EXPECT_FALSE(s.plan().batch.reset);
+  s.metric.updateTime = kNow - std::chrono::minutes(16);
+  const auto plan = s.plan();
+  EXPECT_TRUE(plan.batch.reset);
+  const auto after = granted(s.node, plan.wish);
+  EXPECT_FALSE(after.allocatable.has(api::resource::kBatchCpu));
+  EXPECT_FALSE(after.allocatable.has(api::resource::kMidCpu));
+  s.hasMetric = false;
+  EXPECT_TRUE(s.plan().batch.reset);
+}
+
+TEST(SpecCases, Batch23NormalizationScalesCpuOnly) {
+  Scene s = n();
+  s.node.meta.annotations.set(api::annotation::kCpuNormalizationRatio, "1.20");
+  s.options.cpuNormalization = false;  // the ratio that is there
+  const auto plan = s.plan();
+  EXPECT_EQ(**plan.wish.resource(api::resourceNames().batchCpu), Quantity::of(30000));
+  EXPECT_EQ(**plan.wish.resource(api::resourceNames().batchMemory), *Quantity::parse("33G"));
+  std::vector<api::Zone> zones(2);
+  zones[0].name = "node-0";
+  zones[1].name = "node-1";
+  const std::vector<ZoneAmount> amounts = {{"node-0", 15000, Quantity::of(7)},
+                                           {"node-1", 10000, Quantity::of(7)}};
+  EXPECT_TRUE(updateZones(zones, amounts, 0.1, 1.2));
+  EXPECT_EQ(zones[0].find(api::resource::kBatchCpu)->allocatable, Quantity::of(18000));
+  EXPECT_EQ(zones[1].find(api::resource::kBatchCpu)->allocatable, Quantity::of(12000));
+  EXPECT_EQ(zones[1].find(api::resource::kBatchMemory)->allocatable, Quantity::of(7));
+}
+
+TEST(SpecCases, Sync24To26) {
+  const auto verdict = [](const char* before, const char* after, int64_t seconds) {
+    NodeOwned a, b;
+    Scene::size(a.capacity, "1", "1G");
+    a.allocatable = a.capacity;
+    b = a;
+    if (before) a.allocatable.set(api::resource::kBatchCpu, *Quantity::parse(before));
+    if (after) b.allocatable.set(api::resource::kBatchCpu, *Quantity::parse(after));
+    return judgeSync(a, b, {0.1, std::chrono::seconds(300), std::chrono::seconds(seconds)}).status;
+  };
+  EXPECT_FALSE(verdict("20000", "22000", 10));
+  EXPECT_TRUE(verdict("20000", "22001", 10));
+  EXPECT_TRUE(verdict("0", "1", 10));
+  EXPECT_FALSE(verdict("0", "0", 10));
+  EXPECT_TRUE(verdict(nullptr, "0", 10));
+  EXPECT_TRUE(verdict("1", "1", 301));
+  EXPECT_FALSE(verdict("1", "1", 300));
+}
+
+Scene midScene(std::string_view usageCpu, std::string_view usageMemory, std::string_view cpu,
+               std::string_view memory) {
+  Scene s;
+  Scene::size(s.node.status.capacity, "100", "210G");
+  Scene::size(s.node.status.allocatable, "100", "210G");
+  s.system("0", "0");
+  s.usage(usageCpu, usageMemory);
+  s.metric.prodReclaimableMetric.emplace();
+  Scene::size(s.metric.prodReclaimableMetric->resource.resources, cpu, memory);
+  return s;
+}
+
+#define EXPECT_MID(scene, cpu, memory)    \
+  do {                                    \
+    const NodePlan p = (scene).plan();    \
+    EXPECT_EQ(p.mid.milliCpu, cpu);       \
+    EXPECT_EQ(p.mid.memoryBytes, memory); \
+  } while (false)
+
+TEST(SpecCases, Mid27To31) {
+  EXPECT_MID(midScene("20", "45G", "10", "15G"), 10000, 15 * kG);
+  EXPECT_MID(midScene("90", "200G", "20", "20G"), 10000, 10 * kG);
+  Scene s = midScene("20", "45G", "15", "30G");
+  const std::string limits = R"("midCPUThresholdPercent":10,"midMemoryThresholdPercent":20)";
+  s.config = configOf(limits + R"(,"midUnallocatedPercent":10)");
+  s.pod("prod", kLs, req("20", "40G"));
+  s.node.meta.annotations.set(api::annotation::kNodeReservation,
+                              R"({"resources":{"memory":"10G"}})");
+  EXPECT_MID(s, 10000, 42 * kG);
+  s.config = configOf(
+      limits +
+      R"(,"midReclaimMode":"static","midStaticCPUReservedPercent":100,"midStaticMemoryReservedPercent":100)");
+  EXPECT_MID(s, 10000, 42 * kG);
+  Scene missing = midScene("20", "45G", "10", "15G");
+  missing.metric.nodeMetric->nodeUsage = {};
+  EXPECT_MID(missing, 0, 0);
+}
+
+TEST(SpecCases, Case32TheClusterSwitchWins) {
+  Scene s = n();
+  s.config = R"({"enable":false})";
+  s.node.meta.annotations.set(api::annotation::kColocationStrategy, R"({"enable":true})");
+  EXPECT_FALSE(s.plan().enabled);
+  s.options.mostSpecificEnable = true;  // M5, on request
+  EXPECT_TRUE(s.plan().enabled);
+}
+
+TEST(SpecCases, Case37Normalization) {
+  const auto ratio = [](const char* config, bool ht, bool turbo) {
+    const std::map<std::string, std::string> data = {{"cpu-normalization-config", config}};
+    const auto loaded = loadConfig({}, &data).state;
+    api::CpuBasicInfo cpu{"m", ht, turbo, "", ""};
+    return normalizationRatio(loaded.normalization, {}, std::optional(cpu));
+  };
+  const auto text = [&](const char* value) {
+    return std::string(R"({"enable":true,"ratioModel":{"m":{"hyperThreadEnabledRatio":)") + value +
+           "}}}";
+  };
+  EXPECT_EQ(api::formatCpuNormalizationRatio(*ratio(text("1.2").c_str(), true, false)), "1.20");
+  EXPECT_FALSE(ratio(text("0.9").c_str(), true, false));
+  EXPECT_FALSE(ratio(text("5.1").c_str(), true, false));
+  EXPECT_FALSE(ratio(text("1.2").c_str(), false, false));
+  EXPECT_EQ(*ratio(R"({"enable":false})", true, true), 1.0);
+}
+
+TEST(SpecCases, Case38Amplification) {
+  const auto ratios = [](const char* config) {
+    const std::map<std::string, std::string> data = {{"resource-amplification-config", config}};
+    return amplificationRatios(loadConfig({}, &data).state.amplification, {}, 1.5);
+  };
+  const auto got = ratios(
+      R"({"enable":true,"resourceAmplificationRatio":{"cpu":0.8,"memory":3.5,"storage":1.8}})");
+  ASSERT_TRUE(got && *got);
+  EXPECT_EQ(api::formatAmplificationRatios(**got), R"({"cpu":1.20,"memory":3.50,"storage":1.80})");
+  EXPECT_FALSE(ratios(R"({"enable":true,"resourceAmplificationRatio":{"cpu":0.5}})"));
+}
+
+api::Device deviceOf(const char* text) {
+  return *api::decodeText<api::Device>(text);
+}
+
+TEST(SpecCases, Cases42To44Devices) {
+  Scene s;
+  s.options.gpuShared = true;
+  s.device = deviceOf(
+      R"({"metadata":{"name":"n1","labels":{"node.koordinator.sh/gpu-vendor":"nvidia","node.koordinator.sh/gpu-model":"A100","node.koordinator.sh/gpu-driver-version":"1"}},"spec":{"devices":[
+        {"type":"gpu","health":true,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory":"8000","koordinator.sh/gpu-memory-ratio":"100"}},
+        {"type":"gpu","health":true,"resources":{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory":"10000","koordinator.sh/gpu-memory-ratio":"100"}}]}})");
+  auto after = granted(s.node, s.plan().wish);
+  const auto amount = [&](std::string_view name) { return after.allocatable.amount(name).value(); };
+  EXPECT_EQ(amount(api::resource::kGpu), 200);
+  EXPECT_EQ(amount(api::resource::kGpuCore), 200);
+  EXPECT_EQ(amount(api::resource::kGpuMemory), 18000);
+  EXPECT_EQ(amount(api::resource::kGpuMemoryRatio), 200);
+  EXPECT_EQ(amount(api::resource::kGpuShared), 200);
+  EXPECT_EQ(after.labels.get(api::label::kGpuModel), "A100");
+
+  s.options.gpuShared = false;
+  s.device = deviceOf(
+      R"({"metadata":{"name":"n1","labels":{"node.koordinator.sh/gpu-vendor":"huawei"}},"spec":{"devices":[
+        {"type":"gpu","health":true,"resources":{"huawei.com/npu-core":"20","huawei.com/npu-cpu":"20","huawei.com/npu-dvpp":"100","koordinator.sh/gpu-memory":"8000","koordinator.sh/gpu-memory-ratio":"100"}},
+        {"type":"gpu","health":true,"resources":{"huawei.com/npu-core":"20","huawei.com/npu-cpu":"20","huawei.com/npu-dvpp":"100","koordinator.sh/gpu-memory":"10000","koordinator.sh/gpu-memory-ratio":"100"}},
+        {"type":"rdma","health":true},{"type":"rdma","health":true},{"type":"rdma","health":false}]}})");
+  after = granted(s.node, s.plan().wish);
+  EXPECT_EQ(amount(api::resource::kHuaweiNpuCore), 40);
+  EXPECT_EQ(amount(api::resource::kHuaweiNpuDvpp), 200);
+  EXPECT_FALSE(after.allocatable.has(api::resource::kGpu));
+  EXPECT_EQ(amount(api::resource::kRdma), 200);
+
+  // Devices are written whether or not colocation is on (M3); all unhealthy: names go.
+  s.config = R"({"enable":false})";
+  s.node.status.allocatable.set(api::resource::kRdma, Quantity::of(100));
+  for (auto& device : s.device->spec.devices) device.health = false;
+  after = granted(s.node, s.plan().wish);
+  EXPECT_FALSE(after.allocatable.has(api::resource::kRdma));
+}
+
+// Spec 08, T-XX-1.
+TEST(AliasViews, OneLedger) {
+  Placed placed{};
+  placed[0].milliCpu = 6000;
+  placed[1].milliCpu = 3000;
+  const std::vector<std::string> on = {"crane", "katalyst"};
+  const auto reports = aliasReports({40000, 0}, placed, on);
+  ASSERT_EQ(reports.size(), 3u);
+  EXPECT_EQ(reports[0].cpu, 37000);
+  EXPECT_EQ(reports[1].cpu, 34);
+  EXPECT_EQ(reports[2].cpu, 31000);
+  EXPECT_EQ(aliasReports({40000, 0}, placed, {}).at(0).cpu, 40000);
+}
+
+TEST(AliasViews, WrittenOnlyWhenOnAndTakenAwayAfterwards) {
+  Scene s = n();
+  s.config = configOf(R"("cpuReclaimThresholdPercent":65,"aliasViews":["crane"])");
+  const auto on = granted(s.node, s.plan().wish);
+  EXPECT_EQ(on.allocatable.amount("gocrane.io/cpu"), Quantity::of(25));
+  s.node.status.allocatable = on.allocatable;
+  s.node.meta.annotations = on.annotations;
+  s.config = configOf(R"("cpuReclaimThresholdPercent":65)");
+  EXPECT_FALSE(granted(s.node, s.plan().wish).allocatable.has("gocrane.io/cpu"));
+  // A name that Crane itself wrote is not ours to take.
+  s.node.meta.annotations.erase("mangrove.io/alias-views");
+  EXPECT_TRUE(granted(s.node, s.plan().wish).allocatable.has("gocrane.io/cpu"));
+}
+
+}  // namespace
+}  // namespace mangrove::manager

@@ -1,0 +1,250 @@
+// The whole manager against a small API server: what it writes, and what it leaves alone.
+#include "manager/manager.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/names.h"
+#include "api/node.h"
+#include "base/time_text.h"
+#include "client/http_api_client.h"
+#include "client/testing/fake_api.h"
+#include "client/worker.h"
+#include "manager/control_loop.h"
+
+namespace mangrove::manager {
+namespace {
+
+using namespace std::chrono_literals;
+namespace kind = client::kind;
+
+class ManagerTest : public ::testing::Test {
+ protected:
+  ManagerTest() : clock(*parseTime("2026-03-01T12:00:00Z")), api(loop, {.seed = 7, .retryAfter = 0}) {
+    client = *client::HttpApiClient::make(loop, realClock(), api.config(), {.perSecond = 0});
+    configure(
+        R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})");
+  }
+  ~ManagerTest() override { manager.reset(); }
+
+  void configure(const std::string& colocation) {
+    api.put(kind::kConfigMap, "koordinator-system", "slo-controller-config",
+            fmt::format(R"({{"data":{{"colocation-config":{}}}}})",
+                        json::write(json::Value(colocation))));
+  }
+  void node(const std::string& name) {
+    api.put(
+        kind::kNode, "", name,
+        R"({"metadata":{"annotations":{"a":"b"}},"status":{"capacity":{"cpu":"100","memory":"120G"},"allocatable":{"cpu":"100","memory":"120G"}}})");
+  }
+  void report(const std::string& name, int usedCores, WallTime at) {
+    api.put(
+        kind::kNodeMetric, "", name,
+        fmt::format(
+            R"({{"spec":{},"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{{"resources":{{"cpu":"50","memory":"60G"}}}},"systemUsage":{{"resources":{{"cpu":"7","memory":"12G"}}}}}},"podsMetric":[{{"name":"p","namespace":"d","priority":"koord-prod","podUsage":{{"resources":{{"cpu":"{}","memory":"33G"}}}}}}]}}}})",
+            kSpec, formatTime(at), usedCores));
+  }
+  void start(ManagerOptions options = {}) {
+    manager = std::make_unique<Manager>(ManagerParts{.client = client.get(),
+                                                     .owner = &owner,
+                                                     .home = &worker.mailbox(),
+                                                     .clock = &clock,
+                                                     .metrics = &metrics},
+                                        std::move(options));
+    manager->start();
+  }
+  // Runs the owner while virtual time flows, until the condition holds; false after a while.
+  template <class Condition>
+  bool until(Condition condition) {
+    for (int i = 0; i < 4000; i++) {
+      if (condition()) return true;
+      if (!owner.runOne(2ms)) clock.advance(5ms);
+    }
+    return false;
+  }
+  std::string batchCpu(const std::string& name) const {
+    const auto truth = api.truth(kind::kNode);
+    const auto at = truth.find(name);
+    if (at == truth.end()) return "no node";
+    const auto node = api::decodeText<api::Node>(at->second);
+    const Quantity* amount = node->status.allocatable.find(api::resource::kBatchCpu);
+    return amount ? std::to_string(amount->value()) : "none";
+  }
+  bool settle() {
+    return until([&] { return manager->idle(); }) && until([&, calm = 0]() mutable {
+             return manager->idle() ? ++calm > 40 : (calm = 0) > 0;
+           });
+  }
+
+  static constexpr const char* kSpec =
+      R"({"metricCollectPolicy":{"aggregateDurationSeconds":300,"reportIntervalSeconds":60,"nodeAggregatePolicy":{"durations":["5m0s","10m0s","30m0s"]},"nodeMemoryCollectPolicy":"usageWithoutPageCache"}})";
+
+  VirtualClock clock;
+  net::Loop loop{1};
+  client::testing::FakeApi api;
+  Registry metrics;
+  std::unique_ptr<client::HttpApiClient> client;
+  client::Worker worker;
+  Mailbox owner;
+  std::unique_ptr<Manager> manager;
+};
+
+TEST_F(ManagerTest, WritesEachNodeOnceAndThenRests) {
+  constexpr int kNodes = 30;
+  for (int i = 0; i < kNodes; i++) {
+    node(fmt::format("n{}", i));
+    report(fmt::format("n{}", i), 33, clock.wall());
+  }
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n29") == "25000" && manager->idle(); }));
+  ASSERT_TRUE(settle());
+  for (int i = 0; i < kNodes; i++) EXPECT_EQ(batchCpu(fmt::format("n{}", i)), "25000");
+  EXPECT_EQ(api.truth(kind::kNodeSlo).size(), static_cast<size_t>(kNodes));
+  // One write per node and one NodeSLO each; the NodeMetrics were as they should be.
+  EXPECT_EQ(manager->stats().writes, 2u * kNodes);
+  // A new report with the same figures changes nothing.
+  clock.advance(60s);
+  for (int i = 0; i < kNodes; i++) report(fmt::format("n{}", i), 33, clock.wall());
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(manager->stats().writes, 2u * kNodes);
+}
+
+TEST_F(ManagerTest, SmallChangesWaitForTheirTime) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  report("n1", 34, clock.wall());  // 4 % less
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(batchCpu("n1"), "25000");
+  clock.advance(301s);
+  report("n1", 34, clock.wall());
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "24000"; }));
+  report("n1", 44, clock.wall());  // more than a tenth
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "14000"; }));
+}
+
+TEST_F(ManagerTest, AStaleReportTakesEverythingAway) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  clock.advance(14min);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(batchCpu("n1"), "25000");
+  clock.advance(2min);  // nobody reports, nothing happens, and still it is noticed
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "none"; }));
+}
+
+TEST_F(ManagerTest, AnUnreadableConfigurationAtStartStopsEverything) {
+  configure("invalid");
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(batchCpu("n1"), "none");
+  EXPECT_FALSE(manager->config()->colocation.available);
+  configure(R"({"enable":true,"cpuReclaimThresholdPercent":65})");
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  // A later mistake keeps the last good value.
+  configure(R"({"enable":true,"cpuReclaimThresholdPercent":-1})");
+  ASSERT_TRUE(until([&] { return manager->config()->colocation.wrong; }));
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(batchCpu("n1"), "25000");
+}
+
+TEST_F(ManagerTest, SwitchingOffTakesTheResourcesAway) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  configure(R"({"enable":false})");
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "none"; }));
+}
+
+TEST_F(ManagerTest, OnlyTheLeaderWrites) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  ASSERT_TRUE(until([&] { return manager->waitingFor().empty(); }));
+  for (int i = 0; i < 50; i++) owner.runOne(1ms);
+  EXPECT_EQ(manager->stats().writes, 0u);
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  bool done = false;
+  manager->yield([&] { done = true; });
+  ASSERT_TRUE(until([&] { return done; }));
+  const auto writes = manager->stats().writes;
+  report("n1", 50, clock.wall());
+  for (int i = 0; i < 50; i++) owner.runOne(1ms);
+  EXPECT_EQ(manager->stats().writes, writes);
+}
+
+TEST_F(ManagerTest, ObjectsOfNodesThatAreGoneAreRemoved) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  report("gone", 33, clock.wall());  // its node left while nobody led
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return api.truth(kind::kNodeMetric).size() == 1; }));
+  ASSERT_TRUE(until([&] { return api.truth(kind::kNodeSlo).size() == 1; }));
+  api.remove(kind::kNode, "", "n1");
+  EXPECT_TRUE(until(
+      [&] { return api.truth(kind::kNodeMetric).empty() && api.truth(kind::kNodeSlo).empty(); }));
+}
+
+TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {
+  for (int i = 0; i < 10; i++) {
+    node(fmt::format("n{}", i));
+    report(fmt::format("n{}", i), 33, clock.wall());
+  }
+  client::testing::Faults refusing;
+  refusing.error500 = 0.1;
+  refusing.error429 = 0.2;
+  api.setFaults(refusing);
+  start();
+  manager->lead();
+  const auto all = [&] {
+    for (int i = 0; i < 10; i++)
+      if (batchCpu(fmt::format("n{}", i)) != "25000") return false;
+    return true;
+  };
+  until(all);
+  api.setFaults({});
+  EXPECT_TRUE(until(all) || until(all) || until(all));
+}
+
+TEST(Switches, ReadLikeTheReferences) {
+  EXPECT_TRUE(isSwitchedOn({"*"}, "nodeslo"));
+  EXPECT_FALSE(isSwitchedOn({"*", "-nodeslo"}, "nodeslo"));
+  EXPECT_TRUE(isSwitchedOn({"*", "-nodeslo"}, "nodemetric"));
+  EXPECT_TRUE(isSwitchedOn({"nodeslo", "-nodeslo"}, "nodeslo"));
+  EXPECT_FALSE(isSwitchedOn({"nodeslo"}, "nodemetric"));
+  const auto wrong = checkSwitches("controllers", {"*", "-nodeslos"}, controllerNames());
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().text(), ::testing::HasSubstr("did you mean 'nodeslo'"));
+}
+
+TEST(WriteWindow, GrowsWithGoodAnswersAndHalvesOnRefusal) {
+  WriteWindow window({.first = 8, .least = 2, .most = 10});
+  for (int i = 0; i < 100; i++) {
+    window.begin();
+    window.end(false);
+  }
+  EXPECT_EQ(window.size(), 10u);
+  window.begin();
+  window.end(true);
+  EXPECT_EQ(window.size(), 5u);
+}
+
+}  // namespace
+}  // namespace mangrove::manager
