@@ -56,8 +56,11 @@ Answer notFound(const KindInfo& kind, std::string_view name) {
   return status(404, "NotFound", about(kind, name, "not found"), detailsOf(kind, name));
 }
 
+// Clients know this sentence; the path is for people.
 Answer noSuchPath(std::string_view path) {
-  return status(404, "NotFound", fmt::format("the server has nothing at {}", path));
+  return status(404, "NotFound",
+                fmt::format("the server could not find the requested resource ({})", path),
+                json::Object());
 }
 
 Answer methodNotAllowed(std::string_view what) {

@@ -2,8 +2,14 @@
 
 #include <optional>
 
+#include "apiserver/admission/builtin_claims.h"
+#include "apiserver/admission/builtin_limits.h"
 #include "apiserver/admission/builtin_namespace.h"
+#include "apiserver/admission/builtin_pods.h"
 #include "apiserver/admission/builtin_priority.h"
+#include "apiserver/admission/builtin_quota.h"
+#include "apiserver/admission/builtin_rules.h"
+#include "apiserver/admission/builtin_services.h"
 #include "apiserver/admission/webhook.h"
 #include "apiserver/auth/bootstrap.h"
 #include "apiserver/auth/credential_files.h"
@@ -80,13 +86,25 @@ struct EmbeddedServer::Parts {
   // The order of Kubernetes: what the server knows first, strangers last.
   void chainAdmission(net::Loop* io) {
     admission.add(std::make_unique<NamespaceAdmission>(*store));
+    admission.add(std::make_unique<LimitAdmission>(*store));
+    admission.add(std::make_unique<PodAdmission>(*store));
     admission.add(std::make_unique<PriorityAdmission>(*store));
+    admission.add(std::make_unique<ClaimAdmission>(*store));
+    auto services = std::make_unique<ServiceAdmission>(context);
+    services->load();
+    context.observers.push_back(services.get());
+    admission.add(std::move(services));
     admission.add(std::make_unique<RbacGuard>(rbac));
-    if (!io) return;
-    auto hooks = std::make_unique<Webhooks>(context, *io, WebhookOptions{});
-    hooks->load();
-    context.observers.push_back(hooks.get());
-    admission.add(std::move(hooks));
+    admission.add(std::make_unique<UnevaluatedRules>());
+    if (io) {
+      auto hooks = std::make_unique<Webhooks>(context, *io, WebhookOptions{});
+      hooks->load();
+      context.observers.push_back(hooks.get());
+      admission.add(std::move(hooks));
+    }
+    auto quotas = std::make_unique<QuotaAdmission>(context);
+    context.observers.push_back(quotas.get());
+    admission.add(std::move(quotas));
   }
 
   void serve() {

@@ -4,7 +4,9 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/admission/builtin_refusal.h"
 #include "apiserver/core/object.h"
+#include "apiserver/subresources/scale.h"
 #include "json/json_patch.h"
 
 namespace mangrove::apiserver {
@@ -199,31 +201,77 @@ void Webhooks::changed(const Resource& resource, const store::ObjectPtr&, const 
   caller_.forgetIdle();
 }
 
+namespace {
+
+bool isBehindScale(const AdmissionRequest& request) {
+  return request.subresource == "scale" && request.object.is_object() &&
+         textAt(request.object.get_object(), "kind") != "Scale";
+}
+
+std::shared_ptr<AdmissionRequest> asScale(const AdmissionRequest& request) {
+  const KindInfo& kind = *request.resource->kind;
+  auto scaled = std::make_shared<AdmissionRequest>(request);
+  scaled->warnings.clear();
+  for (json::Value* value : {&scaled->object, &scaled->oldObject})
+    if (value->is_object()) *value = scaleOf(kind, value->get_object());
+  return scaled;
+}
+
+void passWarnings(AdmissionRequest& from, AdmissionRequest& to) {
+  for (auto& text : from.warnings) to.warnings.push_back(std::move(text));
+}
+
+}  // namespace
+
+void Webhooks::mutateScale(AdmissionRequest& request, Done done) {
+  auto scaled = asScale(request);
+  auto back = [&request, scaled, done = std::move(done)](std::optional<Answer> refusal) mutable {
+    passWarnings(*scaled, request);
+    if (!refusal && scaled->object.is_object())
+      takeScale(*request.resource->kind, scaled->object.get_object(), request.object.get_object());
+    done(std::move(refusal));
+  };
+  std::make_shared<MutateRun>(context_, caller_, mutating_, *scaled, std::move(back))->step();
+}
+
+void Webhooks::validateScale(AdmissionRequest& request, Done done) {
+  auto scaled = asScale(request);
+  auto back = [&request, scaled, done = std::move(done)](std::optional<Answer> refusal) mutable {
+    passWarnings(*scaled, request);
+    done(std::move(refusal));
+  };
+  std::make_shared<ValidateRun>(context_, caller_, validating_, *scaled, std::move(back))->start();
+}
+
 void Webhooks::mutate(AdmissionRequest& request, Done done) {
   if (mutating_.empty()) return done(std::nullopt);
+  if (isBehindScale(request)) return mutateScale(request, std::move(done));
   std::make_shared<MutateRun>(context_, caller_, mutating_, request, std::move(done))->step();
 }
 
 void Webhooks::validate(AdmissionRequest& request, Done done) {
-  warnOfGaps(request);
+  if (auto refusal = judgeConfiguration(request)) return done(std::move(refusal));
   if (validating_.empty()) return done(std::nullopt);
+  if (isBehindScale(request)) return validateScale(request, std::move(done));
   std::make_shared<ValidateRun>(context_, caller_, validating_, request, std::move(done))->start();
 }
 
-// The author of a configuration learns at once what will not work here.
-void Webhooks::warnOfGaps(AdmissionRequest& request) const {
+std::optional<Answer> Webhooks::judgeConfiguration(AdmissionRequest& request) const {
   const Interned stored = request.resource->stored;
-  if (stored != mutatingStored_ && stored != validatingStored_) return;
-  if (!request.object.is_object()) return;
+  if (stored != mutatingStored_ && stored != validatingStored_) return std::nullopt;
+  if (!request.object.is_object()) return std::nullopt;
   for (const WebhookPtr& hook : compileWebhooks(request.object.get_object())) {
+    // Asking about more than the author meant could refuse or change what he left alone.
     if (hook->conditions)
-      request.warnings.push_back(
-          fmt::format("webhook {}: matchConditions are not evaluated by this server; it is asked "
-                      "about everything its rules match",
+      return admissionForbids(
+          request,
+          fmt::format("webhook {}: matchConditions are CEL, which this server does not evaluate; "
+                      "select by rules, namespaceSelector and objectSelector instead",
                       hook->name));
     if (auto address = caller_.addressOf(*hook); !address)
       request.warnings.push_back(fmt::format("webhook {}: {}", hook->name, address.error().text()));
   }
+  return std::nullopt;
 }
 
 }  // namespace mangrove::apiserver

@@ -45,7 +45,11 @@ class Webhooks final : public AdmissionPlugin, public Observer {
 
  private:
   std::vector<WebhookPtr> read(Interned stored) const;
-  void warnOfGaps(AdmissionRequest& request) const;
+  // The author of a configuration learns at once what will not work here, or is refused.
+  std::optional<Answer> judgeConfiguration(AdmissionRequest& request) const;
+  // A webhook on deployments/scale is asked about a Scale, though the deployment is written.
+  void mutateScale(AdmissionRequest& request, Done done);
+  void validateScale(AdmissionRequest& request, Done done);
 
   Context& context_;
   WebhookCaller caller_;

@@ -248,17 +248,47 @@ TEST_F(WebhookTest, ServicesMustBeOnThisMachine) {
   auto service = [&](const std::string& name) {
     return R"({"name":"s.x.io","clientConfig":{"service":{"namespace":"d","name":")" + name +
            R"(","path":"/svc"},"caBundle":")" + base64Encode(keys_.ca.certPem) + R"("},)" + kRules +
-           kEnd + R"(,"matchConditions":[{"name":"c","expression":"true"}]})";
+           kEnd + "}";
   };
   auto known = configure("mutatingwebhookconfigurations", "m", service("hook"));
-  ASSERT_EQ(known.warnings.size(), 1u);
-  EXPECT_NE(known.warnings[0].find("matchConditions are not evaluated"), std::string::npos);
+  EXPECT_TRUE(known.warnings.empty());
   EXPECT_EQ(create().status, 201);
   EXPECT_EQ(asked(), std::vector<std::string>{"/svc"});
-  EXPECT_EQ(configure("validatingwebhookconfigurations", "v", service("far")).warnings.size(), 2u);
+  EXPECT_EQ(configure("validatingwebhookconfigurations", "v", service("far")).warnings.size(), 1u);
   auto refused = ask("DELETE", std::string(kMaps) + "/c");
   EXPECT_EQ(refused.status, 500);
   EXPECT_NE(refused.body.find("use clientConfig.url"), std::string::npos) << refused.body;
+}
+
+TEST_F(WebhookTest, ConditionsThatCannotBeEvaluatedAreRefused) {
+  auto refused =
+      configure("mutatingwebhookconfigurations", "m",
+                hook("a", "/x", R"(,"matchConditions":[{"name":"c","expression":"true"}])"));
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_NE(refused.body.find("matchConditions are CEL"), std::string::npos) << refused.body;
+}
+
+TEST_F(WebhookTest, IsAskedAboutAScaleWhenThatIsWritten) {
+  serveSubresources(*server_, *context_, nullptr);
+  std::string kind;
+  on("/scale", [&](const json::Object& request) {
+    kind = textAt(request.at("object").as_object(), "kind");
+    return patched(R"([{"op":"replace","path":"/spec/replicas","value":7}])");
+  });
+  mutating(R"({"name":"s.x.io","clientConfig":{"url":"https://127.0.0.1:)" +
+           std::to_string(endpoint_->port()) + R"(/scale","caBundle":")" +
+           base64Encode(keys_.ca.certPem) +
+           R"("},"rules":[{"operations":["UPDATE"],"apiGroups":["apps"],"apiVersions":["v1"],)"
+           R"("resources":["*/scale"]}],)" +
+           kEnd + "}");
+  const std::string sets = "/apis/apps/v1/namespaces/default/replicasets";
+  ask("POST", sets,
+      R"({"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{
+          "metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}})");
+  auto scaled =
+      ask("PATCH", sets + "/r/scale", R"({"spec":{"replicas":3}})", "application/merge-patch+json");
+  EXPECT_EQ(kind, "Scale");
+  EXPECT_EQ(at(scaled, "/spec/replicas"), "7") << scaled.body;
 }
 
 TEST_F(WebhookTest, IsAskedAboutBindingsAndEvictions) {

@@ -174,11 +174,12 @@ void mergeOldest(Entries& entries) {
 
 void trackUpdate(const Schema& schema, const json::Object* old, json::Object& object,
                  const Manager& manager) {
-  const json::Object before = old ? *old : zeroObject(schema);
+  const json::Object zero = old ? json::Object() : zeroObject(schema);
+  const json::Object& before = old ? *old : zero;
   const bool reset = wantsReset(object);
   Entries entries = entriesFor(before, object, manager);
   const FieldSet changed = changedFields(schema, before, object);
-  const FieldSet gone = nodesOf(schema, before).minus(nodesOf(schema, object));
+  const FieldSet gone = entries.empty() ? FieldSet() : goneFields(schema, before, object);
   for (Entry& entry : entries) {
     entry.fields.subtract(gone);
     if (!entry.isOf(manager, kUpdate)) entry.fields.subtract(changed);
@@ -216,7 +217,10 @@ Outcome<json::Value> applyConfiguration(const Schema& schema, const json::Object
   if (!conflicts.empty() && !force) return refuse(conflictAnswer(conflicts));
 
   json::Value merged = mergedValue(schema, current, patch);
-  FieldSet dropped = entryOf(entries, manager, kApply).fields.minus(wanted).minus(others);
+  // A map that is still wanted in part must not go because its owner had it whole.
+  FieldSet dropped = entryOf(entries, manager, kApply)
+                         .fields.minus(nodesOf(schema, patch))
+                         .minus(withEveryNode(std::move(others)));
   removeFields(schema, dropped, merged.get_object());
   // Applying what is there already makes one an owner, but at no time in particular.
   const Entry& mine = entryOf(entries, manager, kApply);

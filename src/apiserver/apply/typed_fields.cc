@@ -82,13 +82,19 @@ const json::Value* findElement(const Schema& list, const json::Array& array,
   return at == array.end() ? nullptr : &*at;
 }
 
+void collect(const Schema& schema, const json::Value& value, FieldSet& set);
+
+void collectMembers(const Schema& schema, const json::Object& object, FieldSet& set) {
+  for (const auto& [name, member] : object) {
+    FieldSet& child = set.children[memberElement(name)];
+    collect(below(schema, name), member, child);
+    if (schema.isMap()) child.isMember = true;
+  }
+}
+
 void collect(const Schema& schema, const json::Value& value, FieldSet& set) {
   if (isWalkedObject(schema, value) && !value.get_object().empty()) {
-    for (const auto& [name, member] : value.get_object()) {
-      FieldSet& child = set.children[memberElement(name)];
-      collect(below(schema, name), member, child);
-      if (schema.isMap()) child.isMember = true;
-    }
+    collectMembers(schema, value.get_object(), set);
   } else if ((isMapList(schema, value) || isSetList(schema, value)) && !value.get_array().empty()) {
     for (const json::Value& element : value.get_array()) {
       FieldSet& child = set.children[elementOf(schema, element)];
@@ -117,37 +123,104 @@ void dropServerFields(FieldSet& set) {
   if (metadata->second.empty()) set.children.erase(metadata);
 }
 
-// Keeps in `set` (the paths of `now`) only what is new or different.
-void keepChanged(const Schema& schema, const json::Value& old, const json::Value& now,
+bool isWalkedList(const Schema& schema, const json::Value& value) {
+  return isMapList(schema, value) || isSetList(schema, value);
+}
+
+void put(FieldSet& set, const std::string& element, FieldSet child) {
+  if (!child.empty()) set.children.emplace(element, std::move(child));
+}
+
+FieldSet wholeNode(const Schema& schema, const json::Value& value) {
+  FieldSet set;
+  collect(schema, value, set);
+  set.isMember = true;
+  nameEveryNode(set);
+  return set;
+}
+
+// Two walks over two states of an object. Most of it is the same in both, and is not even named:
+// every write comes through here.
+FieldSet changed(const Schema& schema, const json::Value& old, const json::Value& now);
+FieldSet gone(const Schema& schema, const json::Value& old, const json::Value& now);
+
+void changedMembers(const Schema& schema, const json::Object& old, const json::Object& now,
+                    FieldSet& set) {
+  for (const auto& [name, member] : now) {
+    const json::Value* before = old.if_contains(name);
+    if (before && *before == member) continue;
+    const Schema& inner = below(schema, name);
+    put(set, memberElement(name),
+        before ? changed(inner, *before, member) : wholeNode(inner, member));
+  }
+}
+
+// Elements usually stay in their place, so the same place is looked at first.
+bool sameAt(const json::Array& other, size_t place, const json::Value& element) {
+  return place < other.size() && other[place] == element;
+}
+
+void changedElements(const Schema& schema, const json::Array& old, const json::Array& now,
+                     FieldSet& set) {
+  for (size_t i = 0; i < now.size(); ++i) {
+    if (sameAt(old, i, now[i])) continue;
+    const std::string name = elementOf(schema, now[i]);
+    const json::Value* before = findElement(schema, old, name);
+    put(set, name,
+        before ? changed(itemsOf(schema), *before, now[i]) : wholeNode(itemsOf(schema), now[i]));
+  }
+}
+
+FieldSet changed(const Schema& schema, const json::Value& old, const json::Value& now) {
+  FieldSet set;
+  if (old == now) return set;
+  const bool filled =
+      now.is_object() ? !now.get_object().empty() : now.is_array() && !now.get_array().empty();
+  if (filled && isWalkedObject(schema, now) && old.is_object()) {
+    changedMembers(schema, old.get_object(), now.get_object(), set);
+  } else if (filled && isWalkedList(schema, now) && old.is_array()) {
+    changedElements(schema, old.get_array(), now.get_array(), set);
+  } else {
+    collect(schema, now, set);
+  }
+  return set;
+}
+
+void goneMembers(const Schema& schema, const json::Object& old, const json::Object& now,
                  FieldSet& set) {
-  if (old == now) {
-    set = {};
-    return;
+  for (const auto& [name, member] : old) {
+    const json::Value* after = now.if_contains(name);
+    if (after && *after == member) continue;
+    const Schema& inner = below(schema, name);
+    put(set, memberElement(name), after ? gone(inner, member, *after) : wholeNode(inner, member));
   }
-  auto keepChild = [&](const Schema& inner, const json::Value* before, const json::Value& after,
-                       const std::string& element) {
-    auto child = set.children.find(element);
-    if (child == set.children.end()) return;
-    if (!before) {
-      child->second.isMember = true;
-      return nameEveryNode(child->second);
-    }
-    child->second.isMember =
-        child->second.isMember && child->second.children.empty() && *before != after;
-    keepChanged(inner, *before, after, child->second);
-    if (child->second.empty()) set.children.erase(child);
-  };
-  if (isWalkedObject(schema, now) && old.is_object()) {
-    for (const auto& [name, member] : now.get_object()) {
-      keepChild(below(schema, name), old.get_object().if_contains(name), member,
-                memberElement(name));
-    }
-  } else if ((isMapList(schema, now) || isSetList(schema, now)) && old.is_array()) {
-    for (const json::Value& element : now.get_array()) {
-      const std::string name = elementOf(schema, element);
-      keepChild(itemsOf(schema), findElement(schema, old.get_array(), name), element, name);
-    }
+}
+
+void goneElements(const Schema& schema, const json::Array& old, const json::Array& now,
+                  FieldSet& set) {
+  for (size_t i = 0; i < old.size(); ++i) {
+    if (sameAt(now, i, old[i])) continue;
+    const std::string name = elementOf(schema, old[i]);
+    const json::Value* after = findElement(schema, now, name);
+    FieldSet lost = after ? FieldSet() : wholeNode(itemsOf(schema), old[i]);
+    if (after && schema.listType == ListType::kMap) lost = gone(itemsOf(schema), old[i], *after);
+    put(set, name, std::move(lost));
   }
+}
+
+// A leaf in place of a map or list takes the nodes below it along.
+FieldSet gone(const Schema& schema, const json::Value& old, const json::Value& now) {
+  static const json::Object kNoMembers;
+  static const json::Array kNoElements;
+  FieldSet set;
+  if (isWalkedObject(schema, old)) {
+    goneMembers(schema, old.get_object(),
+                isWalkedObject(schema, now) ? now.get_object() : kNoMembers, set);
+  } else if (isWalkedList(schema, old)) {
+    goneElements(schema, old.get_array(), isWalkedList(schema, now) ? now.get_array() : kNoElements,
+                 set);
+  }
+  return set;
 }
 
 // nullopt: a field of this type is not there until somebody sets it.
@@ -244,20 +317,30 @@ void removeBelow(const Schema& schema, const FieldSet& set, json::Value& value) 
 
 FieldSet fieldsOf(const Schema& schema, const json::Object& object) {
   FieldSet set;
-  collect(schema, object, set);
+  object.empty() ? void(set.isMember = true) : collectMembers(schema, object, set);
   dropServerFields(set);
   return set;
 }
 
-FieldSet nodesOf(const Schema& schema, const json::Object& object) {
-  FieldSet set = fieldsOf(schema, object);
+FieldSet withEveryNode(FieldSet set) {
   nameEveryNode(set);
   return set;
 }
 
+FieldSet nodesOf(const Schema& schema, const json::Object& object) {
+  return withEveryNode(fieldsOf(schema, object));
+}
+
 FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now) {
-  FieldSet set = fieldsOf(schema, now);
-  keepChanged(schema, old, now, set);
+  FieldSet set;
+  changedMembers(schema, old, now, set);
+  dropServerFields(set);
+  return set;
+}
+
+FieldSet goneFields(const Schema& schema, const json::Object& old, const json::Object& now) {
+  FieldSet set;
+  goneMembers(schema, old, now, set);
   dropServerFields(set);
   return set;
 }

@@ -15,6 +15,7 @@ namespace mangrove::apiserver {
 // managedFields).
 FieldSet fieldsOf(const Schema& schema, const json::Object& object);
 // The same with every node on the way to them.
+FieldSet withEveryNode(FieldSet set);
 FieldSet nodesOf(const Schema& schema, const json::Object& object);
 // What an object of this kind has before anybody set a field: the members that are always there,
 // empty. A new object is compared with it.
@@ -22,6 +23,8 @@ json::Object zeroObject(const Schema& schema);
 // Paths of `now` whose value is new or differs from `old`; what is new is named with every node in
 // it.
 FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now);
+// The nodes `old` has and `now` has not.
+FieldSet goneFields(const Schema& schema, const json::Object& old, const json::Object& now);
 // Paths that are in both sets and whose values differ between the two objects.
 FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,
                      const json::Object& left, const json::Object& right);

@@ -30,22 +30,26 @@ std::string atMost(size_t bytes) {
 std::string subdomainTrouble(std::string_view name) {
   if (name.size() > api::kMaxDnsSubdomain) return atMost(api::kMaxDnsSubdomain);
   if (api::isDnsSubdomain(name)) return "";
-  return "a lowercase RFC 1123 subdomain must consist of lower case letters, digits, '-' or '.', "
-         "and every part must start and end with a letter or digit (e.g. 'example.com')";
+  return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
+         "or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex "
+         "used for validation is "
+         "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 }
 
 std::string labelTrouble(std::string_view name) {
   if (name.size() > api::kMaxLabelName) return atMost(api::kMaxLabelName);
   if (api::isDnsLabel(name)) return "";
-  return "a lowercase RFC 1123 label must consist of lower case letters, digits or '-', and must "
-         "start and end with a letter or digit (e.g. 'my-name')";
+  return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+         "and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', "
+         "regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 }
 
 std::string label1035Trouble(std::string_view name) {
   if (name.size() > api::kMaxLabelName) return atMost(api::kMaxLabelName);
   if (api::isDnsLabel(name) && isLower(name.front())) return "";
-  return "a DNS-1035 label must consist of lower case letters, digits or '-', start with a letter, "
-         "and end with a letter or digit (e.g. 'my-name')";
+  return "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with "
+         "an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
+         "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 }
 
 std::string pathSegmentTrouble(std::string_view name) {
@@ -74,14 +78,16 @@ std::string configKeyTrouble(std::string_view key) {
     return isLetter(c) || isDigit(c) || c == '-' || c == '_' || c == '.';
   });
   if (good) return "";
-  return "a valid config key must consist of letters, digits, '-', '_' or '.' (e.g. 'key.name')";
+  return "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+         "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+         "'[-._a-zA-Z0-9]+')";
 }
 
 std::string variableTrouble(std::string_view name) {
   bool good = !name.empty() && onlyPrintable(name) && name.find('=') == std::string_view::npos;
   if (good) return "";
-  return "a valid environment variable name must consist of printable ASCII characters other than "
-         "'='";
+  return "a valid environment variable name must consist only of printable ASCII characters other "
+         "than '='";
 }
 
 std::string pathInVolumeTrouble(std::string_view path) {

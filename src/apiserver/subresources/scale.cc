@@ -10,6 +10,7 @@
 #include "apiserver/core/write.h"
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/subresources/label_match.h"
+#include "json/merge_patch.h"
 
 namespace mangrove::apiserver {
 
@@ -224,6 +225,14 @@ json::Value scaleOf(const KindInfo& kind, const json::Object& object) {
                       {"metadata", std::move(metadata)},
                       {"spec", json::Object{{"replicas", replicas}}},
                       {"status", std::move(status)}};
+}
+
+void takeScale(const KindInfo& kind, const json::Object& scale, json::Object& object) {
+  const json::Value change =
+      nested(orElse(kind.specReplicasPath, kReplicas), numberAt(scale, kReplicas));
+  json::Value whole = std::move(object);
+  json::applyMergePatch(whole, change);
+  object = std::move(whole.get_object());
 }
 
 void serveScale(Context& context, const Call& call, ResourcePtr resource, ResponderPtr to) {

@@ -13,5 +13,7 @@ void serveScale(Context& context, const Call& call, ResourcePtr resource, Respon
 
 // What an object of this kind looks like as a Scale; pure.
 json::Value scaleOf(const KindInfo& kind, const json::Object& object);
+// The other way: the number a Scale asks for goes to where this kind keeps it.
+void takeScale(const KindInfo& kind, const json::Object& scale, json::Object& object);
 
 }  // namespace mangrove::apiserver
