@@ -1,35 +1,9 @@
 #!/usr/bin/env bash
 # Drives `mangrove apiserver` with a stock kubectl, kills it in the middle, and looks whether everything is still there.
 # Needs kubectl in PATH or in ~/.cache/mangrove/bin; says so and is skipped otherwise.
-set -euo pipefail
-PATH=$PATH:$HOME/.cache/mangrove/bin
-if ! command -v kubectl >/dev/null; then
-  echo "skipped: no kubectl in PATH or ~/.cache/mangrove/bin"
-  exit 77
-fi
-mangrove=${MANGROVE:?path of the binary}
-dir=$(mktemp -d)
-server=
-trap '[ -n "$server" ] && kill "$server" 2>/dev/null; wait 2>/dev/null; rm -rf "$dir"' EXIT
-export KUBECONFIG=$dir/data/kubeconfig HOME=$dir
+source "$(dirname "$0")/lib/apiserver.sh"
 
-start() {  # start PORT: sets $server and $port
-  rm -f "$dir/out"
-  mkfifo "$dir/out"
-  "$mangrove" apiserver --data-dir "$dir/data" --port "$1" >"$dir/out" 2>"$dir/err" &
-  server=$!
-  read -r line <"$dir/out" || { cat "$dir/err"; return 1; }
-  port=$(sed -n 's/.*:\([0-9]*\),.*/\1/p' <<<"$line")
-}
-want() {  # want TEXT COMMAND…: its output must contain the text
-  local text=$1 got
-  shift
-  got=$("$@" 2>&1) || true
-  grep -qF -- "$text" <<<"$got" || { printf 'FAILED: %s\n  want: %s\n  got:  %s\n' "$*" "$text" "$got"; exit 1; }
-  echo "ok: $*"
-}
-
-start 0
+start
 cat >"$dir/objects.yaml" <<'Y'
 apiVersion: v1
 kind: Namespace
@@ -58,8 +32,8 @@ want "configmap/a patched" kubectl -n demo patch cm a --type merge -p '{"data":{
 want '{"j":"1","k":"v","m":"1"}' kubectl -n demo get cm a -o 'jsonpath={.data}'
 want "containers" kubectl explain pod.spec
 want "configmaps" kubectl api-resources
-want "not found" kubectl -n demo get cm none
-want "must consist of lower case" kubectl apply -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"Bad_Name","namespace":"demo"}}'
+refused "not found" kubectl -n demo get cm none
+refused "must consist of lower case" kubectl apply -f - <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"Bad_Name","namespace":"demo"}}'
 
 want "nodemetrics.slo.koordinator.sh" kubectl get crd
 want "nodemetric.slo.koordinator.sh/n1 created" kubectl apply -f - <<'Y'
@@ -115,5 +89,5 @@ want "pod \"web\" deleted" kubectl -n demo delete pod web --wait=true
 want "No resources found" kubectl -n demo get pods
 want "n1" kubectl get nodemetrics
 want 'namespace "demo" deleted' kubectl delete namespace demo --timeout=60s
-want "not found" kubectl -n demo get deploy d
-echo "all good"
+refused "not found" kubectl -n demo get deploy d
+all_good
