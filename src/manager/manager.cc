@@ -8,6 +8,7 @@
 #include "manager/controllers/nodeslo/controller.h"
 #include "manager/controllers/quotaprofile/controller.h"
 #include "manager/desk.h"
+#include "manager/webhook/surroundings.h"
 
 namespace mangrove::manager {
 namespace {
@@ -296,6 +297,14 @@ ManagerStats Manager::stats() const {
 
 SloConfigPtr Manager::config() const {
   return impl_->desk.config;
+}
+
+std::vector<NodeLabels> Manager::nodeLabels() const {
+  std::vector<NodeLabels> out;
+  impl_->caches.nodes.each([&](std::string_view key, const api::Node& node) {
+    out.push_back({std::string(key), node.meta.labels});
+  });
+  return out;
 }
 
 }  // namespace mangrove::manager

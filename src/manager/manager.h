@@ -23,6 +23,8 @@
 
 namespace mangrove::manager {
 
+struct NodeLabels;  // webhook/surroundings.h
+
 struct ManagerParts {
   client::ApiClient* client = nullptr;
   Mailbox* owner = nullptr;
@@ -77,6 +79,7 @@ class Manager {
   bool idle() const;
   ManagerStats stats() const;
   SloConfigPtr config() const;
+  std::vector<NodeLabels> nodeLabels() const;
 
  private:
   class Impl;

@@ -164,7 +164,7 @@ void ManagerRole::admit(frame::RoleContext& context) {
   setup.nodes = [this] { return manager_->nodeLabels(); };
   admission_ = std::make_unique<AdmissionService>(std::move(setup));
   admission_->start();
-  context.health.ready("webhook", [state = admission_->state()] { return state(); });
+  context.health.ready("webhook", admission_->readiness());
 }
 
 Result<> ManagerRole::start(frame::RoleContext& context) {

@@ -1,4 +1,6 @@
 // What the environment and the flags say about admission.
+#include <cstdlib>
+
 #include "api/names.h"
 #include "base/strings.h"
 #include "manager/webhook/service.h"
@@ -8,26 +10,31 @@ namespace mangrove::manager {
 namespace env = api::env;
 namespace env_default = api::env_default;
 
-Result<AdmissionOptions> admissionOptionsFrom(
-    const std::function<std::string(std::string_view name)>& get) {
+Result<> readAdmissionEnvironment(AdmissionOptions& options, const Environment& get) {
   const auto text = [&](std::string_view name, std::string_view otherwise) {
     std::string value = get(name);
     return value.empty() ? std::string(otherwise) : value;
   };
-  AdmissionOptions out;
-  out.mutatingName = text(env::kMutatingWebhookName, env_default::kMutatingWebhookName);
-  out.validatingName = text(env::kValidatingWebhookName, env_default::kValidatingWebhookName);
-  out.host = get(env::kWebhookHost);
-  out.ns = text(env::kPodNamespace, env_default::kPodNamespace);
-  out.secret = text(env::kSecretName, env_default::kSecretName);
-  out.service = text(env::kServiceName, env_default::kServiceName);
-  out.certDirectory = text(env::kWebhookCertDir, env_default::kWebhookCertDir);
-  out.certFiles = !out.host.empty() || get(env::kWebhookCertWriter) == "fs";
+  options.mutatingName = text(env::kMutatingWebhookName, env_default::kMutatingWebhookName);
+  options.validatingName = text(env::kValidatingWebhookName, env_default::kValidatingWebhookName);
+  options.host = get(env::kWebhookHost);
+  options.ns = text(env::kPodNamespace, env_default::kPodNamespace);
+  options.secret = text(env::kSecretName, env_default::kSecretName);
+  options.service = text(env::kServiceName, env_default::kServiceName);
+  options.certDirectory = text(env::kWebhookCertDir, env_default::kWebhookCertDir);
+  options.certFiles = !options.host.empty() || get(env::kWebhookCertWriter) == "fs";
   const std::string port = text(env::kWebhookPort, std::to_string(env_default::kWebhookPort));
   const auto number = parseInt<uint16_t>(port);
   if (!number) return invalid("{}='{}': want a port, 0 to 65535", env::kWebhookPort, port);
-  out.port = *number;
-  return out;
+  options.port = *number;
+  return {};
+}
+
+Result<> readAdmissionEnvironment(AdmissionOptions& options) {
+  return readAdmissionEnvironment(options, [](std::string_view name) {
+    const char* value = std::getenv(std::string(name).c_str());
+    return std::string(value == nullptr ? "" : value);
+  });
 }
 
 void declareAdmissionFlags(frame::Flags& flags, AdmissionOptions& options) {

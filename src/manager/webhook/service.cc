@@ -93,8 +93,8 @@ void AdmissionService::stop(Duration grace) {
 }
 
 void AdmissionService::probe() {
-  ready_ = server_ != nullptr && picture_.ready();
-  if (ready_) return;
+  *ready_ = server_ != nullptr && picture_.ready();
+  if (*ready_) return;
   probe_ = setup_.clock->after(kProbeEvery,
                                [this, owner = setup_.owner, alive = std::weak_ptr<int>(alive_)] {
                                  owner->post([this, alive] {
@@ -103,9 +103,12 @@ void AdmissionService::probe() {
                                });
 }
 
-Result<> AdmissionService::readiness() const {
-  if (ready_) return {};
-  return fail(Code::kUnavailable, "admission is not ready yet: certificates or caches are missing");
+std::function<Result<>()> AdmissionService::readiness() const {
+  return [ready = ready_]() -> Result<> {
+    if (*ready) return {};
+    return fail(Code::kUnavailable,
+                "admission is not ready yet: certificates or caches are missing");
+  };
 }
 
 RegistrationFacts AdmissionService::factsOf(const WebhookCertificates& certs) const {
@@ -138,7 +141,7 @@ void AdmissionService::certificatesChanged(const WebhookCertificates& certs) {
   server.port = static_cast<uint16_t>(setup_.options.port);
   server.tls = tlsOf(certs);
   server.picture = [this] { return picture_.now(); };
-  server.ready = [this] { return readiness(); };
+  server.ready = readiness();
   // Questions may still be on their way to the owner when we are gone; they end unanswered.
   const std::weak_ptr<int> alive = alive_;
   server.onOwner = [this, alive](const Route& route, const AdmissionRequest& request,

@@ -4,12 +4,12 @@
 //
 //   AdmissionService admission({.client = &client, .owner = &owner, .home = &worker.mailbox(),
 //                               .io = &io, .clock = &clock, .metrics = &metrics, .events = &events,
-//                               .gates = &gates, .options = optionsFromEnvironment(…)});
+//                               .gates = &gates, .options = options});
 //   admission.start();
-//   health.ready("webhook", [&] { return admission.readiness(); });
-//   admission.stop([&] { … });
+//   health.ready("webhook", admission.readiness());
+//   admission.stop(5s);
 //
-// Owner thread; readiness() from any thread.
+// Owner thread.
 
 #include <atomic>
 #include <functional>
@@ -49,9 +49,10 @@ struct AdmissionOptions {
   std::string workloadScheduler;
 };
 
-// Reads the environment through `get` (getenv); fails on a port that is no number.
-Result<AdmissionOptions> admissionOptionsFrom(
-    const std::function<std::string(std::string_view name)>& get);
+// What the environment says, on top of the options. Fails on a port that is no number.
+using Environment = std::function<std::string(std::string_view name)>;  // "": not set
+Result<> readAdmissionEnvironment(AdmissionOptions& options, const Environment& get);
+Result<> readAdmissionEnvironment(AdmissionOptions& options);  // of this process
 // Declares the flags of admission; the role adds them to its own.
 void declareAdmissionFlags(frame::Flags& flags, AdmissionOptions& options);
 
@@ -78,7 +79,8 @@ class AdmissionService {
   // Ends what is under way, at most `grace`; then nobody is answered any more.
   void stop(Duration grace);
 
-  Result<> readiness() const;
+  // Says why we are not ready yet; any thread, also after we are gone.
+  std::function<Result<>()> readiness() const;
   std::shared_ptr<const Surroundings> picture() const { return picture_.now(); }
   uint16_t port() const { return server_ ? server_->port() : 0; }
 
@@ -98,7 +100,7 @@ class AdmissionService {
   QuotaDesk desk_;
   std::unique_ptr<WebhookServer> server_;
   Timer probe_;
-  std::atomic<bool> ready_{false};
+  std::shared_ptr<std::atomic<bool>> ready_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -64,6 +64,22 @@ void checkEntry(const ReadEntry& entry, const std::string& at, bool namesRequire
             fmt::format("another entry is called '{}' too", entry.name));
 }
 
+bool switchesOn(const json::Value& strategy) {
+  const json::Value* enable =
+      strategy.is_object() ? strategy.get_object().if_contains("enable") : nullptr;
+  return enable != nullptr && enable->is_bool() && enable->get_bool();
+}
+
+// The cluster's switch is the main one (spec 02 §3.4): below it nothing can be switched on.
+void checkSwitches(const ReadKey& read, FindingsAbout& out) {
+  if (switchesOn(read.cluster)) return;
+  for (size_t i = 0; i < read.entries.size(); ++i)
+    if (switchesOn(read.entries[i].said))
+      out.add(Severity::kWarning, FindingKind::kRange,
+              fmt::format("{}[{}].enable", read.entriesAt, i),
+              "has no effect: colocation is off for the whole cluster (enable at the top)");
+}
+
 void checkAdmissionRules(std::string_view key, const ReadKey& read, const ConfigData& data,
                          bool namesRequired, FindingsAbout& out) {
   checkRanges(key, read.said, read.cluster, Ranges::kAdmission, read.clusterAt, out);
@@ -75,6 +91,7 @@ void checkAdmissionRules(std::string_view key, const ReadKey& read, const Config
     checkRanges(key, entry.said, entry.effective, Ranges::kAdmission, at, out);
   }
   if (key == slo::kResourceQos) checkNetwork(read, data, out);
+  if (key == slo::kColocation) checkSwitches(read, out);
 }
 
 void addNew(Findings more, Findings& findings) {
