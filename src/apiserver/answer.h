@@ -25,8 +25,8 @@ struct Answer {
   std::string contentType = "application/json";
   std::vector<std::string> warnings;  // become Warning headers
   std::optional<int> retryAfterSeconds;
-  std::string location;  // of a redirect or a created object; usually ""
-  std::string etag;  // names this content; who has it already is answered 304. Usually ""
+  std::string location;    // of a redirect or a created object; usually ""
+  std::string etag;        // names this content; who has it already is answered 304. Usually ""
   bool immutable = false;  // never changes under its URL: clients need not ask again
 
   bool good() const { return status < 400; }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/output/groups.h"
 #include "base/strings.h"
 #include "net/web_socket.h"
 
@@ -16,6 +17,7 @@ struct HttpFront::Shared {
 namespace {
 
 constexpr int kRetrySeconds = 1;
+constexpr const char* kForever = "public, immutable, max-age=31536000";  // a year, as HTTP advises
 
 // The warn-agent "-" and code 299 are what every Kubernetes client expects.
 std::string warningHeader(std::string_view text) {
@@ -32,7 +34,11 @@ net::HttpResponse responseOf(Answer answer) {
   response.status = answer.status;
   response.body = std::move(answer.body);
   response.headers.set("Content-Type", answer.contentType);
-  response.headers.set("Cache-Control", "no-cache, private");
+  response.headers.set("Cache-Control", answer.immutable ? kForever : "no-cache, private");
+  if (!answer.etag.empty()) {
+    response.headers.set("ETag", fmt::format("\"{}\"", answer.etag));
+    response.headers.set("Vary", "Accept");
+  }
   if (answer.retryAfterSeconds)
     response.headers.set("Retry-After", std::to_string(*answer.retryAfterSeconds));
   if (!answer.location.empty()) response.headers.set("Location", answer.location);
@@ -76,6 +82,10 @@ class FrontResponder final : public Responder {
   ~FrontResponder() override { finish(); }
 
   void answer(Answer answer) override {
+    if (hasAlready(exchange_->request().headers.get("If-None-Match"), answer)) {
+      answer.status = 304;
+      answer.body.clear();
+    }
     exchange_->reply(responseOf(std::move(answer)));
     finish();
   }

@@ -65,14 +65,16 @@ const std::vector<Group>& Discovery::groups() {
   return groups_;
 }
 
-const std::string& Discovery::aggregated(bool core, std::string_view version) {
+const Discovery::Document& Discovery::aggregated(bool core, std::string_view version) {
   const std::span<const Group> all = groups();
   const std::string key = fmt::format("{} {}", core ? "api" : "apis", version);
   auto found = documents_.find(key);
   if (found != documents_.end()) return found->second;
   const size_t cores = !all.empty() && all[0].name.empty() ? 1 : 0;
   auto part = core ? all.first(cores) : all.subspan(cores);
-  return documents_[key] = aggregatedText(part, version);
+  std::string text = aggregatedText(part, version);
+  std::string tag = contentTag(text);
+  return documents_[key] = {std::move(text), std::move(tag)};
 }
 
 Answer Discovery::plain(std::string_view path) {
@@ -81,9 +83,9 @@ Answer Discovery::plain(std::string_view path) {
   if (found == documents_.end()) {
     auto text = documentAt(all, path);
     if (!text) return answer::noSuchPath(path);
-    found = documents_.emplace(path, std::move(*text)).first;
+    found = documents_.emplace(path, Document{std::move(*text), ""}).first;
   }
-  return answer::json(200, found->second);
+  return answer::json(200, found->second.body);
 }
 
 Answer Discovery::answer(std::string_view path, std::string_view accept) {
@@ -91,7 +93,9 @@ Answer Discovery::answer(std::string_view path, std::string_view accept) {
   if (!version) return version.error();
   const bool root = path == "/api" || path == "/apis";
   if (version->empty() || !root) return plain(path);
-  Answer a = answer::json(200, aggregated(path == "/api", *version));
+  const Document& document = aggregated(path == "/api", *version);
+  Answer a = answer::json(200, document.body);
+  a.etag = document.tag;
   // Clients tell the two forms apart by exactly these parameters.
   a.contentType = fmt::format("application/json;g={};v={};as=APIGroupDiscoveryList",
                               kAggregatedGroup, *version);

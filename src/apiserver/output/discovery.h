@@ -34,12 +34,16 @@ class Discovery {
  private:
   const std::vector<Group>& groups();
   Answer plain(std::string_view path);
-  const std::string& aggregated(bool core, std::string_view version);
+  struct Document {
+    std::string body;
+    std::string tag;  // "" for the plain form, which clients do not keep
+  };
+  const Document& aggregated(bool core, std::string_view version);
 
   const Resources& resources_;
   uint64_t generation_ = 0;  // of groups_ and documents_
   std::vector<Group> groups_;
-  std::map<std::string, std::string, std::less<>> documents_;
+  std::map<std::string, Document, std::less<>> documents_;
 };
 
 // The parts, pure.

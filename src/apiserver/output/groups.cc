@@ -21,6 +21,7 @@ constexpr std::string_view kOrder[] = {"",
                                        "authorization.k8s.io",
                                        "autoscaling",
                                        "batch",
+                                       "certificates.k8s.io",
                                        "networking.k8s.io",
                                        "policy",
                                        "rbac.authorization.k8s.io",
@@ -30,7 +31,8 @@ constexpr std::string_view kOrder[] = {"",
                                        "scheduling.k8s.io",
                                        "coordination.k8s.io",
                                        "node.k8s.io",
-                                       "discovery.k8s.io"};
+                                       "discovery.k8s.io",
+                                       "resource.k8s.io"};
 
 size_t rankOf(std::string_view group) {
   return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), group) -
@@ -94,6 +96,16 @@ std::vector<Group> groupsOf(std::span<const ResourcePtr> resources) {
     sortGroup(group);
   }
   return groups;
+}
+
+bool hasAlready(std::string_view ifNoneMatch, const Answer& answer) {
+  if (answer.etag.empty() || answer.status != 200) return false;
+  for (std::string_view tag : split(ifNoneMatch, ',')) {
+    tag = trim(tag);
+    if (tag.starts_with("W/")) tag.remove_prefix(2);
+    if (tag == "*" || tag == fmt::format("\"{}\"", answer.etag)) return true;
+  }
+  return false;
 }
 
 std::string contentTag(std::string_view text) {

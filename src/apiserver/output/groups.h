@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apiserver/answer.h"
 #include "apiserver/core/resources.h"
 
 namespace mangrove::apiserver {
@@ -39,5 +40,7 @@ bool versionGoesFirst(std::string_view a, std::string_view b);
 
 // 16 hexadecimal digits that change when the text does: for ETags and the hashes in URLs.
 std::string contentTag(std::string_view text);
+// An If-None-Match header names the tag of this answer: the client has its content already.
+bool hasAlready(std::string_view ifNoneMatch, const Answer& answer);
 
 }  // namespace mangrove::apiserver

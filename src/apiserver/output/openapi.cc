@@ -60,6 +60,20 @@ OpenApiDocuments::Document& OpenApiDocuments::documentFor(const GroupVersion& ve
   return document;
 }
 
+namespace {
+
+std::string urlOf(const GroupVersion& version, std::string_view tag) {
+  return fmt::format("/openapi/v3/{}?hash={}", version.path(), tag);
+}
+
+Answer tagged(const std::string& body, const std::string& tag) {
+  Answer a = answer::json(200, body);
+  a.etag = tag;
+  return a;
+}
+
+}  // namespace
+
 // Needs every document's content once; the bodies are made again for those who ask, because most
 // are never asked for.
 Answer OpenApiDocuments::index() {
@@ -68,38 +82,50 @@ Answer OpenApiDocuments::index() {
     for (const GroupVersion& version : group.versions) {
       Document& document = documentFor(version);
       if (document.tag.empty()) document.tag = contentTag(openApiV3Text(version));
-      paths[version.path()] =
-          json::Object{{"serverRelativeURL",
-                        fmt::format("/openapi/v3/{}?hash={}", version.path(), document.tag)}};
+      paths[version.path()] = json::Object{{"serverRelativeURL", urlOf(version, document.tag)}};
     }
   }
-  return answer::json(200, json::write(json::Object{{"paths", std::move(paths)}}));
+  const std::string text = json::write(json::Object{{"paths", std::move(paths)}});
+  return tagged(text, contentTag(text));
 }
 
-Answer OpenApiDocuments::groupVersion(std::string_view path) {
-  for (const Group& group : groups()) {
-    for (const GroupVersion& version : group.versions) {
-      if (version.path() != path) continue;
-      Document& document = documentFor(version);
-      if (document.body.empty()) document.body = openApiV3Text(version);
-      return answer::json(200, document.body);
-    }
+Answer OpenApiDocuments::byTag(const GroupVersion& version, std::string_view hash) {
+  Document& document = documentFor(version);
+  if (document.body.empty()) document.body = openApiV3Text(version);
+  if (document.tag.empty()) document.tag = contentTag(document.body);
+  if (!hash.empty() && hash != document.tag) {
+    Answer moved = answer::json(301, "");
+    moved.location = urlOf(version, document.tag);
+    return moved;
   }
+  Answer a = tagged(document.body, document.tag);
+  a.immutable = !hash.empty();
+  return a;
+}
+
+Answer OpenApiDocuments::groupVersion(std::string_view path, std::string_view hash) {
+  for (const Group& group : groups())
+    for (const GroupVersion& version : group.versions)
+      if (version.path() == path) return byTag(version, hash);
   return answer::noSuchPath("/openapi/v3/" + std::string(path));
 }
 
 Answer OpenApiDocuments::everything() {
   const auto& all = groups();
-  if (swagger_.empty()) swagger_ = openApiV2Text(all);
-  return answer::json(200, swagger_);
+  if (swagger_.empty()) {
+    swagger_ = openApiV2Text(all);
+    swaggerTag_ = contentTag(swagger_);
+  }
+  return tagged(swagger_, swaggerTag_);
 }
 
-Answer OpenApiDocuments::answer(std::string_view path, std::string_view accept) {
+Answer OpenApiDocuments::answer(std::string_view path, std::string_view accept,
+                                std::string_view hash) {
   constexpr std::string_view kThree = "/openapi/v3";
   if (auto ok = requireJson(accept); !ok) return ok.error();
   if (path == "/openapi/v2") return everything();
   if (path == kThree) return index();
-  if (path.starts_with("/openapi/v3/")) return groupVersion(path.substr(kThree.size() + 1));
+  if (path.starts_with("/openapi/v3/")) return groupVersion(path.substr(kThree.size() + 1), hash);
   return answer::noSuchPath(path);
 }
 

@@ -3,7 +3,7 @@
 // (everything in one, for older clients). What kubectl explain, validation, diff and apply read.
 //
 //   OpenApiDocuments documents(resources);
-//   to->answer(documents.answer(call.info.path, call.accept));   // serve.h does that
+//   to->answer(documents.answer(call.info.path, call.accept, hash));   // serve.h does that
 //
 // A document is made when it is asked for. It stays until its resources change; the index names
 // each one with a hash of its content, so that clients know what they have already. Owner thread.
@@ -23,7 +23,9 @@ class OpenApiDocuments {
  public:
   explicit OpenApiDocuments(const Resources& resources) : resources_(resources) {}
   // Any path at or below /openapi/. JSON only: 406 for clients that want protobuf and nothing else.
-  Answer answer(std::string_view path, std::string_view accept);
+  // `hash` is the parameter of that name: a document asked for by its hash never changes, and who
+  // asks for one that is no more is shown the way to the present one.
+  Answer answer(std::string_view path, std::string_view accept, std::string_view hash = "");
 
  private:
   struct Document {
@@ -34,14 +36,15 @@ class OpenApiDocuments {
   const std::vector<Group>& groups();
   Document& documentFor(const GroupVersion& version);
   Answer index();
-  Answer groupVersion(std::string_view path);  // "apis/apps/v1"
+  Answer groupVersion(std::string_view path, std::string_view hash);  // "apis/apps/v1"
+  Answer byTag(const GroupVersion& version, std::string_view hash);
   Answer everything();
 
   const Resources& resources_;
   uint64_t generation_ = 0;  // of groups_ and swagger_
   std::vector<Group> groups_;
   std::map<std::string, Document, std::less<>> documents_;  // by GroupVersion::path()
-  std::string swagger_;
+  std::string swagger_, swaggerTag_;
 };
 
 // The documents, pure.

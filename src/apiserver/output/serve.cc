@@ -39,7 +39,8 @@ void serveDiscovery(Server& server, Context& context) {
 void serveOpenApi(Server& server, Context& context) {
   auto documents = std::make_shared<OpenApiDocuments>(context.resources);
   server.onPath("/openapi/", reading([documents](const Call& call) {
-                  return documents->answer(call.info.path, call.accept);
+                  return documents->answer(call.info.path, call.accept,
+                                           call.info.parameter("hash"));
                 }));
 }
 

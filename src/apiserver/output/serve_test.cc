@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apiserver/output/groups.h"
 #include "base/check.h"
 #include "store/testing.h"
 
@@ -71,7 +72,8 @@ constexpr PathCase kPathCases[] = {
     {"GET", "/apis/apps/v1?timeout=32s", 200, "deployments/scale"},
     {"GET", "/openapi/v2", 200, R"("swagger":"2.0")"},
     {"GET", "/openapi/v3", 200, "apis/apps/v1?hash="},
-    {"GET", "/openapi/v3/apis/apps/v1?hash=old", 200, R"("openapi":"3.0.0")"},
+    {"GET", "/openapi/v3/apis/apps/v1", 200, R"("openapi":"3.0.0")"},
+    {"GET", "/openapi/v3/apis/apps/v1?hash=old", 301, ""},
     {"GET", "/apis/nope.io/v1", 404, "NotFound"},
     {"GET", "/openapi", 404, "NotFound"},
     {"GET", "/nothing/here", 404, "/nothing/here"},
@@ -87,6 +89,34 @@ TEST_F(ServedPaths, Answer) {
     EXPECT_NE(got.body.find(c.part), std::string::npos)
         << c.target << " " << got.body.substr(0, 300);
   }
+}
+
+TEST_F(ServedPaths, DocumentsAreNamedByTheirContent) {
+  constexpr auto kAggregated =
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+  for (const char* path : {"/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1"})
+    EXPECT_EQ(ask("GET", path).etag, contentTag(ask("GET", path).body)) << path;
+  EXPECT_FALSE(ask("GET", "/apis", kAggregated).etag.empty());
+  EXPECT_NE(ask("GET", "/apis", kAggregated).etag, ask("GET", "/api", kAggregated).etag);
+  EXPECT_EQ(ask("GET", "/apis").etag, "");
+
+  const Answer moved = ask("GET", "/openapi/v3/apis/apps/v1?hash=old");
+  const Answer found = ask("GET", moved.location.c_str());
+  EXPECT_EQ(found.status, 200);
+  EXPECT_TRUE(found.immutable);
+  EXPECT_FALSE(ask("GET", "/openapi/v3/apis/apps/v1").immutable);
+}
+
+TEST(Caching, ATagIsKnownInEveryFormOfTheHeader) {
+  Answer answer;
+  answer.etag = "AB";
+  for (const char* header : {R"("AB")", R"(W/"AB")", R"("x", "AB")", "*"})
+    EXPECT_TRUE(hasAlready(header, answer)) << header;
+  for (const char* header : {"", R"("A")", "AB", R"("AB)"})
+    EXPECT_FALSE(hasAlready(header, answer)) << header;
+  answer.status = 404;
+  EXPECT_FALSE(hasAlready("*", answer));
+  EXPECT_FALSE(hasAlready("*", Answer()));
 }
 
 TEST_F(ServedPaths, NegotiateTheirForm) {
