@@ -102,7 +102,12 @@ Result<> Decoder::field(const Slot& slot, Tag tag, WireReader& in, json::Object&
     return message(*slot.hidden, *bytes, out);
   }
   const Field& known = *slot.field;
-  if (known.schema->isArray()) return list(slot, tag, in, arrayIn(out[known.name]));
+  if (known.schema->isArray()) {
+    json::Array& elements = arrayIn(out[known.name]);
+    auto done = list(slot, tag, in, elements);
+    if (done && elements.empty()) out.stable_erase(out.find(known.name));
+    return done;
+  }
   if (known.schema->isMap()) {
     if (tag.type != WireType::kBytes) return wrongType(tag, WireType::kBytes);
     auto bytes = in.bytes();

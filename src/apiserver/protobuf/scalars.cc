@@ -10,6 +10,8 @@ namespace {
 
 // Year 1 to year 9999, what RFC 3339 can write.
 constexpr int64_t kFirstSecond = -62135596800, kLastSecond = 253402300799;
+// With the messages around it (decode.h, two levels each) below the 512 levels our reader takes.
+constexpr size_t kDeepestFree = 256;
 constexpr int64_t kNanosPerMicro = 1000, kMicrosPerSecond = 1'000'000;
 
 // All small messages have at most three fields, of these two wire types.
@@ -83,7 +85,10 @@ Result<json::Value> freeValue(std::string_view message) {
   auto parts = partsOf(message, {WireType::kBytes});
   if (!parts) return pass(parts.error());
   if (parts->bytes[1].empty()) return json::Value(nullptr);
-  return json::parse(parts->bytes[1]);
+  thread_local json::Doc doc(json::Limits{.maxDepth = kDeepestFree});
+  auto view = doc.parse(parts->bytes[1]);
+  if (!view) return pass(view.error());
+  return json::toValue(*view);
 }
 
 void encodeTime(Type type, std::string_view text, std::string& out) {
