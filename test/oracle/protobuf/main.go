@@ -19,6 +19,7 @@ import (
 
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
+	certificates "k8s.io/api/certificates/v1"
 	apiext "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,8 @@ var versions = []schema.GroupVersion{
 	{Group: "rbac.authorization.k8s.io", Version: "v1"}, {Group: "node.k8s.io", Version: "v1"},
 	{Group: "admissionregistration.k8s.io", Version: "v1"}, {Group: "networking.k8s.io", Version: "v1"},
 	{Group: "authentication.k8s.io", Version: "v1"}, {Group: "authorization.k8s.io", Version: "v1"},
-	{Group: "apiextensions.k8s.io", Version: "v1"},
+	{Group: "apiextensions.k8s.io", Version: "v1"}, {Group: "certificates.k8s.io", Version: "v1"},
+	{Group: "resource.k8s.io", Version: "v1"},
 }
 
 var words = []string{"a", "web-0", "ä ö 你好", "\"quoted\\\n", "Always", "10.0.0.1", "x/y.z", "\U0001f980"}
@@ -80,6 +82,7 @@ func filler(seed int64) *randfill.Filler {
 		func(t *metav1.TypeMeta, c randfill.Continue) {},
 		func(v *authentication.ExtraValue, c randfill.Continue) { *v = []string{one(c, words)} },
 		func(v *authorization.ExtraValue, c randfill.Continue) { *v = []string{one(c, words)} },
+		func(v *certificates.ExtraValue, c randfill.Continue) { *v = []string{one(c, words)} },
 		func(f *float64, c randfill.Continue) { *f = float64(c.Intn(2000)-1000) / 8 },
 		func(o *apiext.JSONSchemaPropsOrArray, c randfill.Continue) {
 			o.Schema = &apiext.JSONSchemaProps{}
