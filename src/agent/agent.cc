@@ -49,6 +49,7 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       machine_(std::move(machine)),
       history_(History::open(historyOf(options_, *machine_), clock_.mono())),
       collector_(*machine_, clock_, history_, options_.collect),
+      predictor_(options_.predict),
       reporter_(
           {setup.client, setup.owner, setup.clock, options_.node, options_.seed, options_.report}),
       metrics_(setup.internal, setup.external, options_.node, clock_.wall()) {
@@ -121,6 +122,7 @@ void Agent::start() {
 }
 
 void Agent::stop() {
+  if (running_) predictor_.save();
   running_ = false;
   timer_.reset();
 }
@@ -136,7 +138,9 @@ void Agent::arm() {
 void Agent::tick(MonoTime planned) {
   const MonoTime begun = clock_.mono();
   const Look& look = collector_.tick(book_);
-  reporter_.tick(look, [] { return Predicted{}; });
+  watchClock(look);
+  predictor_.tick(look);
+  reporter_.tick(look, [&] { return predict(look); });
   for (const auto& fn : onLook_) fn(look);
   const MonoTime ended = clock_.mono();
   lastTick_ = ended;
@@ -146,6 +150,28 @@ void Agent::tick(MonoTime planned) {
   if (!running_) return;
   next_ = next.at;
   arm();
+}
+
+// Rates use monotonic time and do not care; models are dated by the wall clock and do.
+void Agent::watchClock(const Look& look) {
+  constexpr Duration kJump = std::chrono::seconds(1);
+  const Duration offset = std::chrono::duration_cast<Duration>(look.wall.time_since_epoch()) -
+                          look.at.time_since_epoch();
+  const auto before = std::exchange(wallOffset_, offset);
+  if (!before || std::chrono::abs(offset - *before) <= kJump) return;
+  metrics_.clockJumps().inc();
+  predictor_.clockJumped();
+  log.warn("the wall clock was set by {} ms; this minute is not learnt from",
+           std::chrono::duration_cast<std::chrono::milliseconds>(offset - *before).count());
+}
+
+Predicted Agent::predict(const Look& look) {
+  const Reclaim reclaimed = predictor_.reclaim(look, node_.get());
+  metrics_.prediction(reclaimed);
+  Predicted out;
+  if (reclaimed.reclaimable) out.reclaimable = resourcesOf(*reclaimed.reclaimable);
+  if (reclaimed.peak) out.peak = resourcesOf(*reclaimed.peak);
+  return out;
 }
 
 Result<> Agent::liveness() const {

@@ -18,6 +18,7 @@
 #include "agent/look.h"
 #include "agent/machine.h"
 #include "agent/metrics.h"
+#include "agent/predict/predictor.h"
 #include "agent/report/reporter.h"
 #include "agent/series/history.h"
 #include "api/koordinator/node_metric.h"
@@ -45,6 +46,7 @@ struct AgentOptions {
   MachineOptions machine = {};
   CollectorOptions collect = {};
   std::string historyDir = {};  // "": history does not survive a restart
+  PredictorOptions predict = {};
   bool report = true;
   bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
   uint64_t seed = 1;
@@ -74,6 +76,7 @@ class Agent {
   const History& history() const { return history_; }
   PodBook& book() { return book_; }
   CollectorStats collectorStats() const { return collector_.stats(); }
+  const Predictor& predictor() const { return predictor_; }
   const ReporterStats& reporterStats() const { return reporter_.stats(); }
   std::shared_ptr<const api::Node> node() const { return node_; }
   const AgentOptions& options() const { return options_; }
@@ -87,6 +90,8 @@ class Agent {
   client::InformerSetup following(const client::Kind& kind, std::string fieldSelector) const;
   void makeInformers();
   void arm();
+  void watchClock(const Look& look);
+  Predicted predict(const Look& look);
   void tick(MonoTime planned);
 
   AgentSetup setup_;
@@ -96,6 +101,7 @@ class Agent {
   History history_;
   PodBook book_;
   Collector collector_;
+  Predictor predictor_;
   Reporter reporter_;
   AgentMetrics metrics_;
   std::shared_ptr<const api::Node> node_;
@@ -108,6 +114,7 @@ class Agent {
   Timer timer_;
   bool running_ = false;
   MonoTime lastTick_ = MonoTime::min();
+  std::optional<Duration> wallOffset_;  // wall less monotonic time, as of the last tick
   // What timers hold: they may fire after we are gone.
   std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);
 };

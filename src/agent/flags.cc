@@ -116,6 +116,8 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("node-topology-sync-interval", topologyInterval,
             "how often the NodeResourceTopology is compared; 0: never");
   flags.add("prediction-checkpoint-filepath", checkpointDir, "where models survive a restart");
+  flags.add("prediction-export-dir", exportDir,
+            "models are written here too, in the reference's format");
   flags.add("prediction-cold-start-duration", coldStart, "how long a model must have learnt");
   flags.add("prediction-safety-margin-percent", safetyMargin, "added to predicted peaks");
   flags.add("prediction-memory-histogram-decay-halflife", memoryHalfLife, "of memory models");

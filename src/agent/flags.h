@@ -49,6 +49,7 @@ struct AgentFlags {
   Duration topologyInterval = std::chrono::seconds(3);
   // Prediction.
   std::string checkpointDir = "/var/lib/mangrove/agent/prediction";
+  std::string exportDir;  // ours: the reference's checkpoint files as well
   Duration coldStart = std::chrono::hours(24);
   int64_t safetyMargin = 10;
   Duration memoryHalfLife = std::chrono::hours(24);

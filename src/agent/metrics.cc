@@ -289,6 +289,40 @@ void AgentMetrics::resctrl(const Look& look) {
   }
 }
 
+void AgentMetrics::prediction(const Reclaim& reclaim) {
+  if (!seen_) return;
+  const auto both = [&](GaugeFamily& family, LabelValues base, const Amounts& amounts) {
+    LabelValues cpu = base, memory = std::move(base);
+    for (const char* label : {"cpu", "core"}) cpu.emplace_back(label);
+    for (const char* label : {"memory", "byte"}) memory.emplace_back(label);
+    family.with(cpu).set(static_cast<double>(amounts.cpu.v) / 1000);
+    family.with(memory).set(static_cast<double>(amounts.memory.v));
+  };
+  auto& reclaimable = internal_.gauges("koordlet_node_predicted_resource_reclaimable",
+                                       "Reclaimable from prod pods, by predictor.",
+                                       {"node", "predictor", "resource", "unit"});
+  auto& peak = internal_.gauges("koordlet_node_predicted_resource_peak",
+                                "Peak to be expected, by predictor.",
+                                {"node", "predictor", "resource", "unit"});
+  auto& byClass = external_.gauges("koordlet_node_priority_resource_reclaimable",
+                                   "Reclaimable from a priority class.",
+                                   {"node", "priority", "resource", "unit"});
+  auto& status = external_.gauges("koordlet_node_resource_priority_reclaimable_status",
+                                  "0: predicted, 1: could not be.", {"node", "priority"});
+  const std::string prod(api::bandName(api::PriorityBand::kProd));
+  both(reclaimable, {node_, "podReclaimablePredictor"}, reclaim.byPods.reclaimable);
+  both(peak, {node_, "podReclaimablePredictor"}, reclaim.byPods.peak);
+  if (reclaim.byPriority) {
+    both(reclaimable, {node_, "priorityReclaimablePredictor"}, reclaim.byPriority->reclaimable);
+    both(peak, {node_, "priorityReclaimablePredictor"}, reclaim.byPriority->peak);
+  }
+  status.with({node_, prod}).set(reclaim.reclaimable ? 0 : 1);
+  if (!reclaim.reclaimable || !reclaim.peak) return;
+  both(reclaimable, {node_, "minPredictor"}, *reclaim.reclaimable);
+  both(peak, {node_, "minPredictor"}, *reclaim.peak);
+  both(byClass, {node_, prod}, *reclaim.reclaimable);
+}
+
 void AgentMetrics::status(const api::NodeMetricStatus& status) {
   if (!seen_ || !status.nodeMetric) return;
   const auto both = [&](GaugeFamily& family, LabelValues base, const api::ResourceMap& usage) {

@@ -13,6 +13,7 @@
 
 #include "agent/collect/collector.h"
 #include "agent/look.h"
+#include "agent/predict/reclaim.h"
 #include "agent/report/reporter.h"
 #include "api/node.h"
 #include "base/metrics.h"
@@ -34,6 +35,7 @@ class AgentMetrics {
             const ReporterStats& report);
   // The statuses of the NodeMetric as gauges (gate NodeMetricPromMetrics).
   void status(const api::NodeMetricStatus& status);
+  void prediction(const Reclaim& reclaim);
   void capabilities(const kernel::Capabilities& can);
   Counter& clockJumps() { return clockJumps_; }
 

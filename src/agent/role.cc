@@ -77,6 +77,12 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   collect.cpiInterval = flags_.cpiInterval;
   collect.cpiWindow = flags_.cpiWindow;
   collect.machineInterval = flags_.cpuInfoInterval;
+  options.predict.models = {flags_.cpuHalfLife, flags_.memoryHalfLife, flags_.coldStart,
+                            flags_.trainingInterval, flags_.modelExpiry};
+  options.predict.checkpointDir = flags_.checkpointDir;
+  options.predict.exportDir = flags_.exportDir;
+  options.predict.checkpointInterval = flags_.checkpointInterval;
+  options.predict.marginPercent = flags_.safetyMargin;
   options.historyDir = flags_.historyDir;
   options.report = flags_.reportNodeMetric;
   options.nodeMetricSeries = context.gates.on(gate::kNodeMetricSeries);

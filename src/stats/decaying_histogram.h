@@ -66,6 +66,7 @@ class DecayingHistogram {
   // bucket has no upper end and gives its lower one. 0 when empty.
   double percentile(double q) const;
   double totalWeight() const { return total_; }
+  WallTime reference() const { return reference_; }  // where a new sample weighs 1
   const HistogramOptions& options() const { return options_; }
 
   HistogramCheckpoint checkpoint() const;

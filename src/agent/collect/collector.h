@@ -90,6 +90,7 @@ class Collector {
   Usage usageOf(const CgroupSample& sample);
   void remember();
   void rememberPods();
+  void rememberGroups();
   void nameSubject(MirroredPod& pod);
 
   Machine& machine_;

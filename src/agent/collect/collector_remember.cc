@@ -1,8 +1,11 @@
 // What of a Look goes into the history.
+#include <array>
 #include <limits>
 #include <string>
 
 #include "agent/collect/collector.h"
+#include "agent/collect/usage_rules.h"
+#include "agent/predict/models.h"
 
 namespace mangrove::agent {
 namespace {
@@ -48,6 +51,7 @@ void Collector::remember() {
     put(numa_column::kSystemMemory, asDouble(numa.system.memory));
   }
   rememberPods();
+  rememberGroups();
 }
 
 void Collector::rememberPods() {
@@ -75,6 +79,42 @@ void Collector::rememberPods() {
   }
   for (size_t i = 0; i < hostApps_.size(); ++i)
     put(history_.hostApps(), hostApps_[i].track, appLooks_[i].usage, appSlotCpu_[i], hot);
+}
+
+// Sums at one moment, so that their percentiles are those of the group and not of its members. A
+// group without pods uses nothing.
+void Collector::rememberGroups() {
+  const NodeLook& node = look_.node;
+  if (!node_.slotCpu() || !node.usage.memory) return;
+  std::array<CpuAndMemory, 5> bands{};
+  std::array<CpuAndMemory, 6> classes{};
+  CpuAndMemory all;
+  for (size_t i = 0; i < podLooks_.size(); ++i) {
+    const PodLook& pod = podLooks_[i];
+    const CpuAndMemory used{slotCpu_[i] == slotCpu_[i] ? slotCpu_[i] : 0,
+                            pod.usage.memory.value_or(Bytes{0})};
+    const auto add = [&](CpuAndMemory& sum) {
+      sum.cpu += used.cpu;
+      sum.memory += used.memory;
+    };
+    add(all);
+    if (!pod.pod) continue;
+    add(bands[static_cast<size_t>(pod.band)]);
+    add(classes[static_cast<size_t>(pod.qos)]);
+  }
+  const auto put = [&](const std::string& key, const CpuAndMemory& sum) {
+    const Shelf::Id id = history_.groups().track(key);
+    history_.groups().put(id, group_column::kCpu, sum.cpu);
+    history_.groups().put(id, group_column::kMemory, static_cast<double>(sum.memory.v));
+  };
+  for (size_t i = 0; i < bands.size(); ++i)
+    put(model_key::ofBand(api::bandName(static_cast<api::PriorityBand>(i))), bands[i]);
+  for (size_t i = 1; i < classes.size(); ++i)
+    put(model_key::ofQos(api::qosName(static_cast<api::Qos>(i))), classes[i]);
+  // Host applications count as system here: nobody else predicts them.
+  const CpuAndMemory pods{podsSlotCpu_.value_or(all.cpu), node.pods.memory.value_or(all.memory)};
+  put(std::string(model_key::kSystem),
+      systemUsage({*node_.slotCpu(), *node.usage.memory}, pods, {}));
 }
 
 }  // namespace mangrove::agent

@@ -129,6 +129,7 @@ void Reporter::answered(const Result<client::Reply>& reply, api::NodeMetricStatu
   inFlight_ = false;
   if (reply) {
     ++stats_.sent;
+    failuresInARow_ = 0;
     stats_.early += early ? 1 : 0;
     lastSent_ = std::move(status);
     lastSentAt_ = setup_.clock.mono();
@@ -138,7 +139,8 @@ void Reporter::answered(const Result<client::Reply>& reply, api::NodeMetricStatu
   // What the server has is not known now: the next patch says everything that the object lacks.
   lastSent_.reset();
   nextRound_ = std::min(nextRound_, notBefore_);
-  if (reply.error().code() != Code::kNotFound)
+  // Said once, and then every five minutes or so while it lasts.
+  if (failuresInARow_++ % 30 == 0 && reply.error().code() != Code::kNotFound)
     log.warn("NodeMetric not written, next try in 10 s: {}", reply.error().text());
 }
 

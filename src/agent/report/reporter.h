@@ -103,6 +103,7 @@ class Reporter {
   };
   Load cpuLoad_, memoryLoad_;
   bool inFlight_ = false;
+  uint64_t failuresInARow_ = 0;
   std::function<void(const api::NodeMetricStatus&)> onStatus_;
   ReporterStats stats_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -27,13 +27,14 @@ Shelf openShelf(const HistoryOptions& options, const char* name, ShelfShape shap
 }  // namespace
 
 History::History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, Shelf containers,
-                 Shelf hostApps)
+                 Shelf hostApps, Shelf groups)
     : options_(std::move(options)),
       node_(std::move(node)),
       numa_(std::move(numa)),
       pods_(std::move(pods)),
       containers_(std::move(containers)),
       hostApps_(std::move(hostApps)),
+      groups_(std::move(groups)),
       nodeTrack_(node_.track("node")) {}
 
 History History::open(const HistoryOptions& options, MonoTime now) {
@@ -48,7 +49,8 @@ History History::open(const HistoryOptions& options, MonoTime now) {
                   shelf("numa", options.podSpan, numa_column::kCount),
                   shelf("pods", options.podSpan, podColumns),
                   shelf("containers", options.containerSpan, container_column::kCount),
-                  shelf("host-apps", options.podSpan, podColumns));
+                  shelf("host-apps", options.podSpan, podColumns),
+                  shelf("groups", options.podSpan, group_column::kCount));
   history.troubles_ = std::move(troubles);
   return history;
 }
@@ -57,12 +59,14 @@ bool History::begin(MonoTime at) {
   const auto newest = node_.newest();
   const auto number = [&](MonoTime time) { return time.time_since_epoch() / options_.step; };
   if (newest && (number(at) == number(*newest) || at - *newest < options_.step / 4)) return false;
-  for (Shelf* shelf : {&node_, &numa_, &pods_, &containers_, &hostApps_}) shelf->begin(at);
+  for (Shelf* shelf : {&node_, &numa_, &pods_, &containers_, &hostApps_, &groups_})
+    shelf->begin(at);
   return true;
 }
 
 size_t History::bytes() const {
-  return node_.bytes() + numa_.bytes() + pods_.bytes() + containers_.bytes() + hostApps_.bytes();
+  return node_.bytes() + numa_.bytes() + pods_.bytes() + containers_.bytes() + hostApps_.bytes() +
+         groups_.bytes();
 }
 
 }  // namespace mangrove::agent

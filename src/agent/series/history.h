@@ -43,6 +43,12 @@ namespace container_column {
 enum : uint32_t { kCpu, kMemory, kMemoryWithCache, kThrottled, kCount };
 }
 
+// Sums over pods of one priority band or QoS class, and what is left to the system; subjects are
+// the names of their models.
+namespace group_column {
+enum : uint32_t { kCpu, kMemory, kCount };
+}
+
 struct HistoryOptions {
   std::string dir = {};  // "": memory only
   std::string bootId = {};
@@ -66,11 +72,13 @@ class History {
   Shelf& pods() { return pods_; }
   Shelf& containers() { return containers_; }
   Shelf& hostApps() { return hostApps_; }
+  Shelf& groups() { return groups_; }
   const Shelf& node() const { return node_; }
   const Shelf& numa() const { return numa_; }
   const Shelf& pods() const { return pods_; }
   const Shelf& containers() const { return containers_; }
   const Shelf& hostApps() const { return hostApps_; }
+  const Shelf& groups() const { return groups_; }
   Shelf::Id nodeTrack() const { return nodeTrack_; }
 
   bool restored() const { return node_.restored(); }
@@ -80,10 +88,10 @@ class History {
 
  private:
   History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, Shelf containers,
-          Shelf hostApps);
+          Shelf hostApps, Shelf groups);
 
   HistoryOptions options_;
-  Shelf node_, numa_, pods_, containers_, hostApps_;
+  Shelf node_, numa_, pods_, containers_, hostApps_, groups_;
   Shelf::Id nodeTrack_;
   std::vector<std::string> troubles_;
 };

@@ -1,0 +1,18 @@
+#pragma once
+// The cfsQuota policy: the next quota of the best-effort group for a period of 100 ms. Pure
+// function, any thread.
+
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace mangrove::agent {
+
+inline constexpr int64_t kUnlimitedQuota = -1;
+inline constexpr int64_t kLeastQuota = 2000;  // microseconds; the kernel refuses less than 1000
+
+// `present`: the quota in force, -1 when unlimited. Changes below one percent of the machine are
+// left alone, except down to the least; growth is a tenth of the machine at most.
+int64_t suppressQuota(MilliCpu budget, int64_t capacityCores, int64_t present);
+
+}  // namespace mangrove::agent
