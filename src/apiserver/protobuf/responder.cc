@@ -26,7 +26,10 @@ std::string framesOf(json::Doc& doc, std::string_view lines) {
 class ProtobufStream final : public AnswerStream {
  public:
   explicit ProtobufStream(std::unique_ptr<AnswerStream> inner) : inner_(std::move(inner)) {}
-  bool write(std::string bytes) override { return inner_->write(framesOf(doc_, bytes)); }
+  bool write(std::string bytes) override {
+    std::string frames = framesOf(doc_, bytes);
+    return frames.empty() || inner_->write(std::move(frames));
+  }
   Bytes queued() const override { return inner_->queued(); }
   void onClosed(Fn fn) override { inner_->onClosed(std::move(fn)); }
   void onDrained(Fn fn) override { inner_->onDrained(std::move(fn)); }
