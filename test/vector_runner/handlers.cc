@@ -31,6 +31,15 @@ constexpr std::array kHandlers = {
     Handler{"pod-mutating-device", &podMutatingDevice},
     Handler{"pod-validating", &podValidating},
     Handler{"quantity", &quantity},
+    Handler{"queue-sort", &queueSort},
+    Handler{"score-primitives", &scorePrimitives},
+    Handler{"score-normalize", &scoreNormalize},
+    Handler{"loadaware-estimate", &loadawareEstimate},
+    Handler{"loadaware-filter-score", &loadawareFilterScore},
+    Handler{"numa-cpu-accumulator", &numaCpuAccumulator},
+    Handler{"numa-hints", &numaHints},
+    Handler{"numa-policy-merge", &numaPolicyMerge},
+    Handler{"numa-allocate", &numaAllocate},
 };
 
 }  // namespace

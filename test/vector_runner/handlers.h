@@ -54,5 +54,14 @@ void podMutating(const json::Object& c, Report& r);
 void podMutatingDevice(const json::Object& c, Report& r);
 void podValidating(const json::Object& c, Report& r);
 void quantity(const json::Object& c, Report& r);
+void queueSort(const json::Object& c, Report& r);
+void scorePrimitives(const json::Object& c, Report& r);
+void scoreNormalize(const json::Object& c, Report& r);
+void loadawareEstimate(const json::Object& c, Report& r);
+void loadawareFilterScore(const json::Object& c, Report& r);
+void numaCpuAccumulator(const json::Object& c, Report& r);
+void numaHints(const json::Object& c, Report& r);
+void numaPolicyMerge(const json::Object& c, Report& r);
+void numaAllocate(const json::Object& c, Report& r);
 
 }  // namespace mangrove::vectors

@@ -42,6 +42,7 @@ Watches::Watches(const WatchSetup& setup, Engine& engine, std::function<void()> 
   addCore(setup);
   addWorkloads(setup);
   addStorage(setup);
+  addColocation(setup);
 }
 
 Watches::~Watches() = default;
@@ -63,6 +64,29 @@ void Watches::addCore(const WatchSetup& setup) {
       transformPod);
   add<api::Namespace>(setup, api::kind::kNamespace,
                       [this](const auto& c) { engine_.namespaceChanged(c.key, c.after.get()); });
+}
+
+void Watches::addColocation(const WatchSetup& setup) {
+  add<api::NodeMetric>(
+      setup, api::kind::kNodeMetric,
+      [this](const auto& c) {
+        ClusterEvent event;
+        event.kind = EventKind::kNodeMetric;
+        event.label = "NodeMetric";
+        event.row = engine_.cluster().putMetric(c.key, c.after);
+        engine_.happened(event);
+      },
+      {}, true);
+  add<api::NodeResourceTopology>(
+      setup, api::kind::kNodeResourceTopology,
+      [this](const auto& c) {
+        ClusterEvent event;
+        event.kind = EventKind::kNodeTopology;
+        event.label = "NodeResourceTopology";
+        event.row = engine_.cluster().putTopology(c.key, c.after);
+        engine_.happened(event);
+      },
+      {}, true);
 }
 
 // Kinds that are only looked up: kept by key, and told as one event.

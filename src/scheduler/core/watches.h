@@ -45,6 +45,7 @@ class Watches {
             uint64_t& generation);
   void addCore(const WatchSetup& setup);
   void addStorage(const WatchSetup& setup);
+  void addColocation(const WatchSetup& setup);
   void addWorkloads(const WatchSetup& setup);
 
   Engine& engine_;

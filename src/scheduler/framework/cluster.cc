@@ -35,6 +35,23 @@ void Cluster::removeNode(std::string_view name) {
   table.erase(row);
 }
 
+Row Cluster::putMetric(std::string_view node, std::shared_ptr<const api::NodeMetric> metric) {
+  metric ? nodeMetrics.put(std::string(node), std::move(metric)) : nodeMetrics.erase(node);
+  const Row row = table.find(node);
+  if (row != kNoRow)
+    for (auto* listener : listeners_) listener->metricChanged(row);
+  return row;
+}
+
+Row Cluster::putTopology(std::string_view node,
+                         std::shared_ptr<const api::NodeResourceTopology> topology) {
+  topology ? topologies.put(std::string(node), std::move(topology)) : topologies.erase(node);
+  const Row row = table.find(node);
+  if (row != kNoRow)
+    for (auto* listener : listeners_) listener->topologyChanged(row);
+  return row;
+}
+
 PodPtr Cluster::makeInfo(std::shared_ptr<const api::Pod> pod) {
   auto info = std::make_shared<PodInfo>();
   info->cls = classes.of(*pod);
@@ -69,8 +86,8 @@ void Cluster::displace(const PodPtr& pod, bool trial) {
 PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
   PodPtr info = makeInfo(pod);
   PodPtr& slot = pods_[pod->meta.uid];
-  const bool asKnown = slot && slot->nodeName == info->nodeName && !slot->granted && !info->granted &&
-                       slot->terminating == info->terminating;
+  const bool asKnown = slot && slot->nodeName == info->nodeName && !slot->granted &&
+                       !info->granted && slot->terminating == info->terminating;
   if (asKnown && (slot->cls == info->cls || sameDemand(*slot->cls, *info->cls))) {
     slot->pod = pod;
     slot->assumed = false;

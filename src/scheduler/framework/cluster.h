@@ -18,6 +18,8 @@
 #include <vector>
 
 #include "api/core_objects.h"
+#include "api/koordinator/node_metric.h"
+#include "api/koordinator/node_resource_topology.h"
 #include "api/workload.h"
 #include "scheduler/framework/node_table.h"
 #include "scheduler/framework/storage.h"
@@ -34,6 +36,8 @@ class ClusterListener {
   virtual void podUpdated(const PodInfo&, Row) {}
   virtual void nodeChanged(Row) {}  // new or another object
   virtual void nodeGone(Row) {}
+  virtual void metricChanged(Row) {}    // Cluster::nodeMetrics has another one
+  virtual void topologyChanged(Row) {}  // Cluster::topologies
 };
 
 class Cluster {
@@ -45,12 +49,18 @@ class Cluster {
   ObjectMap<api::Service> services;
   ObjectMap<api::Workload> replicaSets, statefulSets, replicationControllers;
   ObjectMap<api::PodDisruptionBudget> budgets;
-  uint64_t selectorGeneration = 0;  // of services and workloads
+  ObjectMap<api::NodeMetric> nodeMetrics;           // by node
+  ObjectMap<api::NodeResourceTopology> topologies;  // by node
+  uint64_t selectorGeneration = 0;                  // of services and workloads
   uint64_t budgetGeneration = 0;
 
   // ---- nodes
   Row putNode(std::shared_ptr<const api::Node> node);
   void removeNode(std::string_view name);
+
+  // Null: gone. The row of the node, kNoRow when it is not known.
+  Row putMetric(std::string_view node, std::shared_ptr<const api::NodeMetric> metric);
+  Row putTopology(std::string_view node, std::shared_ptr<const api::NodeResourceTopology> topology);
 
   // ---- pods with a node
   // Seen on a node: new, confirmed, changed or moved.

@@ -5,6 +5,7 @@
 #include "scheduler/plugins/basic/basic.h"
 #include "scheduler/plugins/imagelocality/image_locality.h"
 #include "scheduler/plugins/interpodaffinity/inter_pod_affinity.h"
+#include "scheduler/plugins/loadaware/load_aware.h"
 #include "scheduler/plugins/nodeaffinity/node_affinity.h"
 #include "scheduler/plugins/noderesources/noderesources.h"
 #include "scheduler/plugins/podtopologyspread/pod_topology_spread.h"
@@ -35,6 +36,7 @@ constexpr std::array kPlugins = {
     PluginEntry{"NodeResourcesBalancedAllocation", kPreScore | kScore, &makeBalancedAllocation},
     PluginEntry{"ImageLocality", kScore, &makeImageLocality},
     PluginEntry{"DefaultBinder", kBind, &makeDefaultBinder},
+    PluginEntry{"LoadAwareScheduling", kPreFilter | kFilter | kScore | kReserve, &makeLoadAware},
     PluginEntry{"NodeResourcesFitPlus", kScore, &makeNodeResourcesFitPlus},
     PluginEntry{"ScarceResourceAvoidance", kScore, &makeScarceResourceAvoidance},
     PluginEntry{"SchedulingHint", kPreFilter, &makeSchedulingHint},
