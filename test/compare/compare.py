@@ -258,7 +258,7 @@ def main():
     arguments.add_argument("--mangrove", default=os.environ.get("MANGROVE"), required="MANGROVE" not in os.environ)
     arguments.add_argument("--kube-apiserver", default=shutil.which("kube-apiserver") or cache + "kube-apiserver")
     arguments.add_argument("--etcd", default=shutil.which("etcd") or cache + "etcd")
-    arguments.add_argument("--verbose", action="store_true", help="print the peer's answers too")
+    arguments.add_argument("-v", "--verbose", action="store_true", help="print the peer's answers too")
     arguments.add_argument("scenarios", nargs="*")
     options = arguments.parse_args()
     for needed in (options.kube_apiserver, options.etcd):

@@ -121,10 +121,9 @@ class Watcher(threading.Thread):
 
     def follow(self):
         client = self.server.connect(timeout=2)
-        if self.revision == 0:
+        anew = self.revision == 0
+        if anew:
             self.relist(client)
-        else:
-            self.resumed += 1
         client.connection.request("GET", f"{PATH}?watch=true&allowWatchBookmarks=true&resourceVersion={self.revision}", headers=client.headers)
         answer = client.connection.getresponse()
         if answer.status == 410:
@@ -132,6 +131,7 @@ class Watcher(threading.Thread):
             self.revision = 0
             return
         assert answer.status == 200, answer.read()
+        self.resumed += not anew
         while not self.stopped:
             line = answer.readline()
             if not line:

@@ -57,4 +57,12 @@ kubectl delete sa robot >/dev/null
 refused "Unauthorized" "${as_robot[@]}" auth whoami
 refused "Unauthorized" kubectl --kubeconfig /dev/null --server "https://127.0.0.1:$port" --insecure-skip-tls-verify --token wrong get ns
 refused "certificate signed by unknown authority" kubectl --kubeconfig /dev/null --server "https://127.0.0.1:$port" --token "$token" get ns
+
+# A certificate request carries its author's name and can be approved; nobody here signs it.
+pem=$(printf -- '-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n' | base64 -w0)
+kubectl create -f - >/dev/null <<<"{\"apiVersion\":\"certificates.k8s.io/v1\",\"kind\":\"CertificateSigningRequest\",\"metadata\":{\"name\":\"csr\"},\"spec\":{\"request\":\"$pem\",\"signerName\":\"example.org/signer\",\"usages\":[\"client auth\"],\"username\":\"somebody\"}}"
+same "admin" kubectl get csr csr -o 'jsonpath={.spec.username}'
+want "Pending" kubectl get csr csr
+want "approved" kubectl certificate approve csr
+want "Approved" kubectl get csr csr
 all_good

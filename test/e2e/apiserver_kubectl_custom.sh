@@ -39,7 +39,7 @@ spec:
 Y
 widget() { printf '{"apiVersion":"example.org/v1","kind":"Widget","metadata":{"name":"%s"},"spec":%s}' "$1" "$2"; }
 
-refused "no matches for kind" kubectl apply --validate=false -f - <<<"$(widget early '{"size":1}')"
+refused "no matches for kind" kubectl apply -f - <<<"$(widget early '{"size":1}')"
 want "customresourcedefinition.apiextensions.k8s.io/widgets.example.org created" kubectl create -f "$dir/crd.yaml"
 want "condition met" kubectl wait --for=condition=Established crd/widgets.example.org --timeout=10s
 want "widgets" kubectl api-resources --api-group=example.org
@@ -66,7 +66,7 @@ want "patched" kubectl patch widget a --subresource=status --type=merge -p '{"sp
 same "3 4 Busy" kubectl get widget a -o 'jsonpath={.spec.size} {.spec.replicas} {.status.phase}'
 want "patched" kubectl patch widget a --type=merge -p '{"status":{"phase":"No"}}'
 same "Busy 2" kubectl get widget a -o 'jsonpath={.status.phase} {.metadata.generation}'
-refused "UnsupportedMediaType" kubectl patch widget a --type=strategic -p '{"spec":{"size":5}}'
+refused "is not supported by example.org/v1, Kind=Widget" kubectl patch widget a --type=strategic -p '{"spec":{"size":5}}'
 want "example.org/v1beta1" kubectl get widgets.v1beta1.example.org a -o 'jsonpath={.apiVersion}'
 want "serverside-applied" kubectl apply --server-side --field-manager=m -f - <<<"$(widget ssa '{"size":3,"parts":[{"key":"x","value":"1"}]}')"
 want "serverside-applied" kubectl apply --server-side --field-manager=n -f - <<<"$(widget ssa '{"size":3,"parts":[{"key":"y","value":"2"}]}')"
@@ -99,7 +99,7 @@ want "x-kubernetes-validations" kubectl create -f "$dir/cel.yaml"
 
 # Its objects go with it.
 want "deleted" kubectl delete crd widgets.example.org --timeout=20s
-refused "the server doesn't have a resource type" kubectl get widgets
+refused "could not find the requested resource" kubectl get widgets
 want "created" kubectl create -f "$dir/crd.yaml"
 eventually want "No resources found" kubectl get widgets
 

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# kill -9 of the whole process: its pods go on, the next one finds them, and nothing was restarted that had not to be.
+source "$(dirname "$0")/lib/up.sh"
+up_start
+pod steady 'containers: [{name: main, image: x, command: [sh, -c, "i=0; while :; do echo $i; i=$((i+1)); sleep 0.1; done"]}]'
+pod crashing 'containers: [{name: main, image: x, command: [sh, -c, "sleep 1; exit 1"]}]'
+pod job 'restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, "sleep 3; exit 0"]}]'
+pod doomed 'containers: [{name: main, image: x, command: [sleep, "1000"]}]'
+want "Running" state steady .status.phase
+want "Running" state doomed .status.phase
+want "Running" state job .status.phase
+id=$(state steady '.status.containerStatuses[0].containerID')
+for round in 1 2 3; do
+  kill -9 "$up_pid"; wait "$up_pid" 2>/dev/null
+  lines=$(cat "$dir"/state/logs/*steady*/main/0.log | wc -l)
+  sleep 1
+  [ "$(cat "$dir"/state/logs/*steady*/main/0.log | wc -l)" -gt "$lines" ] || fail "the pod stood still without up"
+  : >"$dir/out"
+  up_start
+  want "Running" state steady .status.phase
+  [ "$(state steady '.status.containerStatuses[0].containerID')" = "$id" ] || fail "round $round: another container"
+  [ "$(state steady '.status.containerStatuses[0].restartCount')" = 0 ] || fail "round $round: it was restarted"
+done
+want "Succeeded" state job .status.phase
+want "deleted" kubectl delete pod doomed
+kubectl exec steady -- true || fail "no exec after the restart"
+want "deleted" kubectl delete pods --all
