@@ -3,8 +3,12 @@
 Run by test/e2e/apiserver_python.sh; $MANGROVE is the binary. Each test has a namespace of its own.
 """
 
+import copy
 import datetime
+import glob
+import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -14,10 +18,39 @@ import time
 import unittest
 
 import kubernetes
+import yaml
 from kubernetes import client, config, dynamic, watch
 from kubernetes.client.rest import ApiException
 from kubernetes.leaderelection import electionconfig, leaderelection
 from kubernetes.leaderelection.resourcelock.configmaplock import ConfigMapLock
+
+
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../crd-samples")
+
+
+def without_nulls(value):
+    if isinstance(value, dict):
+        return {k: without_nulls(v) for k, v in value.items() if v is not None}
+    return [without_nulls(v) for v in value] if isinstance(value, list) else value
+
+
+def expectation(sent, text):
+    """The object as the comments at the top of its file say it is stored."""
+    out = copy.deepcopy(sent)
+    for path, value in re.findall(r"^# defaulted: (\S+?)=(.*)$", text, re.M):
+        at, last = walk(out, path)
+        at[last] = json.loads(value)
+    for path in re.findall(r"^# pruned: (\S+)", text, re.M):
+        at, last = walk(out, path)
+        at.pop(last, None)
+    return out
+
+
+def walk(value, path):
+    parts = [int(p) if p.isdigit() else p for p in re.findall(r"[^.\[\]]+", path)]
+    for part in parts[:-1]:
+        value = value.setdefault(part, {}) if isinstance(value, dict) else value[part]
+    return value, parts[-1]
 
 
 class Server:
@@ -217,13 +250,43 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(maps.get(name="dyn", namespace=self.ns).data.a, "1")
         self.assertIn("koordinator", " ".join(found.resources.api_groups))
 
-    def test_koordinators_objects(self):
-        custom = client.CustomObjectsApi()
-        metric = {"apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeMetric", "metadata": {"name": "node-" + self.ns},
-                  "spec": {"metricCollectPolicy": {"reportIntervalSeconds": 60}}}
-        custom.create_cluster_custom_object("slo.koordinator.sh", "v1alpha1", "nodemetrics", metric)
-        read = custom.get_cluster_custom_object("slo.koordinator.sh", "v1alpha1", "nodemetrics", "node-" + self.ns)
-        self.assertEqual(read["spec"]["metricCollectPolicy"]["reportIntervalSeconds"], 60)
+    def test_koordinators_objects_come_back_as_they_went(self):
+        found = dynamic.DynamicClient(client.ApiClient())
+        for path in sorted(glob.glob(SAMPLES + "/good/*.yaml")):
+            with self.subTest(path=os.path.basename(path)):
+                text = pathlib.Path(path).read_text()
+                sent = without_nulls(yaml.safe_load(text))
+                kind = found.resources.get(api_version=sent["apiVersion"], kind=sent["kind"])
+                sent["metadata"] = {"name": f"{self.ns}-{os.path.basename(path)[:-5]}"}
+                where = {"namespace": self.ns} if kind.namespaced else {}
+                made = kind.create(body=sent, **where).to_dict()
+                expected = expectation(sent, text)
+                if "status" in kind.subresources:
+                    self.assertNotIn("status", made)
+                    if "status" in sent:
+                        body = dict(made, status=sent["status"])
+                        made = kind.status.replace(body=body, name=sent["metadata"]["name"], **where).to_dict()
+                for part in set(expected) - {"metadata", "status"}:
+                    self.assertEqual(without_nulls(made.get(part)), expected[part], part)
+                if expected.get("status"):
+                    self.assertEqual(without_nulls(made.get("status")), expected["status"])
+
+    def test_koordinators_objects_are_judged(self):
+        found = dynamic.DynamicClient(client.ApiClient())
+        for path in sorted(glob.glob(SAMPLES + "/bad/*.yaml")):
+            text = pathlib.Path(path).read_text()
+            field = re.search(r"^# refused: (\S+)", text, re.M).group(1)
+            sent = yaml.safe_load(text)
+            sent["metadata"].pop("namespace", None)
+            kind = found.resources.get(api_version=sent["apiVersion"], kind=sent["kind"])
+            if field.startswith("status") and "status" in kind.subresources:
+                continue  # a create does not look at it
+            with self.subTest(path=os.path.basename(path)):
+                where = {"namespace": self.ns} if kind.namespaced else {}
+                with self.assertRaises(ApiException) as caught:
+                    kind.create(body=sent, **where)
+                self.assertIn(caught.exception.status, (400, 422))
+                self.assertIn(field, caught.exception.body.decode() if isinstance(caught.exception.body, bytes) else caught.exception.body)
 
     def test_leases_decide_one_leader(self):
         lease = client.V1Lease(metadata=client.V1ObjectMeta(name="lead"), spec=client.V1LeaseSpec(
