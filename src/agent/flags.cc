@@ -90,6 +90,7 @@ void AgentFlags::declare(frame::Flags& flags) {
             "where recent usage survives a restart; '' keeps it in memory");
   flags.add("pod-source", podSource, "where pods come from: api or kubelet");
   flags.add("cgroup-driver", cgroupDriver, "systemd or cgroupfs; default: found out");
+  flags.add("cgroup-parent", cgroupParent, "cgroup below which the pods' one is");
   flags.add("max-open-files", descriptors, "kernel files kept open at most");
   flags.add("kube-api-qps", perSecond, "requests per second to the API server");
   flags.add("kube-api-burst", burst, "requests at once beyond the rate");
@@ -153,6 +154,7 @@ kernel::Mounts AgentFlags::mounts(const kernel::SysRoot& rootDir) const {
   mounts.cgroup = place(rootDir, cgroupRoot, "host-cgroup", "sys/fs/cgroup");
   mounts.resctrl =
       kernel::joinPath({place(rootDir, sysFsRoot, "host-sys-fs", "sys/fs"), "resctrl"});
+  mounts.cgroupParent = kernel::joinPath({cgroupParent});
   return mounts;
 }
 

@@ -21,6 +21,7 @@ struct AgentFlags {
   std::string historyDir = "/run/mangrove/agent";
   std::string podSource = "api";  // api, kubelet
   std::string cgroupDriver;       // "": find out
+  std::string cgroupParent;       // a kubelet's --cgroup-root
   int64_t descriptors = 20000;
   // The reference's: connection.
   double perSecond = 20;

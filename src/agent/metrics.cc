@@ -1,5 +1,7 @@
 #include "agent/metrics.h"
 
+#include <algorithm>
+
 #include "agent/self_usage.h"
 #include "api/names.h"
 
@@ -85,6 +87,11 @@ void AgentMetrics::makeSelf(Registry& r) {
   tickSeconds_ = r.histogram("mangrove_agent_tick_seconds", "Time a tick took.", tickBounds());
   latenessSeconds_ =
       r.histogram("mangrove_agent_tick_lateness_seconds", "How late ticks began.", tickBounds());
+  auto& recent = r.gauges("mangrove_agent_tick_recent_seconds", "Duration of the last 600 ticks.",
+                          {"quantile"});
+  tickP50_ = recent.with({"0.5"});
+  tickP99_ = recent.with({"0.99"});
+  tickMax_ = recent.with({"1"});
   missed_ = r.counter("mangrove_agent_ticks_missed_total", "Ticks that were skipped.");
   syscalls_ = r.counter("mangrove_agent_syscalls_total", "System calls of the collectors.");
   reads_ = r.counter("mangrove_agent_reads_total", "Kernel files read.");
@@ -165,6 +172,7 @@ void AgentMetrics::counters(const CollectorStats& stats, const ReporterStats& re
 void AgentMetrics::tick(const TickCost& cost, const Look& look, const CollectorStats& stats,
                         const ReporterStats& report) {
   tickSeconds_.observe(asDouble(cost.duration));
+  ticks_[tickCount_++ % ticks_.size()] = static_cast<float>(asDouble(cost.duration));
   latenessSeconds_.observe(asDouble(cost.lateness));
   if (cost.missed > 0) missed_.inc(static_cast<double>(cost.missed));
   openFiles_.set(static_cast<double>(stats.openFiles));
@@ -172,6 +180,10 @@ void AgentMetrics::tick(const TickCost& cost, const Look& look, const CollectorS
   containersGauge_.set(static_cast<double>(stats.containers));
   historyBytes_.set(static_cast<double>(look.history->bytes()));
   counters(stats, report);
+  const bool details =
+      detailAt_ == MonoTime::min() || look.at - detailAt_ >= std::chrono::seconds(10);
+  if (details) tickQuantiles();
+  if (details && !seen_) detailAt_ = look.at;
   if (!seen_) return;
   if (look.node.usage.cpu) nodeCpu_.with({node_}).set(*look.node.usage.cpu);
   if (look.node.usage.memory)
@@ -180,13 +192,24 @@ void AgentMetrics::tick(const TickCost& cost, const Look& look, const CollectorS
     beUsed_.with({node_}).set(static_cast<double>(look.node.bestEffort.usage->v) / 1000);
   // Series per pod change slowly and are many: every ten seconds is what the reference's kubelet
   // round and pressure collector do too.
-  if (detailAt_ != MonoTime::min() && look.at - detailAt_ < std::chrono::seconds(10)) return;
+  if (!details) return;
   detailAt_ = look.at;
   hostApps(look);
   pods(look);
   resctrl(look);
   if (bookVersion_ != look.book->version()) podResources(look);
   bookVersion_ = look.book->version();
+}
+
+void AgentMetrics::tickQuantiles() {
+  std::array<double, std::tuple_size_v<decltype(ticks_)>> sorted{};
+  const size_t count = std::min<uint64_t>(tickCount_, ticks_.size());
+  if (count == 0) return;
+  std::copy_n(ticks_.begin(), count, sorted.begin());
+  std::sort(sorted.begin(), sorted.begin() + static_cast<long>(count));
+  tickP50_.set(sorted[count / 2]);
+  tickP99_.set(sorted[count * 99 / 100]);
+  tickMax_.set(sorted[count - 1]);
 }
 
 void AgentMetrics::hostApps(const Look& look) {

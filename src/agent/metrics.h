@@ -7,6 +7,7 @@
 //
 // Owner thread; the registries may be read by any.
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <string>
@@ -41,6 +42,7 @@ class AgentMetrics {
 
  private:
   void makeSelf(Registry& internal);
+  void tickQuantiles();
   void counters(const CollectorStats& stats, const ReporterStats& report);
   void pods(const Look& look);
   void podResources(const Look& look);
@@ -77,6 +79,10 @@ class AgentMetrics {
   ReporterStats lastReport_;
   uint64_t bookVersion_ = ~uint64_t{0};
   MonoTime detailAt_ = MonoTime::min();
+  // Durations of the last ten minutes' ticks at most, and their gauges.
+  std::array<float, 600> ticks_{};
+  uint64_t tickCount_ = 0;
+  Gauge tickP50_, tickP99_, tickMax_;
 };
 
 }  // namespace mangrove::agent

@@ -15,6 +15,8 @@ struct Command {
 };
 
 int agent(const std::vector<std::string>& args);
+int benchAgent(const std::vector<std::string>& args);
+int checkNode(const std::vector<std::string>& args);
 int apiserver(const std::vector<std::string>& args);
 int benchApi(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
@@ -27,6 +29,8 @@ int standIn(const std::vector<std::string>& args);
 int up(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);
+int checkConfig(const std::vector<std::string>& args);
+int benchWebhook(const std::vector<std::string>& args);
 
 // Exit codes every command uses: 0 fine, 1 it went wrong, 2 it was called wrongly.
 inline constexpr int kFailed = 1;

@@ -62,12 +62,12 @@ Result<Hierarchies> Hierarchies::detect(const SysRoot& root, const Mounts& mount
   auto unified = root.read(joinPath({mounts.cgroup, "cgroup.controllers"}), buffer);
   if (!unified) return unified.error().in("cgroup version");
   if (*unified) {
-    Hierarchies trees(CgroupVersion::kV2, mounts.cgroup);
+    Hierarchies trees(CgroupVersion::kV2, mounts);
     const std::string_view controllers(buffer, **unified);
     for (Controller c : kAll) trees.has_[static_cast<size_t>(c)] = listedInV2(controllers, c);
     return trees;
   }
-  Hierarchies trees(CgroupVersion::kV1, mounts.cgroup);
+  Hierarchies trees(CgroupVersion::kV1, mounts);
   bool any = false;
   for (Controller c : kAll) {
     const bool there = exists(root, joinPath({mounts.cgroup, controllerName(c)}));
@@ -81,13 +81,13 @@ Result<Hierarchies> Hierarchies::detect(const SysRoot& root, const Mounts& mount
 }
 
 std::string Hierarchies::path(Controller controller, std::string_view cgroup) const {
-  if (isV2()) return joinPath({base_, cgroup});
-  return joinPath({base_, controllerName(controller), cgroup});
+  if (isV2()) return joinPath({base_, parent_, cgroup});
+  return joinPath({base_, controllerName(controller), parent_, cgroup});
 }
 
 std::string Hierarchies::pressurePath(std::string_view cgroup) const {
-  if (isV2()) return joinPath({base_, cgroup});
-  return joinPath({base_, hybrid_ ? "unified" : "cpuacct", cgroup});
+  if (isV2()) return joinPath({base_, parent_, cgroup});
+  return joinPath({base_, hybrid_ ? "unified" : "cpuacct", parent_, cgroup});
 }
 
 std::optional<CgroupDriver> findDriver(const SysRoot& root, const Hierarchies& trees) {

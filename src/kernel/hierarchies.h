@@ -28,6 +28,8 @@ struct Mounts {
   std::string sys = "sys";
   std::string cgroup = "sys/fs/cgroup";
   std::string resctrl = "sys/fs/resctrl";
+  // The cgroup below which pods and host applications are: a kubelet's --cgroup-root.
+  std::string cgroupParent = {};
 
   std::string procFile(std::string_view name) const { return joinPath({proc, name}); }
   std::string sysFile(std::string_view name) const { return joinPath({sys, name}); }
@@ -46,7 +48,7 @@ class Hierarchies {
   // v1 with a second, controller-less v2 tree.
   bool isHybrid() const { return hybrid_; }
 
-  // Of a cgroup given relative to its hierarchy; the controller does not matter under v2.
+  // Of a cgroup given relative to the parent of all pods; the controller does not matter under v2.
   std::string path(Controller controller, std::string_view cgroup) const;
   // The directory that has the pressure files of a cgroup: the v2 tree where there is one, else
   // cpuacct (Anolis kernels).
@@ -55,11 +57,13 @@ class Hierarchies {
   bool has(Controller controller) const { return has_[static_cast<size_t>(controller)]; }
 
  private:
-  Hierarchies(CgroupVersion version, std::string base) : version_(version), base_(base) {}
+  Hierarchies(CgroupVersion version, const Mounts& mounts)
+      : version_(version), base_(mounts.cgroup), parent_(mounts.cgroupParent) {}
 
   CgroupVersion version_;
   bool hybrid_ = false;
   std::string base_;
+  std::string parent_;
   std::array<bool, 7> has_{};
 };
 

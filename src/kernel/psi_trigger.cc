@@ -1,6 +1,9 @@
 #include "kernel/psi_trigger.h"
 
+#include <cerrno>
 #include <chrono>
+
+#include <unistd.h>
 
 namespace mangrove::kernel {
 namespace {
@@ -32,10 +35,11 @@ Result<PsiTrigger> PsiTrigger::open(const Dir& dir, std::string_view file,
   for (const PsiThreshold& threshold : {wanted, widened(wanted)}) {
     auto opened = dir.open(file, Access::kReadWrite);
     if (!opened) return opened.error().in("pressure trigger");
-    if (auto ok = opened->write(textOf(threshold)); ok)
+    // write, not pwrite as files of cgroups take: those of proc have no position.
+    const std::string text = textOf(threshold);
+    if (::write(opened->fd(), text.c_str(), text.size() + 1) > 0)
       return PsiTrigger(*std::move(opened), threshold);
-    else
-      last = ok.error();
+    last = failErrno(errno, "write '" + text + "'").value();
   }
   return last.in("pressure trigger on {}/{}", dir.path(), file);
 }

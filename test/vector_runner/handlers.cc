@@ -34,6 +34,7 @@ constexpr std::array kHandlers = {
     Handler{"pod-mutating", &podMutating},
     Handler{"pod-mutating-device", &podMutatingDevice},
     Handler{"pod-validating", &podValidating},
+    Handler{"prod-reclaimable", &prodReclaimable},
     Handler{"quantity", &quantity},
     Handler{"queue-sort", &queueSort},
     Handler{"score-primitives", &scorePrimitives},

@@ -57,6 +57,7 @@ void podClasses(const json::Object& c, Report& r);
 void podMutating(const json::Object& c, Report& r);
 void podMutatingDevice(const json::Object& c, Report& r);
 void podValidating(const json::Object& c, Report& r);
+void prodReclaimable(const json::Object& c, Report& r);
 void quantity(const json::Object& c, Report& r);
 void queueSort(const json::Object& c, Report& r);
 void scorePrimitives(const json::Object& c, Report& r);

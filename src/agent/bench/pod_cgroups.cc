@@ -1,0 +1,157 @@
+#include "agent/bench/pod_cgroups.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/files.h"
+#include "kernel/cgroup_layout.h"
+
+namespace mangrove::agent {
+namespace {
+
+namespace fs = std::filesystem;
+using kernel::Controller;
+
+constexpr Controller kUsed[] = {Controller::kCpu, Controller::kCpuacct, Controller::kMemory,
+                                Controller::kCpuset};
+
+const kernel::CgroupLayout kLayout(kernel::CgroupDriver::kCgroupfs);
+
+void endAll(const std::vector<int>& processes) {
+  for (int pid : processes) ::kill(pid, SIGKILL);
+  for (int pid : processes) ::waitpid(pid, nullptr, 0);
+}
+
+// The child: moves itself into the cgroups and stays there. Only calls that are safe after fork.
+[[noreturn]] void stay(const std::vector<std::string>& procs, bool burning) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  for (const std::string& path : procs) {
+    const kernel::SysRoot root;
+    if (!root.write(path, "0")) ::_exit(1);
+  }
+  if (!burning)
+    for (;;) ::pause();
+  for (volatile uint64_t i = 0;;) i = i + 1;
+}
+
+}  // namespace
+
+PodCgroups::PodCgroups(std::string parent, kernel::Hierarchies trees)
+    : parent_(std::move(parent)), trees_(std::move(trees)) {}
+
+Result<PodCgroups> PodCgroups::make(std::string parent) {
+  kernel::Mounts mounts;
+  mounts.cgroupParent = parent;
+  auto trees = kernel::Hierarchies::detect(kernel::SysRoot(), mounts);
+  if (!trees) return pass(trees.error());
+  PodCgroups pods(std::move(parent), *trees);
+  for (const std::string& cgroup : {std::string(), kLayout.tierDir(kernel::PodTier::kGuaranteed),
+                                    kLayout.tierDir(kernel::PodTier::kBurstable),
+                                    kLayout.tierDir(kernel::PodTier::kBestEffort)})
+    if (auto ok = pods.makeDir(cgroup); !ok) return pass(ok.error());
+  return pods;
+}
+
+PodCgroups::~PodCgroups() {
+  if (parent_.empty()) return;
+  while (!pods_.empty()) (void)remove(pods_.begin()->first);
+  for (const std::string& cgroup :
+       {kLayout.tierDir(kernel::PodTier::kBestEffort), kLayout.tierDir(kernel::PodTier::kBurstable),
+        kLayout.tierDir(kernel::PodTier::kGuaranteed), std::string()})
+    removeDir(cgroup);
+}
+
+std::vector<std::string> PodCgroups::dirsOf(const std::string& cgroup) const {
+  std::vector<std::string> dirs;
+  for (Controller controller : kUsed)
+    if (trees_.has(controller)) dirs.push_back(trees_.path(controller, cgroup));
+  if (trees_.isHybrid()) dirs.push_back(trees_.pressurePath(cgroup));
+  std::sort(dirs.begin(), dirs.end());
+  dirs.erase(std::unique(dirs.begin(), dirs.end()), dirs.end());
+  return dirs;
+}
+
+Result<> PodCgroups::makeDir(const std::string& cgroup) const {
+  const kernel::SysRoot root;
+  for (const std::string& dir : dirsOf(cgroup)) {
+    std::error_code error;
+    fs::create_directory("/" + dir, error);
+    if (error) return fail(Code::kIo, "make cgroup {}: {}", dir, error.message());
+    if (trees_.isV2()) (void)root.write(dir + "/cgroup.subtree_control", "+cpu +memory +cpuset");
+    // v1 refuses processes in a cpuset that names no CPUs.
+    if (!trees_.isV2() && dir.find("/cpuset/") != std::string::npos)
+      for (const char* name : {"/cpuset.cpus", "/cpuset.mems"}) {
+        auto above = readFile("/" + fs::path(dir).parent_path().string() + name);
+        if (above) (void)root.write(dir + name, *above);
+      }
+  }
+  return {};
+}
+
+void PodCgroups::removeDir(const std::string& cgroup) const {
+  for (const std::string& dir : dirsOf(cgroup)) {
+    // A killed process leaves its cgroup a moment after it was waited for.
+    for (int attempt = 0; attempt < 100 && ::rmdir(("/" + dir).c_str()) != 0 && errno == EBUSY;
+         ++attempt)
+      ::usleep(2000);
+  }
+}
+
+std::string PodCgroups::podDir(const std::string& uid) const {
+  return kLayout.podDir(kernel::PodTier::kBurstable, uid);
+}
+
+Result<int> PodCgroups::spawn(const std::string& cgroup, bool burning) const {
+  std::vector<std::string> procs;
+  for (const std::string& dir : dirsOf(cgroup)) procs.push_back(dir + "/cgroup.procs");
+  const int pid = ::fork();
+  if (pid < 0) return failErrno(errno, "fork");
+  if (pid == 0) stay(procs, burning);
+  return pid;
+}
+
+Result<> PodCgroups::add(const std::string& uid, int containers) {
+  Pod pod;
+  if (auto ok = makeDir(podDir(uid)); !ok) return ok;
+  for (int i = 0; i < containers; ++i) {
+    std::string id = uid;
+    id.erase(std::remove(id.begin(), id.end(), '-'), id.end());
+    id += std::to_string(i);
+    const std::string cgroup = podDir(uid) + "/" + id;
+    if (auto ok = makeDir(cgroup); !ok) return ok;
+    pod.containers.push_back(cgroup);
+    auto pid = spawn(cgroup, false);
+    if (!pid) return pass(pid.error());
+    pod.processes.push_back(*pid);
+  }
+  pods_[uid] = std::move(pod);
+  return {};
+}
+
+Result<> PodCgroups::burn(const std::string& uid) {
+  auto it = pods_.find(uid);
+  if (it == pods_.end() || it->second.containers.empty())
+    return fail(Code::kNotFound, "no pod {}", uid);
+  auto pid = spawn(it->second.containers.front(), true);
+  if (!pid) return pass(pid.error());
+  it->second.processes.push_back(*pid);
+  return {};
+}
+
+Result<> PodCgroups::remove(const std::string& uid) {
+  auto it = pods_.find(uid);
+  if (it == pods_.end()) return {};
+  endAll(it->second.processes);
+  for (const std::string& cgroup : it->second.containers) removeDir(cgroup);
+  removeDir(podDir(uid));
+  pods_.erase(it);
+  return {};
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,55 @@
+#pragma once
+// Real pods for benchmarks: cgroups laid out as a kubelet does, below a parent of their own, each
+// container with a real process that sleeps (or burns). Everything is removed at the end.
+//
+//   auto pods = PodCgroups::make("mangrove-bench-1");
+//   pods->add(uid, {.containers = 1});
+//   pods->burn(uid, 10s);
+//
+// One owner. Needs root and a writable cgroup file system.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "kernel/hierarchies.h"
+#include "kernel/sys_root.h"
+
+namespace mangrove::agent {
+
+class PodCgroups {
+ public:
+  static Result<PodCgroups> make(std::string parent);
+  PodCgroups(PodCgroups&& other) noexcept = default;
+  ~PodCgroups();
+
+  // Container ids are "<uid without dashes><number>".
+  Result<> add(const std::string& uid, int containers);
+  Result<> remove(const std::string& uid);
+  // A process that uses one whole CPU until it is ended with the pod.
+  Result<> burn(const std::string& uid);
+
+  const std::string& parent() const { return parent_; }
+  bool isV2() const { return trees_.isV2(); }
+  size_t size() const { return pods_.size(); }
+
+ private:
+  explicit PodCgroups(std::string parent, kernel::Hierarchies trees);
+  std::vector<std::string> dirsOf(const std::string& cgroup) const;
+  Result<> makeDir(const std::string& cgroup) const;
+  void removeDir(const std::string& cgroup) const;
+  Result<int> spawn(const std::string& cgroup, bool burning) const;
+  std::string podDir(const std::string& uid) const;
+
+  struct Pod {
+    std::vector<std::string> containers;
+    std::vector<int> processes;
+  };
+  std::string parent_;
+  kernel::Hierarchies trees_;
+  std::map<std::string, Pod> pods_;
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,44 @@
+// mangrove bench agent: CPU, memory and system calls of the node agent, with real cgroups.
+#include <filesystem>
+
+#include <fmt/core.h>
+
+#include "agent/bench/bench.h"
+#include "cli/command.h"
+#include "frame/flags.h"
+
+namespace mangrove::cli {
+
+int benchAgent(const std::vector<std::string>& args) {
+  agent::AgentBenchOptions options;
+  std::string output = "table";
+  frame::Flags flags("mangrove bench agent", "measures what the node agent costs (needs root)");
+  flags.add("pods", options.pods, "how many pods, each with cgroups and processes of its own");
+  flags.add("containers", options.containers, "containers per pod");
+  flags.add("warmup", options.warmup, "time before measuring");
+  flags.add("seconds", options.measure, "how long to measure");
+  flags.add("period", options.period, "time between ticks");
+  flags.add("agent-args", options.agentArgs, "further flags for the agent, comma-separated");
+  flags.add("reference", options.reference, "another agent's binary, measured beside");
+  flags.add("reference-args", options.referenceArgs, "its flags, comma-separated");
+  flags.add("o", output, "table or json");
+  auto go = flags.parse(args);
+  const bool known = output == "table" || output == "json";
+  if (!go || !known) {
+    fmt::print(stderr, "mangrove bench agent: {}\n",
+               go ? "-o '" + output + "': want table or json" : go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  std::error_code error;
+  options.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  auto result = agent::runAgentBench(options);
+  if (!result) {
+    fmt::print(stderr, "mangrove bench agent: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  return 0;
+}
+
+}  // namespace mangrove::cli
