@@ -19,6 +19,7 @@ int benchAgent(const std::vector<std::string>& args);
 int checkNode(const std::vector<std::string>& args);
 int apiserver(const std::vector<std::string>& args);
 int benchApi(const std::vector<std::string>& args);
+int benchScheduler(const std::vector<std::string>& args);
 int benchClient(const std::vector<std::string>& args);
 int scheduler(const std::vector<std::string>& args);
 int benchManager(const std::vector<std::string>& args);

@@ -18,6 +18,7 @@ constexpr std::array kCommands = {
     Command{"bench api", "what an API server can do: ours, or any other one", &benchApi},
     Command{"bench agent", "what the node agent costs, with real cgroups", &benchAgent},
     Command{"check node", "what this machine offers to colocation", &checkNode},
+    Command{"bench scheduler", "speed of scheduling decisions", &benchScheduler},
     Command{"bench client", "time and memory of listing and watching many pods", &benchClient},
     Command{"bench manager", "a large cluster, a fresh manager, and its cost", &benchManager},
     Command{"bench webhook", "how fast and how clearly admission answers", &benchWebhook},

@@ -8,6 +8,7 @@
 #include "scheduler/plugins/loadaware/load_aware.h"
 #include "scheduler/plugins/nodeaffinity/node_affinity.h"
 #include "scheduler/plugins/noderesources/noderesources.h"
+#include "scheduler/plugins/numa/node_numa_resource.h"
 #include "scheduler/plugins/podtopologyspread/pod_topology_spread.h"
 #include "scheduler/plugins/schedulinghint/scheduling_hint.h"
 
@@ -37,6 +38,8 @@ constexpr std::array kPlugins = {
     PluginEntry{"ImageLocality", kScore, &makeImageLocality},
     PluginEntry{"DefaultBinder", kBind, &makeDefaultBinder},
     PluginEntry{"LoadAwareScheduling", kPreFilter | kFilter | kScore | kReserve, &makeLoadAware},
+    PluginEntry{"NodeNUMAResource", kPreFilter | kFilter | kScore | kReserve | kPreBind,
+                &makeNodeNumaResource},
     PluginEntry{"NodeResourcesFitPlus", kScore, &makeNodeResourcesFitPlus},
     PluginEntry{"ScarceResourceAvoidance", kScore, &makeScarceResourceAvoidance},
     PluginEntry{"SchedulingHint", kPreFilter, &makeSchedulingHint},
