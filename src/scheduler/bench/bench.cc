@@ -1,0 +1,220 @@
+#include "scheduler/bench/bench.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include "base/nearest.h"
+#include "base/time_text.h"
+#include "json/value.h"
+#include "scheduler/bench/cases.h"
+#include "scheduler/core/engine.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+// Says yes to every binding, later, and forgets everything else.
+class YesEffects final : public Effects {
+ public:
+  void bind(const PodInfo&, std::string_view, const BindNotes&, Done done) override {
+    pending_.push_back(std::move(done));
+    bound++;
+  }
+  void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
+  void failed(const api::Pod&, const PodFailure&, std::string_view) override { failures++; }
+  void preempt(const api::Pod& victim, const api::Pod&, std::string_view, Done done) override {
+    victims.push_back(std::make_shared<api::Pod>(victim));
+    pending_.push_back(std::move(done));
+  }
+  void clearNomination(const api::Pod&) override {}
+
+  void answer() {
+    for (auto& done : std::exchange(pending_, {})) done({});
+  }
+  size_t bound = 0, failures = 0;
+  std::vector<std::shared_ptr<const api::Pod>> victims;
+
+ private:
+  std::vector<Done> pending_;
+};
+
+class CoreBench {
+ public:
+  CoreBench(const BenchCase& bench, const BenchOptions& options)
+      : bench_(bench), options_(options), engine_(realClock(), effects_, registry_) {}
+
+  Result<BenchResult> run() {
+    auto config = defaultConfig({"koord-scheduler"});
+    if (auto ok = engine_.configure(config); !ok) return pass(ok.error());
+    const bool large = options_.nodes > 1000;
+    const size_t first = large ? bench_.firstLarge : bench_.firstSmall;
+    const size_t measured = options_.pods > 0 ? static_cast<size_t>(options_.pods)
+                            : large           ? bench_.measuredLarge
+                                              : bench_.measuredSmall;
+    addNodes();
+    addPods(bench_.first, "first", first);
+    drain(nullptr);
+    const size_t before = effects_.bound;
+    addPods(bench_.measured, "pod", measured);
+    std::vector<double> micros;
+    micros.reserve(measured);
+    const double cpu = processorSeconds();
+    const MonoTime start = realClock().mono();
+    drain(&micros);
+    const Duration took = realClock().mono() - start;
+    return summary(measured, first, effects_.bound - before, took, processorSeconds() - cpu,
+                   std::move(micros));
+  }
+
+ private:
+  void addNodes() {
+    const std::string now = formatTime(realClock().wall());
+    for (size_t i = 0; i < static_cast<size_t>(options_.nodes); i++) {
+      auto node = api::decodeText<api::Node>(nodeJson(bench_, i));
+      engine_.nodeChanged(nullptr, std::make_shared<api::Node>(std::move(*node)));
+      if (!options_.withMetrics) continue;
+      auto metric = api::decodeText<api::NodeMetric>(metricJson(i, now));
+      engine_.cluster().putMetric("node-" + std::to_string(i),
+                                  std::make_shared<api::NodeMetric>(std::move(*metric)));
+    }
+  }
+
+  void addPods(BenchPod kind, std::string_view name, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+      auto pod =
+          api::decodeText<api::Pod>(podJson(kind, name, i, static_cast<size_t>(options_.nodes)));
+      pod->meta.uid = api::Uid(fmt::format("00000000-0000-4000-8000-{:012x}", ++uids_));
+      engine_.podChanged(nullptr, std::make_shared<api::Pod>(std::move(*pod)));
+    }
+  }
+
+  void drain(std::vector<double>* micros) {
+    size_t turn = 0;
+    MonoTime tickAt = realClock().mono() + std::chrono::seconds(1);
+    for (MonoTime then = realClock().mono(); engine_.scheduleOne();) {
+      effects_.answer();
+      for (const auto& victim : std::exchange(effects_.victims, {}))
+        engine_.podChanged(victim, nullptr);
+      if (bench_.churn && ++turn % 100 == 0) churn(turn);
+      const MonoTime now = realClock().mono();
+      if (micros) micros->push_back(std::chrono::duration<double, std::micro>(now - then).count());
+      if (now >= tickAt) {
+        engine_.tick();
+        tickAt = now + std::chrono::seconds(1);
+      }
+      then = realClock().mono();
+    }
+  }
+
+  // A node comes or goes, as in the public benchmark's churn.
+  void churn(size_t turn) {
+    auto node = api::decodeText<api::Node>(nodeJson(bench_, 1'000'000 + turn));
+    auto object = std::make_shared<api::Node>(std::move(*node));
+    engine_.nodeChanged(nullptr, object);
+    if (churned_) engine_.nodeChanged(churned_, nullptr);
+    churned_ = object;
+  }
+
+  BenchResult summary(size_t pods, size_t first, size_t scheduled, Duration took, double cpu,
+                      std::vector<double> micros) const {
+    BenchResult out;
+    out.name = bench_.name;
+    out.mode = "core";
+    out.nodes = static_cast<size_t>(options_.nodes);
+    out.firstPods = first;
+    out.pods = pods;
+    out.scheduled = scheduled;
+    out.seconds = std::chrono::duration<double>(took).count();
+    out.perSecond = static_cast<double>(scheduled) / std::max(out.seconds, 1e-9);
+    std::sort(micros.begin(), micros.end());
+    const auto at = [&](double share) {
+      if (micros.empty()) return 0.0;
+      return micros[static_cast<size_t>(share * static_cast<double>(micros.size() - 1))];
+    };
+    out.p50Micros = at(0.5);
+    out.p99Micros = at(0.99);
+    out.maxMicros = at(1);
+    out.cpuMicrosPerPod = cpu * 1e6 / static_cast<double>(std::max<size_t>(1, scheduled));
+    out.rssMegabytes = peakMegabytes();
+    return out;
+  }
+
+  const BenchCase& bench_;
+  const BenchOptions& options_;
+  Registry registry_;
+  YesEffects effects_;
+  Engine engine_;
+  std::shared_ptr<const api::Node> churned_;
+  int64_t uids_ = 0;
+};
+
+}  // namespace
+
+double processorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+size_t peakMegabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<size_t>(usage.ru_maxrss) / 1024;
+}
+
+Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
+  std::vector<const BenchCase*> cases;
+  std::vector<std::string_view> known;
+  for (const auto& bench : benchCases()) known.push_back(bench.name);
+  for (const auto& name : options.cases) {
+    const BenchCase* found = findCase(name);
+    if (!found) return invalid("no case '{}'{}", name, didYouMean(name, known));
+    cases.push_back(found);
+  }
+  if (cases.empty())
+    for (const auto& bench : benchCases()) cases.push_back(&bench);
+  std::vector<BenchResult> out;
+  for (const BenchCase* bench : cases) {
+    auto result = CoreBench(*bench, options).run();
+    if (!result) return result.error().in("{}", bench->name);
+    out.push_back(std::move(*result));
+  }
+  return out;
+}
+
+std::string benchTable(const std::vector<BenchResult>& results) {
+  std::string out =
+      fmt::format("{:<36} {:<7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}\n", "case", "mode",
+                  "nodes", "pods", "bound", "pods/s", "p50 us", "p99 us", "cpu us", "RSS MB");
+  for (const auto& r : results)
+    out += fmt::format("{:<36} {:<7} {:>7} {:>7} {:>9} {:>9.0f} {:>9.1f} {:>9.1f} {:>9.1f} {:>6}\n",
+                       r.name, r.mode, r.nodes, r.pods, r.scheduled, r.perSecond, r.p50Micros,
+                       r.p99Micros, r.cpuMicrosPerPod, r.rssMegabytes);
+  return out;
+}
+
+std::string benchJson(const std::vector<BenchResult>& results) {
+  json::Array out;
+  for (const auto& r : results)
+    out.push_back(json::Object{{"case", r.name},
+                               {"mode", r.mode},
+                               {"nodes", r.nodes},
+                               {"firstPods", r.firstPods},
+                               {"pods", r.pods},
+                               {"scheduled", r.scheduled},
+                               {"seconds", r.seconds},
+                               {"podsPerSecond", r.perSecond},
+                               {"p50Micros", r.p50Micros},
+                               {"p99Micros", r.p99Micros},
+                               {"maxMicros", r.maxMicros},
+                               {"cpuMicrosPerPod", r.cpuMicrosPerPod},
+                               {"peakRssMegabytes", r.rssMegabytes}});
+  return json::writePretty(out) + "\n";
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,40 @@
+#pragma once
+// `mangrove bench scheduler`, core mode: how fast decisions are, without any server.
+//
+//   Result<std::vector<BenchResult>> results = runCoreBench({.nodes = 5000, .cases =
+//   {"SchedulingBasic"}});
+//
+// One thread; blocks until done.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mangrove::scheduler {
+
+struct BenchOptions {
+  int64_t nodes = 5000;
+  std::vector<std::string> cases;  // empty: all
+  int64_t pods = 0;                // measured; 0: as the case says for so many nodes
+  bool withMetrics = true;         // every node has a NodeMetric, so that load is judged too
+};
+
+struct BenchResult {
+  std::string name, mode;
+  size_t nodes = 0, firstPods = 0, pods = 0, scheduled = 0;
+  double seconds = 0, perSecond = 0;
+  double p50Micros = 0, p99Micros = 0, maxMicros = 0;
+  double cpuMicrosPerPod = 0;
+  size_t rssMegabytes = 0;
+};
+
+Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options);
+std::string benchTable(const std::vector<BenchResult>& results);
+std::string benchJson(const std::vector<BenchResult>& results);
+
+// Processor time of this process in seconds, and its largest resident size in MiB.
+double processorSeconds();
+size_t peakMegabytes();
+
+}  // namespace mangrove::scheduler

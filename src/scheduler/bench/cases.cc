@@ -1,0 +1,131 @@
+#include "scheduler/bench/cases.h"
+
+#include <array>
+
+#include <fmt/core.h>
+
+namespace mangrove::scheduler {
+
+namespace {
+
+using enum BenchPod;
+
+constexpr std::array kCases = {
+    BenchCase{"SchedulingBasic", kDefault, kDefault, 500, 1000, 1000, 10000, 1, false},
+    BenchCase{"SchedulingPodAffinity", kAffinity, kAffinity, 500, 500, 5000, 5000, 1, false},
+    BenchCase{"SchedulingPodAntiAffinity", kAntiAffinity, kAntiAffinity, 100, 400, 1000, 2000, 1,
+              false},
+    BenchCase{"SchedulingPreferredPodAffinity", kPreferredAffinity, kPreferredAffinity, 500, 1000,
+              5000, 5000, 1, false},
+    BenchCase{"SchedulingPreferredPodAntiAffinity", kPreferredAntiAffinity, kPreferredAntiAffinity,
+              500, 1000, 5000, 5000, 1, false},
+    BenchCase{"SchedulingNodeAffinity", kNodeAffinity, kNodeAffinity, 500, 1000, 5000, 10000, 1,
+              false},
+    BenchCase{"TopologySpreading", kDefault, kSpread, 1000, 1000, 5000, 5000, 3, false},
+    BenchCase{"PreferredTopologySpreading", kDefault, kPreferredSpread, 1000, 1000, 5000, 5000, 3,
+              false},
+    BenchCase{"PreemptionBasic", kLowPriority, kHighPriority, 2000, 500, 20000, 5000, 1, false},
+    BenchCase{"Unschedulable", kTooLarge, kDefault, 200, 1000, 200, 10000, 1, false},
+    BenchCase{"SchedulingWithMixedChurn", kDefault, kDefault, 0, 1000, 0, 10000, 1, true},
+    BenchCase{"SchedulingDaemonset", kPinned, kPinned, 0, 500, 0, 15000, 1, false},
+};
+
+std::string terms(std::string_view kind, std::string_view color, std::string_view key,
+                  bool preferred) {
+  const std::string term = fmt::format(
+      R"({{"topologyKey":"{}","labelSelector":{{"matchLabels":{{"color":"{}"}}}}}})", key, color);
+  if (preferred)
+    return fmt::format(
+        R"("affinity":{{"{}":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":1,"podAffinityTerm":{}}}]}}}},)",
+        kind, term);
+  return fmt::format(
+      R"("affinity":{{"{}":{{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}}}},)", kind,
+      term);
+}
+
+std::string nodeTerm(std::string_view section, std::string_view key, std::string_view values) {
+  return fmt::format(
+      R"("affinity":{{"nodeAffinity":{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{{"{}":[{{"key":"{}","operator":"In","values":[{}]}}]}}]}}}}}},)",
+      section, key, values);
+}
+
+std::string spread(bool hard) {
+  return fmt::format(
+      R"("topologySpreadConstraints":[{{"maxSkew":5,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"{}","labelSelector":{{"matchLabels":{{"color":"blue"}}}}}}],)",
+      hard ? "DoNotSchedule" : "ScheduleAnyway");
+}
+
+struct Shape {
+  std::string spec;
+  std::string_view color = "";
+  std::string_view cpu = "100m";
+  std::string_view memory = "500Mi";
+};
+
+Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
+  constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+  constexpr std::string_view kHost = "kubernetes.io/hostname";
+  switch (kind) {
+    case kDefault:
+      return {};
+    case kAffinity:
+      return {terms("podAffinity", "blue", kZone, false), "blue"};
+    case kAntiAffinity:
+      return {terms("podAntiAffinity", "green", kHost, false), "green"};
+    case kPreferredAffinity:
+      return {terms("podAffinity", "red", kHost, true), "red"};
+    case kPreferredAntiAffinity:
+      return {terms("podAntiAffinity", "yellow", kHost, true), "yellow"};
+    case kNodeAffinity:
+      return {nodeTerm("matchExpressions", kZone, R"("zone1","zone2")")};
+    case kSpread:
+      return {spread(true), "blue"};
+    case kPreferredSpread:
+      return {spread(false), "blue"};
+    case kLowPriority:
+      return {R"("priority":0,)", "", "900m"};
+    case kHighPriority:
+      return {R"("priority":10,)", "", "3"};
+    case kTooLarge:
+      return {"", "", "9"};
+    case kPinned:
+      return {nodeTerm("matchFields", "metadata.name",
+                       fmt::format("\"node-{}\"", number % (nodes == 0 ? 1 : nodes)))};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const BenchCase> benchCases() {
+  return kCases;
+}
+
+const BenchCase* findCase(std::string_view name) {
+  for (const auto& bench : kCases)
+    if (bench.name == name) return &bench;
+  return nullptr;
+}
+
+std::string nodeJson(const BenchCase& bench, size_t number) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"node-{0}","labels":{{"kubernetes.io/hostname":"node-{0}","topology.kubernetes.io/zone":"zone{1}"}}}},"status":{{"capacity":{{"cpu":"4","memory":"32Gi","pods":"110"}},"allocatable":{{"cpu":"4","memory":"32Gi","pods":"110"}},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+      number, 1 + number % static_cast<size_t>(bench.zones));
+}
+
+std::string metricJson(size_t number, std::string_view time) {
+  return fmt::format(
+      R"({{"apiVersion":"slo.koordinator.sh/v1alpha1","kind":"NodeMetric","metadata":{{"name":"node-{}"}},"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{{"resources":{{"cpu":"{}m","memory":"2Gi"}}}}}}}}}})",
+      number, time, 200 + number % 300);
+}
+
+std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes) {
+  const Shape shape = shapeOf(kind, number, nodes);
+  const std::string labels =
+      shape.color.empty() ? "" : fmt::format(R"(,"labels":{{"color":"{}"}})", shape.color);
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1}","namespace":"default"{2}}},"spec":{{{3}"schedulerName":"koord-scheduler","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"{4}","memory":"{5}"}}}}}}]}}}})",
+      name, number, labels, shape.spec, shape.cpu, shape.memory);
+}
+
+}  // namespace mangrove::scheduler

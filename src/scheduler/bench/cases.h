@@ -1,0 +1,49 @@
+#pragma once
+// The workloads of the public kube-scheduler benchmark, by their names: which nodes, which pods
+// first, which pods are measured.
+//
+//   const BenchCase* c = findCase("SchedulingBasic");
+//   nodeJson(*c, 7), podJson(c->measured, 12)
+//
+// Pure functions, any thread.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mangrove::scheduler {
+
+enum class BenchPod : uint8_t {
+  kDefault,       // 100m, 500Mi
+  kAffinity,      // near its like in the zone
+  kAntiAffinity,  // away from its like, per host
+  kPreferredAffinity,
+  kPreferredAntiAffinity,
+  kNodeAffinity,  // zone1 or zone2
+  kSpread,        // maxSkew 5 over zones
+  kPreferredSpread,
+  kLowPriority,   // 900m
+  kHighPriority,  // 3 cores, may preempt
+  kTooLarge,      // fits nowhere
+  kPinned,        // to one node by name, as daemon sets do
+};
+
+struct BenchCase {
+  std::string_view name;
+  BenchPod first;
+  BenchPod measured;
+  // For 500 and for 5 000 nodes.
+  size_t firstSmall, measuredSmall, firstLarge, measuredLarge;
+  int zones;   // 1: all nodes in zone1
+  bool churn;  // nodes and services come and go meanwhile
+};
+
+std::span<const BenchCase> benchCases();
+const BenchCase* findCase(std::string_view name);
+
+std::string nodeJson(const BenchCase& bench, size_t number);
+std::string metricJson(size_t number, std::string_view time);
+// `pinTo` names the node of kPinned.
+std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes);
+
+}  // namespace mangrove::scheduler
