@@ -3,10 +3,12 @@
 #include "api/event.h"
 #include "api/names.h"
 #include "base/log.h"
+#include "manager/controllers/colocationprofile/controller.h"
 #include "manager/controllers/nodemetric/controller.h"
 #include "manager/controllers/noderesource/controller.h"
 #include "manager/controllers/nodeslo/controller.h"
 #include "manager/controllers/quotaprofile/controller.h"
+#include "manager/controllers/timepolicy/controller.h"
 #include "manager/desk.h"
 #include "manager/webhook/surroundings.h"
 
@@ -35,6 +37,11 @@ PlanOptions planOptions(const ManagerOptions& options) {
   out.gpuShared = options.gpuShared;
   out.mostSpecificEnable = options.mostSpecificEnable;
   return out;
+}
+
+ProfileControllerOptions profileOptions(const ManagerOptions& options) {
+  return {options.profilesByDefault, options.profileInterval, options.profilePodsPerSecond,
+          options.profilePodsBurst};
 }
 
 CacheSetup cacheSetup(const ManagerParts& parts, const ManagerOptions& options, Clock& clock) {
@@ -78,6 +85,7 @@ class Manager::Impl {
         metricController(desk),
         sloController(desk),
         quotaController(desk, cacheSetup(parts, options, clock)),
+        timeController(desk, cacheSetup(parts, options, clock)),
         resourceController(
             desk, planOptions(options),
             [this](std::string_view node, Duration after) { resourceLoop.addAfter(node, after); }),
@@ -93,6 +101,10 @@ class Manager::Impl {
                   [this](const std::string& key, ControlLoop::Done done) {
                     quotaController.reconcile(key, std::move(done));
                   }),
+        timeLoop(clock, *parts.owner, window, "timepolicy",
+                 [this](const std::string& key, ControlLoop::Done done) {
+                   timeController.reconcile(key, std::move(done));
+                 }),
         resourceLoop(clock, *parts.owner, window, "noderesource",
                      [this](const std::string& key, ControlLoop::Done done) {
                        resourceController.reconcile(key, std::move(done));
@@ -105,6 +117,13 @@ class Manager::Impl {
     windowGauge = parts.metrics->gauge("mangrove_manager_write_window",
                                        "Writes that may be under way at once.");
     window.onRoom([this] { windowGauge.set(static_cast<double>(window.size())); });
+    resourceController.useWindows([this](const api::Node& node, const MetricFacts* metric,
+                                         std::span<const PodFacts* const> pods) {
+      return timeController.report(node, metric, pods);
+    });
+    if (options.profileController && isSwitchedOn(options.controllers, "colocationprofile"))
+      profileController = std::make_unique<ColocationProfileController>(
+          desk, cacheSetup(parts, options, clock), profileOptions(options));
     metricLoop.letFirst(resourceLoop);
     sloLoop.letFirst(resourceLoop);
     listen();
@@ -115,6 +134,7 @@ class Manager::Impl {
     if (isSwitchedOn(options.controllers, "nodemetric")) out.push_back(&metricLoop);
     if (isSwitchedOn(options.controllers, "nodeslo")) out.push_back(&sloLoop);
     if (isSwitchedOn(options.controllers, "noderesource")) out.push_back(&resourceLoop);
+    if (isSwitchedOn(options.controllers, "timepolicy")) out.push_back(&timeLoop);
     if (isSwitchedOn(options.controllers, "quotaprofile")) out.push_back(&quotaLoop);
     return out;
   }
@@ -137,8 +157,10 @@ class Manager::Impl {
   NodeMetricController metricController;
   NodeSloController sloController;
   QuotaProfileController quotaController;
+  TimePolicyController timeController;
   NodeResourceController resourceController;
-  ControlLoop metricLoop, sloLoop, quotaLoop, resourceLoop;
+  ControlLoop metricLoop, sloLoop, quotaLoop, timeLoop, resourceLoop;
+  std::unique_ptr<ColocationProfileController> profileController;  // null: switched off
   Gauge windowGauge;
   Timer readyTimer;
   Timer yieldTimer;
@@ -166,6 +188,7 @@ void Manager::Impl::onNode(const client::Change<api::Node>& change) {
   if (!whole && !mattersToSpecs(change.before->meta, change.after->meta)) return;
   metricLoop.add(change.key);
   sloLoop.add(change.key);
+  timeLoop.add(change.key);
 }
 
 void Manager::Impl::onMetric(const client::Change<MetricSeen>& change) {
@@ -209,7 +232,7 @@ void Manager::Impl::load(const api::ConfigMap* map) {
 
 void Manager::Impl::addEverything() {
   caches.nodes.each([&](std::string_view key, const api::Node&) {
-    for (auto* loop : {&resourceLoop, &metricLoop, &sloLoop}) loop->add(key);
+    for (auto* loop : {&resourceLoop, &metricLoop, &sloLoop, &timeLoop}) loop->add(key);
   });
   // Objects whose node went away while nobody led.
   caches.metrics.each([&](std::string_view key, const MetricSeen&) { metricLoop.add(key); });
@@ -249,16 +272,24 @@ void Manager::start() {
         [&loop](std::string_view key) { loop.add(key); },
         [&loop](std::string_view key, Duration d) { loop.addAfter(key, d); });
   }
+  if (isSwitchedOn(impl_->options.controllers, "timepolicy"))
+    impl_->timeController.start([impl = impl_.get()](std::string_view node) {
+      impl->timeLoop.add(node);
+      impl->resourceLoop.add(node);
+    });
+  if (impl_->profileController) impl_->profileController->start();
   impl_->awaitReady(impl_);
 }
 
 void Manager::lead() {
   impl_->leads = true;
+  if (impl_->profileController) impl_->profileController->lead(true);
   if (impl_->ready) impl_->begin();
 }
 
 void Manager::yield(Fn done) {
   impl_->leads = false;
+  if (impl_->profileController) impl_->profileController->lead(false);
   for (auto* loop : impl_->loops()) loop->pause();
   if (impl_->window.underWay() == 0) {
     if (done) done();

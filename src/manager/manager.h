@@ -42,10 +42,17 @@ struct ManagerOptions {
   std::string configName = "slo-controller-config";
   bool mostSpecificEnable = false;
   bool gpuShared = false;  // gate EnableSyncGPUSharedResource
-  uint64_t seed = 1;       // of the jitter
+  // Gate ColocationProfileController and its flags.
+  bool profileController = false;
+  bool profilesByDefault = false;
+  Duration profileInterval = std::chrono::seconds(30);
+  double profilePodsPerSecond = 10;
+  double profilePodsBurst = 100;
+  uint64_t seed = 1;  // of the jitter
 };
 
-// nodemetric, noderesource, nodeslo, quotaprofile, colocationprofile; and the six plugins.
+// nodemetric, noderesource, nodeslo, quotaprofile, colocationprofile, timepolicy; and the six
+// plugins.
 std::vector<std::string_view> controllerNames();
 std::vector<std::string_view> pluginNames();
 // Whether a list of that syntax switches `name` on.

@@ -57,7 +57,8 @@ class ManagerTest : public ::testing::Test {
   // Runs the owner while virtual time flows, until the condition holds; false after a while.
   template <class Condition>
   bool until(Condition condition) {
-    for (int i = 0; i < 4000; i++) {
+    const MonoTime giveUp = realClock().mono() + 20s;
+    while (realClock().mono() < giveUp) {
       if (condition()) return true;
       if (!owner.runOne(2ms)) clock.advance(5ms);
     }
@@ -218,9 +219,10 @@ TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {
       if (batchCpu(fmt::format("n{}", i)) != "25000") return false;
     return true;
   };
-  until(all);
+  const auto some = [&] { return manager->stats().writes >= 5; };
+  EXPECT_TRUE(until(some));
   api.setFaults({});
-  EXPECT_TRUE(until(all) || until(all) || until(all));
+  EXPECT_TRUE(until(all));
 }
 
 TEST(Switches, ReadLikeTheReferences) {

@@ -17,8 +17,14 @@ const Logger log("manager");
 constexpr Duration kHealthEvery = std::chrono::seconds(1);
 
 // Accepted so that the reference's manifests start unchanged.
-constexpr std::array<std::string_view, 5> kIgnored = {
-    "enable-pprof", "pprof-addr", "leader-elect-resource-lock", "sync-period", "namespace"};
+constexpr std::array<std::string_view, 7> kIgnored = {
+    "enable-pprof",
+    "pprof-addr",
+    "leader-elect-resource-lock",
+    "sync-period",
+    "namespace",
+    "colocation-profile-force-update-pod-duration",
+    "colocation-profile-expire-pod-cache-duration"};
 
 // Unique per process, also when two share a host.
 std::string identity(Clock& clock) {
@@ -59,6 +65,14 @@ void ManagerRole::flags(frame::Flags& flags) {
             "which node-resource plugins run: '*', 'Name', '-Name'");
   flags.add("config-namespace", options_.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
+  flags.add("colocation-profile-reconcile-by-default", options_.profilesByDefault,
+            "apply every profile to waiting pods, not only those labelled controller-managed");
+  flags.add("colocation-profile-reconcile-interval", options_.profileInterval,
+            "how often profiles are applied to waiting pods");
+  flags.add("colocation-profile-update-pod-qps", options_.profilePodsPerSecond,
+            "waiting pods changed per second");
+  flags.add("colocation-profile-update-pod-qps-burst", options_.profilePodsBurst,
+            "waiting pods changed at once");
   flags.add("most-specific-enable", options_.mostSpecificEnable,
             "let a node switch colocation on while the cluster has it off");
   flags.add("enable-webhooks", admit_, "serve admission webhooks");
@@ -177,6 +191,7 @@ Result<> ManagerRole::start(frame::RoleContext& context) {
   clock_ = &context.clock;
   owner_ = &context.owner;
   options_.gpuShared = context.gates.on(gate::kSyncGpuShared);
+  options_.profileController = context.gates.on(gate::kColocationProfileController);
   options_.seed = static_cast<uint64_t>(context.clock.wall().time_since_epoch().count());
   isLeader_ = context.metrics.gauge("koordinator_manager_is_leader", "1 while this process leads.");
   reportHealth(context);

@@ -7,7 +7,8 @@
 namespace mangrove::manager {
 
 std::vector<std::string_view> controllerNames() {
-  return {"nodemetric", "noderesource", "nodeslo", "quotaprofile", "colocationprofile"};
+  return {"nodemetric",   "noderesource",      "nodeslo",
+          "quotaprofile", "colocationprofile", "timepolicy"};
 }
 
 std::vector<std::string_view> pluginNames() {

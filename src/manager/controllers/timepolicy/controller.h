@@ -1,0 +1,68 @@
+#pragma once
+// Applies ColocationTimePolicies: tells the node-resource controller how much the hour allows,
+// keeps new batch pods away while a node drains, and evicts what is too much when a stricter time
+// begins (spec 08 CA-1). Owner thread.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "client/informer.h"
+#include "manager/controllers/noderesource/plan.h"
+#include "manager/controllers/timepolicy/policy.h"
+#include "manager/desk.h"
+
+namespace mangrove::manager {
+
+// What services use on a node: all usage without that of batch and free pods.
+CpuMemory onlineUsage(const MetricFacts& metric);
+// What is placed under any name.
+CpuMemory allocatedBy(std::span<const PodFacts* const> pods);
+
+class TimePolicyController {
+ public:
+  TimePolicyController(Desk& desk, const CacheSetup& setup);
+
+  // `lookAt` is told which nodes to look at again; it feeds both this and the resource controller.
+  void start(std::function<void(std::string_view)> lookAt);
+
+  // What the hour allows on a node; nullopt when no policy selects it or nothing is known of it.
+  std::optional<CpuMemory> report(const api::Node& node, const MetricFacts* metric,
+                                  std::span<const PodFacts* const> pods);
+  void reconcile(const std::string& name, ControlLoop::Done done);
+
+ private:
+  struct NodeState {
+    std::array<CpuMemory, 3> online;  // the last reports; the largest counts
+    WallTime lastReport = kZeroTime;
+    size_t next = 0;
+    std::optional<double> factor;  // of the last pass, to notice when it becomes stricter
+  };
+  struct Victim {
+    std::string ns, name;
+    CpuMemory holds;
+  };
+
+  void onPolicy(const client::Change<TimePolicy>& change);
+  const CompiledPolicy* policyOf(const api::Labels& node) const;
+  void lookAtAll();
+  void arm();
+  CpuMemory largestOnline(NodeState& state, const MetricFacts& metric);
+  std::vector<Victim> victims(const std::string& node, const CpuMemory& allowed) const;
+  void evict(const std::string& node, const CpuMemory& allowed, const std::string& why);
+  void setTaint(const api::Node& node, bool wanted, ControlLoop::Done done);
+
+  Desk& desk_;
+  client::Informer<TimePolicy> policies_;
+  std::map<std::string, CompiledPolicy, std::less<>> compiled_;  // by name: the first that matches
+  std::map<std::string, NodeState, std::less<>> states_;
+  std::function<void(std::string_view)> lookAt_;
+  Timer timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Counter evictions_;
+};
+
+}  // namespace mangrove::manager

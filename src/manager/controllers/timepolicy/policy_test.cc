@@ -1,0 +1,119 @@
+#include "manager/controllers/timepolicy/policy.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/decode.h"
+#include "base/time_text.h"
+
+namespace mangrove::manager {
+namespace {
+
+CompiledPolicy compiled(const std::string& spec) {
+  auto policy = api::decodeText<TimePolicy>(R"({"metadata":{"name":"p"},"spec":)" + spec + "}");
+  EXPECT_TRUE(policy) << (policy ? "" : policy.error().text());
+  auto out = compilePolicy(*policy);
+  EXPECT_TRUE(out) << (out ? "" : out.error().text());
+  return out ? *out : CompiledPolicy{};
+}
+
+WallTime at(const char* text) {
+  return *parseTime(text);
+}
+
+CpuMemory cores(double n) {
+  return {Quantity::ofMilli(static_cast<int64_t>(n * 1000)), Quantity()};
+}
+
+// T-CA-1.
+TEST(TimePolicy, ReportsWhatServicesLeave) {
+  const auto policy = compiled(R"({"nodeSelector":{},"cpu":{"safePercent":70}})");
+  const auto verdict = judgeTime(policy, at("2026-03-01T12:00:00Z"));
+  const auto report = [&](double online) {
+    return timeReport(policy, verdict, cores(96), cores(online), {}).cpu.milliValue();
+  };
+  EXPECT_EQ(report(30), 37200);
+  EXPECT_EQ(report(50), 17200);
+  EXPECT_EQ(report(70), 0);
+}
+
+// T-CA-2.
+TEST(TimePolicy, DrainsBeforeAStricterTime) {
+  const auto policy = compiled(
+      R"({"nodeSelector":{},"cpu":{"safePercent":100},"windows":[{"name":"night","start":"01:00","end":"08:00","mode":"Full","gracePeriod":"30m"}],"default":{"mode":"Ratio","ratio":0.3}})");
+  const auto report = [&](const char* time) {
+    const auto verdict = judgeTime(policy, at(time));
+    return timeReport(policy, verdict, cores(40), {}, cores(22)).cpu.milliValue();
+  };
+  EXPECT_EQ(report("2026-03-01T07:29:59Z"), 40000);
+  EXPECT_FALSE(judgeTime(policy, at("2026-03-01T07:29:59Z")).draining);
+  EXPECT_EQ(judgeTime(policy, at("2026-03-01T07:29:59Z")).changesAt, at("2026-03-01T07:30:00Z"));
+  EXPECT_EQ(report("2026-03-01T07:30:00Z"), 22000);
+  EXPECT_TRUE(judgeTime(policy, at("2026-03-01T07:30:00Z")).draining);
+  EXPECT_EQ(judgeTime(policy, at("2026-03-01T07:30:00Z")).changesAt, at("2026-03-01T08:00:00Z"));
+  EXPECT_EQ(report("2026-03-01T08:00:00Z"), 12000);
+  EXPECT_FALSE(judgeTime(policy, at("2026-03-01T08:00:00Z")).draining);
+  // Nothing stricter follows the end of the day: 0.3 becomes 1 at 01:00.
+  EXPECT_EQ(judgeTime(policy, at("2026-03-01T20:00:00Z")).changesAt, at("2026-03-02T01:00:00Z"));
+}
+
+TEST(TimePolicy, WindowsCrossMidnightAndTheStrictestWins) {
+  const auto policy = compiled(
+      R"({"nodeSelector":{},"windows":[
+        {"name":"late","days":["Sat"],"start":"22:00","end":"06:00","mode":"Off"},
+        {"name":"all","start":"00:00","end":"24:00","mode":"Ratio","ratio":0.5}]})");
+  const auto window = [&](const char* time) { return judgeTime(policy, at(time)).window; };
+  EXPECT_EQ(window("2026-02-28T21:59:00Z"), "all");  // Saturday
+  EXPECT_EQ(window("2026-02-28T22:00:00Z"), "late");
+  EXPECT_EQ(window("2026-03-01T05:59:00Z"), "late");  // it started on Saturday
+  EXPECT_EQ(window("2026-03-01T06:00:00Z"), "all");
+  EXPECT_EQ(window("2026-03-01T22:30:00Z"), "all");  // Sunday
+}
+
+TEST(TimePolicy, MistakesAreNamed) {
+  const auto refuse = [](const char* spec) {
+    auto policy = api::decodeText<TimePolicy>(std::string(R"({"spec":)") + spec + "}");
+    auto out = compilePolicy(*policy);
+    return out ? "" : out.error().text();
+  };
+  EXPECT_THAT(refuse(R"({"default":{"mode":"Half"}})"), ::testing::HasSubstr("want Off, Ratio"));
+  EXPECT_THAT(refuse(R"({"default":{"mode":"Ratio"}})"), ::testing::HasSubstr("ratio from 0 to 1"));
+  EXPECT_THAT(refuse(R"({"windows":[{"start":"25:00","end":"01:00"}]})"),
+              ::testing::HasSubstr("25:00"));
+  EXPECT_THAT(refuse(R"({"windows":[{"start":"01:00","end":"02:00","days":["Xyz"]}]})"),
+              ::testing::HasSubstr("Xyz"));
+  EXPECT_THAT(refuse(R"({"windows":[{"start":"01:00","end":"02:00","timezone":"Mars/Base"}]})"),
+              ::testing::HasSubstr("Mars/Base"));
+}
+
+TEST(TimeZone, FixedOffsetsAndZoneFiles) {
+  EXPECT_EQ(TimeZone::load("+08:00")->offsetAt(at("2026-03-01T00:00:00Z")).count(), 8 * 3600);
+  EXPECT_EQ(TimeZone::load("-03:30")->offsetAt(at("2026-03-01T00:00:00Z")).count(), -12600);
+  EXPECT_FALSE(TimeZone::load("../etc/passwd"));
+  // A zone with one change: +1 h until 1 000 000, then +2 h.
+  std::string file = "TZif";
+  file += std::string(16, '\0');
+  const auto number = [&](uint32_t n) {
+    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(n >> shift & 0xff);
+  };
+  for (uint32_t n : {0u, 0u, 0u, 1u, 2u, 4u}) number(n);
+  number(1000000);
+  file += '\1';
+  number(3600);
+  file += std::string("\0\0", 2);
+  number(7200);
+  file += std::string("\1\0", 2);
+  file += std::string(4, '\0');
+  const auto zone = TimeZone::parse(file);
+  ASSERT_TRUE(zone) << zone.error().text();
+  EXPECT_EQ(zone->offsetAt(WallTime(std::chrono::seconds(999999))).count(), 3600);
+  EXPECT_EQ(zone->offsetAt(WallTime(std::chrono::seconds(1000000))).count(), 7200);
+  EXPECT_EQ(zone->momentOf(WallTime(std::chrono::seconds(2007200))),
+            WallTime(std::chrono::seconds(2000000)));
+  for (size_t cut = 0; cut < file.size(); cut++) (void)TimeZone::parse(file.substr(0, cut));
+}
+
+}  // namespace
+}  // namespace mangrove::manager
