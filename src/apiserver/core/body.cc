@@ -18,6 +18,29 @@ constexpr std::string_view kReadable =
     "application/vnd.kubernetes.protobuf";
 constexpr size_t kLongestManager = 128;  // Kubernetes' own limit on field managers
 
+// Every object in a list is given defaults and judged. A million empty ones fit into three
+// megabytes, and would take gigabytes and half a minute of everybody's time. Kubernetes' own limit
+// on objects (1.5 MB) leaves room for about as many as this.
+constexpr size_t kMostElements = 50'000;
+
+size_t elementsIn(const json::Value& value) {
+  size_t count = 0;
+  if (const json::Object* object = value.if_object()) {
+    for (const auto& member : *object) count += elementsIn(member.value());
+  } else if (const json::Array* array = value.if_array()) {
+    for (const json::Value& element : *array)
+      count += elementsIn(element) + (element.is_object() ? 1 : 0);
+  }
+  return count;
+}
+
+Outcome<> checkElements(const KindInfo& kind, const json::Value& object) {
+  const size_t count = kind.isCustom ? 0 : elementsIn(object);
+  if (count <= kMostElements) return {};
+  return refuse(answer::tooLarge(fmt::format(
+      "the object has {} objects in its lists: want at most {}", count, kMostElements)));
+}
+
 bool isProtobuf(std::string_view type) {
   return type == protobuf::kMediaType;
 }
@@ -113,6 +136,7 @@ Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Val
   if (!object.is_object()) return refuse(answer::badRequest("the object is not a JSON object"));
   if (auto ok = checkFieldValidation(info); !ok) return ok;
   if (auto ok = checkType(resource, object.get_object()); !ok) return ok;
+  if (auto ok = checkElements(*resource.kind, object); !ok) return ok;
   auto decoded = decode(*resource.kind, object);
   if (!decoded) return refuse(answer::badRequest(decoded.error().text()));
   return report(info, *resource.kind, decoded->unknown, duplicates, warnings);

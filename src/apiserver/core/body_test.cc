@@ -72,5 +72,19 @@ TEST(Body, RefusesWithTheRightStatus) {
   }
 }
 
+TEST(Body, HasNotMoreElementsThanCanBeJudged) {
+  const auto withOwners = [](size_t count) {
+    json::Object metadata{{"name", "a"}, {"ownerReferences", json::Array(count, json::Object())}};
+    return json::Value(json::Object{{"metadata", std::move(metadata)}});
+  };
+  std::vector<std::string> warnings;
+  for (auto [count, good] : {std::pair(50'000, true), std::pair(50'001, false)}) {
+    json::Value object = withOwners(static_cast<size_t>(count));
+    auto ok = normalise(sent("", "").info, *configMaps(), object, warnings);
+    EXPECT_EQ(ok.has_value(), good) << count;
+    EXPECT_TRUE(ok || ok.error().status == 413) << ok.error().body;
+  }
+}
+
 }  // namespace
 }  // namespace mangrove::apiserver
