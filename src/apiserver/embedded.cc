@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "apiserver/admission/builtin_certificates.h"
 #include "apiserver/admission/builtin_claims.h"
 #include "apiserver/admission/builtin_limits.h"
 #include "apiserver/admission/builtin_namespace.h"
@@ -10,6 +11,7 @@
 #include "apiserver/admission/builtin_quota.h"
 #include "apiserver/admission/builtin_rules.h"
 #include "apiserver/admission/builtin_services.h"
+#include "apiserver/admission/builtin_warnings.h"
 #include "apiserver/admission/webhook.h"
 #include "apiserver/auth/bootstrap.h"
 #include "apiserver/auth/credential_files.h"
@@ -95,7 +97,9 @@ struct EmbeddedServer::Parts {
     context.observers.push_back(services.get());
     admission.add(std::move(services));
     admission.add(std::make_unique<RbacGuard>(rbac));
+    admission.add(std::make_unique<CertificateAdmission>());
     admission.add(std::make_unique<UnevaluatedRules>());
+    admission.add(std::make_unique<Warnings>());
     if (io) {
       auto hooks = std::make_unique<Webhooks>(context, *io, WebhookOptions{});
       hooks->load();

@@ -26,6 +26,16 @@ bool isTolerated(const json::Object& spec, std::string_view key) {
          });
 }
 
+// A manifest that left the account to the server may be sent again.
+void keepAccount(AdmissionRequest& request) {
+  const json::Object* old = request.oldObject.if_object();
+  const json::Object* before = old ? findObject(*old, "spec") : nullptr;
+  json::Object& spec = objectAt(request.object.get_object(), "spec");
+  if (!before || !textAt(spec, "serviceAccountName").empty()) return;
+  for (std::string_view key : {"serviceAccountName", "serviceAccount"})
+    copyMember(spec, *before, key);
+}
+
 }  // namespace
 
 void addDefaultTolerations(json::Object& spec) {
@@ -95,7 +105,10 @@ void PodAdmission::mutate(AdmissionRequest& request, Done done) {
   if (!isPod || !isWrite || !request.subresource.empty() || !request.object.is_object())
     return done(std::nullopt);
   addDefaultTolerations(objectAt(request.object.get_object(), "spec"));
-  if (request.operation != Operation::kCreate) return done(std::nullopt);
+  if (request.operation != Operation::kCreate) {
+    keepAccount(request);
+    return done(std::nullopt);
+  }
   if (auto refusal = giveAccount(request)) return done(std::move(refusal));
   done(giveOverhead(request));
 }

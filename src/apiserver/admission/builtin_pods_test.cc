@@ -7,6 +7,7 @@
 #include "apiserver/admission/builtin_limits.h"
 #include "apiserver/admission/builtin_quota.h"
 #include "apiserver/admission/builtin_services.h"
+#include "apiserver/admission/builtin_warnings.h"
 #include "apiserver/lifecycle/test_support.h"
 
 namespace mangrove::apiserver {
@@ -82,6 +83,19 @@ TEST(Limits, NameEveryViolation) {
     const auto found = limitViolations(range, pod);
     EXPECT_EQ(found.empty() ? "" : found[0], row.text) << row.limit;
   }
+}
+
+TEST(PodWarnings, NameWhatIsGivenTwice) {
+  const json::Object spec = object(
+      R"({"containers":[{"env":[{"name":"A"},{"name":"B"},{"name":"A"}],
+          "ports":[{"containerPort":80,"protocol":"TCP"},{"containerPort":80,"protocol":"UDP"},{"containerPort":80,"protocol":"TCP"}]}]})");
+  EXPECT_EQ(
+      podWarnings(spec, "spec"),
+      (std::vector<std::string>{
+          "spec.containers[0].env[2]: hides previous definition of \"A\", which may be dropped "
+          "when using apply",
+          "spec.containers[0].ports[2]: duplicate port definition with "
+          "spec.containers[0].ports[0]"}));
 }
 
 class BuiltInAdmission : public LifecycleTest {

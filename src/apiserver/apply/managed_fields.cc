@@ -154,6 +154,12 @@ void assumeOwner(const Schema& schema, const json::Object& live, Entries& entrie
                      formatTime(manager.now), fieldsOf(schema, live)});
 }
 
+// What this path cannot change it does not own.
+void leaveAlone(FieldSet& set, const Manager& manager) {
+  if (manager.leavesStatus) set.cut("f:status");
+  if (manager.subresource == "status") set.cut("f:spec");
+}
+
 // Every client with a name of its own would make the object grow for ever.
 void mergeOldest(Entries& entries) {
   auto isUpdate = [](const Entry& e) { return e.operation == kUpdate && !e.fields.empty(); };
@@ -178,7 +184,8 @@ void trackUpdate(const Schema& schema, const json::Object* old, json::Object& ob
   const json::Object& before = old ? *old : zero;
   const bool reset = wantsReset(object);
   Entries entries = entriesFor(before, object, manager);
-  const FieldSet changed = changedFields(schema, before, object);
+  FieldSet changed = changedFields(schema, before, object);
+  leaveAlone(changed, manager);
   const FieldSet gone = entries.empty() ? FieldSet() : goneFields(schema, before, object);
   for (Entry& entry : entries) {
     entry.fields.subtract(gone);
@@ -203,7 +210,8 @@ Outcome<json::Value> applyConfiguration(const Schema& schema, const json::Object
   const json::Object& current = live ? *live : kNothing;
   Entries entries = readEntries(current);
   if (live) assumeOwner(schema, current, entries, manager);
-  const FieldSet wanted = fieldsOf(schema, patch);
+  FieldSet wanted = fieldsOf(schema, patch);
+  leaveAlone(wanted, manager);
 
   std::vector<std::pair<Entry, FieldSet>> conflicts;
   FieldSet others;

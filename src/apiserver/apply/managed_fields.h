@@ -19,6 +19,7 @@ struct Manager {
   std::string apiVersion;   // of the request
   std::string subresource;  // "" or "status", …
   WallTime now;
+  bool leavesStatus = false;  // status is written through its own path; here it belongs to nobody
 };
 
 // After a create, update or non-apply patch: `object` gets the managedFields that follow from `old`

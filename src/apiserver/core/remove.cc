@@ -251,6 +251,9 @@ Deletion planDeletion(const KindInfo& kind, json::Value value, const DeleteOptio
   markDeleted(object, grace, now);
   const bool waits = isKept(object);
   if (textAt(object, "kind") == "Namespace") objectAt(object, "status")["phase"] = "Terminating";
+  // What goes at once was never seen on its way out.
+  if (!waits && !strategyOf(kind).graceful && !isBeingDeleted(before))
+    return {json::Value(before), true, true};
   const bool changed = !waits || json::Value(object) != json::Value(before);
   return {std::move(value), !waits, changed};
 }

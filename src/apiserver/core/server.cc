@@ -91,7 +91,8 @@ class Server::Impl {
       if (found != subresources.end())
         return found->second(call, std::move(resource), std::move(to));
     }
-    if (name == "status" && resource->kind->hasStatus())
+    const bool approves = name == "approval" && resource->kind->subresource(name) != nullptr;
+    if ((name == "status" && resource->kind->hasStatus()) || approves)
       return handleStatus(std::move(call), std::move(resource), std::move(to));
     to->answer(answer::noSuchPath(call.info.path));
   }

@@ -61,9 +61,13 @@ class Write : public std::enable_shared_from_this<Write> {
 
   const KindInfo& kind() const { return *resource_->kind; }
   const json::Value& old() const { return request_.oldObject; }  // null: created
-  Part part() const { return call_.info.subresource == "status" ? Part::kStatus : Part::kMain; }
+  Part part() const {
+    const std::string_view below = call_.info.subresource;
+    return below == "status" || below == "approval" ? Part::kStatus : Part::kMain;
+  }
   Manager manager() const {
-    return {managerOf(call_), kind().apiVersion(), call_.info.subresource, context_.clock.wall()};
+    return {managerOf(call_), kind().apiVersion(), call_.info.subresource, context_.clock.wall(),
+            part() == Part::kMain && kind().hasStatus()};
   }
 
   Context& context_;
@@ -97,8 +101,7 @@ class Write : public std::enable_shared_from_this<Write> {
     request_.operation = seen_ ? Operation::kUpdate : Operation::kCreate;
     if (auto refusal = mayNotCreate()) return answer(std::move(*refusal));
     // What admission adds belongs to nobody, so that its author may still apply it.
-    if (!applies())
-      trackUpdate(*kind().schema, current, object->get_object(), manager());
+    if (!applies()) trackUpdate(*kind().schema, current, object->get_object(), manager());
     request_.object = std::move(*object);
     request_.name = nameOf(request_.object.get_object());
     admit();

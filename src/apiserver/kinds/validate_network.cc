@@ -120,6 +120,17 @@ void validateServiceUpdate(const json::Object& now, const json::Object& old, Fie
   if (!mayChange) spec.immutable("clusterIP", before);
 }
 
+void validateIngressClass(const json::Object& object, FieldErrors& errors) {
+  Inspect root(object, errors);
+  Inspect spec = root.child("spec");
+  const std::string_view controller = spec.text("controller");
+  const size_t slash = controller.find('/');
+  const bool isPath = slash != std::string_view::npos && slash + 1 < controller.size() &&
+                      subdomainTrouble(controller.substr(0, slash)).empty();
+  if (!isPath)
+    spec.invalid("controller", "must be a domain-prefixed path (such as \"acme.io/foo\")");
+}
+
 void validateIngressClassUpdate(const json::Object& now, const json::Object& old,
                                 FieldErrors& errors) {
   Inspect root(now, errors);

@@ -40,7 +40,7 @@ ValidateUpdate validateDeploymentUpdate, validateReplicaSetUpdate, validateState
 ValidateUpdate validateDaemonSetUpdate, validateControllerRevisionUpdate, validateJobUpdate;
 
 Validate validateService, validateEndpoints, validateEndpointSlice, validateIngress;
-Validate validateNetworkPolicy;
+Validate validateNetworkPolicy, validateIngressClass;
 ValidateUpdate validateServiceUpdate, validateEndpointSliceUpdate, validateIngressClassUpdate;
 
 Validate validateConfigMap, validateSecret;

@@ -48,13 +48,39 @@ void bindingCells(const TableRow& row, Cells& out) {
     out.text(subjectsText(subjects, kind));
 }
 
-constexpr Column kAccountColumns[] = {
-    kName, {"Secrets", "integer", "Secrets its pods may use"}, kAge};
+constexpr Column kAccountColumns[] = {kName, kAge};
 
 void accountCells(const TableRow& row, Cells& out) {
   out.text(row.name());
-  out.number(static_cast<int64_t>(row.object["secrets"].size()));
   out.text(row.age());
+}
+
+constexpr Column kRequestColumns[] = {kName,
+                                      kAge,
+                                      {"SignerName", "string", "Who shall sign"},
+                                      {"Requestor", "string", "Who asks"},
+                                      {"RequestedDuration", "string", "For how long"},
+                                      {"Condition", "string", "What became of it"}};
+
+// "Approved,Issued": what happened so far; nothing is Pending.
+std::string requestState(json::View status) {
+  std::vector<std::string> states;
+  for (std::string_view type : {"Approved", "Denied", "Failed"})
+    for (json::View condition : status["conditions"].elements())
+      if (textOf(condition["type"]) == type) states.emplace_back(type);
+  if (!textOf(status["certificate"]).empty()) states.emplace_back("Issued");
+  return states.empty() ? "Pending" : join(states, ",");
+}
+
+void requestCells(const TableRow& row, Cells& out) {
+  const json::View spec = row.object["spec"];
+  const auto seconds = spec["expirationSeconds"].integer();
+  out.text(row.name());
+  out.text(row.age());
+  out.text(textOf(spec["signerName"]));
+  out.text(textOf(spec["username"]));
+  out.text(seconds ? fmt::format("{}s", *seconds) : "<none>");
+  out.text(requestState(row.object["status"]));
 }
 
 constexpr std::string_view kRbac = "rbac.authorization.k8s.io";
@@ -64,6 +90,7 @@ constexpr TableKind kTables[] = {
     {kRbac, "RoleBinding", kBindingColumns, &bindingCells},
     {kRbac, "ClusterRoleBinding", kBindingColumns, &bindingCells},
     {"", "ServiceAccount", kAccountColumns, &accountCells},
+    {"certificates.k8s.io", "CertificateSigningRequest", kRequestColumns, &requestCells},
 };
 
 }  // namespace

@@ -119,9 +119,32 @@ Answer OpenApiDocuments::everything() {
   return tagged(swagger_, swaggerTag_);
 }
 
+namespace {
+
+constexpr std::string_view kProtobuf = "application/com.github.proto-openapi.spec.v2";
+
+bool wantsProtobufAlone(std::string_view accept) {
+  return accept.find(kProtobuf) != std::string_view::npos &&
+         accept.find("json") == std::string_view::npos && accept.find("*/*") == accept.npos;
+}
+
+// kubectl asks for version 2 in protobuf when a kind is not in version 3, only to see that it is
+// nowhere: a document with a name, no paths and no definitions says that.
+Answer emptyDocument() {
+  using namespace std::string_view_literals;
+  Answer a =
+      answer::json(200, std::string("\x0a\x03"
+                                    "2.0\x12\x0e\x0a\x08Mangrove\x12\x02v1\x42\x00\x4a\x00"sv));
+  a.contentType = std::string(kProtobuf) + ".v1.0+protobuf";
+  return a;
+}
+
+}  // namespace
+
 Answer OpenApiDocuments::answer(std::string_view path, std::string_view accept,
                                 std::string_view hash) {
   constexpr std::string_view kThree = "/openapi/v3";
+  if (path == "/openapi/v2" && wantsProtobufAlone(accept)) return emptyDocument();
   if (auto ok = requireJson(accept); !ok) return ok.error();
   if (path == "/openapi/v2") return everything();
   if (path == kThree) return index();

@@ -1,0 +1,98 @@
+#include "apiserver/admission/builtin_warnings.h"
+
+#include <fmt/core.h>
+
+#include "apiserver/core/object.h"
+
+namespace mangrove::apiserver {
+
+namespace {
+
+const json::Array& listIn(const json::Object& parent, std::string_view key) {
+  static const json::Array kEmpty;
+  const json::Array* found = findArray(parent, key);
+  return found ? *found : kEmpty;
+}
+
+std::string portText(const json::Value& port) {
+  if (!port.is_object()) return "";
+  const json::Object& p = port.get_object();
+  std::string text(textAt(p, "protocol"));
+  for (std::string_view key : {"containerPort", "hostPort", "hostIP"})
+    text += "/" + (p.contains(key) ? json::write(p.at(key)) : std::string());
+  return text;
+}
+
+void warnOfVariables(const json::Array& env, const std::string& at, std::vector<std::string>& out) {
+  for (size_t i = 0; i < env.size(); ++i) {
+    const std::string_view name = env[i].is_object() ? textAt(env[i].get_object(), "name") : "";
+    for (size_t j = 0; j < i; ++j) {
+      if (!env[j].is_object() || textAt(env[j].get_object(), "name") != name) continue;
+      out.push_back(fmt::format(
+          "{}.env[{}]: hides previous definition of \"{}\", which may be dropped when using apply",
+          at, i, name));
+      break;
+    }
+  }
+}
+
+void warnOfPorts(const json::Array& ports, const std::string& at, std::vector<std::string>& out) {
+  for (size_t i = 0; i < ports.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (portText(ports[i]) == portText(ports[j])) {
+        out.push_back(
+            fmt::format("{0}.ports[{1}]: duplicate port definition with {0}.ports[{2}]", at, i, j));
+        break;
+      }
+}
+
+// Where a kind keeps the pods it makes.
+const json::Object* podSpecOf(const KindInfo& kind, const json::Object& object, std::string& path) {
+  const json::Object* at = findObject(object, "spec");
+  path = "spec";
+  if (kind.group.empty() && kind.kind == "Pod") return at;
+  if (at && kind.kind == "CronJob") {
+    const json::Object* job = findObject(*at, "jobTemplate");
+    at = job ? findObject(*job, "spec") : nullptr;
+    path = "spec.jobTemplate.spec";
+  }
+  const json::Object* made = at ? findObject(*at, "template") : nullptr;
+  path += ".template.spec";
+  return made ? findObject(*made, "spec") : nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> podWarnings(const json::Object& spec, const std::string& path) {
+  std::vector<std::string> out;
+  for (std::string_view list : {"initContainers", "containers"}) {
+    const json::Array& containers = listIn(spec, list);
+    for (size_t i = 0; i < containers.size(); ++i) {
+      if (!containers[i].is_object()) continue;
+      const json::Object& container = containers[i].get_object();
+      const std::string at = fmt::format("{}.{}[{}]", path, list, i);
+      warnOfVariables(listIn(container, "env"), at, out);
+      warnOfPorts(listIn(container, "ports"), at, out);
+    }
+  }
+  return out;
+}
+
+void Warnings::validate(AdmissionRequest& request, Done done) {
+  const KindInfo& kind = *request.resource->kind;
+  const json::Object* object = request.object.if_object();
+  const bool isNew = request.operation == Operation::kCreate && request.subresource.empty();
+  if (object && kind.group.empty() && kind.kind == "Endpoints")
+    request.warnings.push_back(
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+  const bool makesPods = kind.kind == "Pod" || kind.group == "apps" || kind.group == "batch" ||
+                         kind.kind == "ReplicationController";
+  std::string path;
+  const json::Object* spec =
+      object && isNew && makesPods && !kind.isCustom ? podSpecOf(kind, *object, path) : nullptr;
+  if (spec)
+    for (auto& text : podWarnings(*spec, path)) request.warnings.push_back(std::move(text));
+  done(std::nullopt);
+}
+
+}  // namespace mangrove::apiserver
