@@ -1,0 +1,59 @@
+#pragma once
+// What a pod's and a container's cgroups are given at their birth, from requests and limits, as a
+// kubelet computes it. Pure.
+//
+//   CgroupValues v = containerValues(container);
+//   // worked: request 250m, limit 500m, memory limit 1Gi → shares 256, quota 50 000 of 100 000 µs,
+//   // memory 1 073 741 824
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/pod.h"
+#include "api/pod_spec.h"
+#include "base/units.h"
+
+namespace mangrove::runtime {
+
+inline constexpr int64_t kCpuPeriodUs = 100'000;
+inline constexpr int64_t kLeastShares = 2;
+inline constexpr int64_t kMostShares = 262'144;
+inline constexpr int64_t kLeastQuotaUs = 1'000;
+
+struct CgroupValues {
+  int64_t shares = kLeastShares;
+  std::optional<int64_t> quotaUs;  // nullopt: no limit
+  std::optional<Bytes> memory;     // nullopt: no limit
+  bool operator==(const CgroupValues&) const = default;
+};
+
+int64_t sharesOf(MilliCpu request);
+std::optional<int64_t> quotaOf(MilliCpu limit);  // nullopt for 0
+// cgroup v2's weight (1 … 10 000) for v1's shares, by the kubelet's linear rule.
+int64_t weightOf(int64_t shares);
+
+// Requests that are missing count as the limits, as the API server has defaulted them already.
+CgroupValues containerValues(const api::Container& container);
+// Sums over the containers; a limit only when every container has one.
+CgroupValues podValues(const api::PodSpec& spec);
+// The directory of all burstable pods: the sum of their requests; of all pods: the machine.
+int64_t tierShares(MilliCpu sumOfRequests);
+
+api::KubeQos qosOf(const api::PodSpec& spec);
+
+// What the kernel kills first: 1000 for best effort, −997 for guaranteed, in between by the share
+// of the machine's memory that was asked for.
+int oomScoreAdj(const api::PodSpec& spec, const api::Container& container, Bytes machine);
+
+// One value in one file.
+struct ControlWrite {
+  std::string controller;  // v1: the hierarchy; v2: ""
+  std::string file;
+  std::string value;
+  bool operator==(const ControlWrite&) const = default;
+};
+std::vector<ControlWrite> controlWrites(const CgroupValues& values, bool v2);
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,202 @@
+#include "runtime/node/cgroups.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/strings.h"
+
+namespace mangrove::runtime {
+
+namespace {
+
+constexpr std::string_view kMount = "sys/fs/cgroup";
+constexpr std::string_view kProcs = "cgroup.procs";
+
+std::string joined(std::string_view a, std::string_view b) {
+  if (a.empty()) return std::string(b);
+  if (b.empty()) return std::string(a);
+  return std::string(a) + "/" + std::string(b);
+}
+
+Result<std::string> readAll(const kernel::SysRoot& root, const std::string& path) {
+  std::string buffer(64 * 1024, '\0');
+  auto n = root.read(path, buffer);
+  if (!n) return pass(n.error());
+  buffer.resize(n->value_or(0));
+  return buffer;
+}
+
+void killAll(const kernel::SysRoot& root, const std::string& dir) {
+  if (root.write(joined(dir, "cgroup.kill"), "1")) return;
+  auto text = readAll(root, joined(dir, kProcs));
+  if (!text) return;
+  for (auto line : splitTrimmed(*text, '\n'))
+    if (auto pid = parseInt<pid_t>(line); pid && *pid > 1) ::kill(*pid, SIGKILL);
+}
+
+template <class Visit>
+void eachBelow(const kernel::SysRoot& root, const std::string& dir, Visit&& visit) {
+  auto entries = root.list(dir);
+  if (!entries) return;
+  for (const auto& entry : *entries)
+    if (entry.isDir) eachBelow(root, joined(dir, entry.name), visit);
+  visit(dir);
+}
+
+}  // namespace
+
+Result<Cgroups> Cgroups::open(const kernel::SysRoot& root, std::string parent) {
+  while (parent.starts_with('/')) parent.erase(0, 1);
+  Cgroups out(root, std::move(parent));
+  if (auto ok = out.findTrees(); !ok) return pass(ok.error());
+  return out;
+}
+
+Result<> Cgroups::findTrees() {
+  const std::string mount(kMount);
+  auto unified = root_->exists(joined(mount, "cgroup.controllers"));
+  if (unified && *unified) {
+    v2_ = true;
+    trees_.push_back({mount, {}});
+    return {};
+  }
+  auto entries = root_->list(mount);
+  if (!entries) return entries.error().in("cgroups");
+  for (const auto& entry : *entries) {
+    auto is = root_->exists(joined(joined(mount, entry.name), kProcs));
+    if (!entry.isDir || !is || !*is) continue;
+    Tree tree{joined(mount, entry.name), {}};
+    if (entry.name != "unified")
+      for (auto name : splitTrimmed(entry.name, ',')) tree.controllers.emplace_back(name);
+    trees_.push_back(std::move(tree));
+  }
+  if (!treeOf("cpu") || !treeOf("memory"))
+    return fail(Code::kUnsupported,
+                "cgroups: {} has neither the unified tree nor the cpu and "
+                "memory controllers of version 1",
+                mount);
+  return {};
+}
+
+const Cgroups::Tree* Cgroups::treeOf(std::string_view controller) const {
+  for (const auto& tree : trees_) {
+    if (v2_) return &tree;
+    if (std::find(tree.controllers.begin(), tree.controllers.end(), controller) !=
+        tree.controllers.end())
+      return &tree;
+  }
+  return nullptr;
+}
+
+std::string Cgroups::tierPath(api::KubeQos qos) const {
+  const std::string all = joined(parent_, "kubepods");
+  if (qos == api::KubeQos::kBurstable) return joined(all, "burstable");
+  if (qos == api::KubeQos::kBestEffort) return joined(all, "besteffort");
+  return all;
+}
+
+std::string Cgroups::podPath(api::KubeQos qos, std::string_view uid) const {
+  return joined(tierPath(qos), "pod" + std::string(uid));
+}
+
+// A new cpuset of version 1 is empty, and nobody may enter it before it is filled.
+void Cgroups::inheritCpuset(const std::string& dir) const {
+  const std::string above = dir.substr(0, dir.rfind('/'));
+  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
+    auto own = readAll(*root_, joined(dir, file));
+    if (!own || !trim(*own).empty()) continue;
+    if (auto text = readAll(*root_, joined(above, file)))
+      (void)root_->write(joined(dir, file), trim(*text));
+  }
+}
+
+void Cgroups::enableControllers(const std::string& dir) const {
+  for (const char* one : {"+cpu", "+memory", "+cpuset", "+io", "+pids"})
+    (void)root_->write(joined(dir, "cgroup.subtree_control"), one);
+}
+
+Result<> Cgroups::makeIn(const Tree& tree, const std::string& path) const {
+  std::string dir = tree.dir;
+  const bool cpuset = std::find(tree.controllers.begin(), tree.controllers.end(), "cpuset") !=
+                      tree.controllers.end();
+  for (auto part : splitTrimmed(path, '/')) {
+    auto above = root_->dir(dir);
+    if (!above) return pass(above.error());
+    if (v2_) enableControllers(dir);
+    if (::mkdirat(above->fd(), std::string(part).c_str(), 0755) < 0 && errno != EEXIST)
+      return failErrno(errno, "making cgroup " + joined(dir, part));
+    dir = joined(dir, part);
+    if (cpuset) inheritCpuset(dir);
+  }
+  return {};
+}
+
+Result<> Cgroups::make(const std::string& path, const CgroupValues& values) const {
+  for (const auto& tree : trees_)
+    if (auto ok = makeIn(tree, path); !ok) return ok;
+  for (const auto& write : controlWrites(values, v2_)) {
+    const Tree* tree = treeOf(write.controller);
+    if (!tree) continue;
+    if (auto ok = root_->write(joined(joined(tree->dir, path), write.file), write.value); !ok)
+      return ok.error().in("cgroup {}", path);
+  }
+  return {};
+}
+
+std::vector<std::string> Cgroups::joinDirs(const std::string& path) const {
+  std::vector<std::string> dirs;
+  for (const auto& tree : trees_) dirs.push_back(joined(tree.dir, path));
+  return dirs;
+}
+
+void Cgroups::kill(const std::string& path) const {
+  for (const auto& tree : trees_)
+    eachBelow(*root_, joined(tree.dir, path),
+              [this](const std::string& dir) { killAll(*root_, dir); });
+}
+
+Result<> Cgroups::remove(const std::string& path) const {
+  Result<> result;
+  for (const auto& tree : trees_) {
+    eachBelow(*root_, joined(tree.dir, path), [&](const std::string& dir) {
+      auto above = root_->dir(dir.substr(0, dir.rfind('/')));
+      if (!above) return;
+      const std::string name = dir.substr(dir.rfind('/') + 1);
+      if (::unlinkat(above->fd(), name.c_str(), AT_REMOVEDIR) < 0 && errno == EBUSY)
+        result = fail(Code::kUnavailable, "cgroup {} is in use", dir);
+    });
+  }
+  return result;
+}
+
+bool Cgroups::exists(const std::string& path) const {
+  auto there = root_->exists(joined(trees_.front().dir, path));
+  return there && *there;
+}
+
+std::vector<std::pair<std::string, std::string>> Cgroups::pods() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  const Tree* tree = treeOf("cpu");
+  for (auto qos :
+       {api::KubeQos::kGuaranteed, api::KubeQos::kBurstable, api::KubeQos::kBestEffort}) {
+    auto entries = root_->list(joined(tree->dir, tierPath(qos)));
+    if (!entries) continue;
+    for (const auto& entry : *entries)
+      if (entry.isDir && entry.name.starts_with("pod"))
+        out.emplace_back(entry.name.substr(3), joined(tierPath(qos), entry.name));
+  }
+  return out;
+}
+
+void Cgroups::setTierShares(api::KubeQos qos, int64_t shares) const {
+  CgroupValues values;
+  values.shares = shares;
+  (void)make(tierPath(qos), values);
+}
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,51 @@
+#pragma once
+// Files and variables that come from ConfigMaps, Secrets, tokens and the pod itself. Blocking: for
+// the threads that prepare pods.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "client/api_client.h"
+#include "json/value.h"
+#include "runtime/core/downward.h"
+#include "runtime/core/pod_model.h"
+
+namespace mangrove::runtime {
+
+struct FileContent {
+  std::string bytes;
+  std::optional<int> mode;
+};
+using Files = std::map<std::string, FileContent>;  // by path below the volume
+
+class ConfigSource {
+ public:
+  explicit ConfigSource(client::ApiClient& client) : client_(client) {}
+
+  // All keys, decoded. kNotFound names the object: configmap "x" not found.
+  Result<std::map<std::string, std::string>> configMap(const std::string& ns,
+                                                       const std::string& name);
+  Result<std::map<std::string, std::string>> secret(const std::string& ns, const std::string& name);
+  Result<std::string> token(const RunPod& pod, const std::string& audience, int64_t seconds);
+
+  // The content of a configMap, secret, downward or projected volume.
+  Result<Files> volumeFiles(const RunPod& pod, const DownwardFacts& facts,
+                            const api::RunVolume& volume);
+
+ private:
+  Result<Files> projected(const RunPod& pod, const DownwardFacts& facts,
+                          const api::RunVolume& volume);
+  Result<Files> projectedSource(const RunPod& pod, const DownwardFacts& facts,
+                                const json::Object& source);
+  client::ApiClient& client_;
+};
+
+// Picks `items` (all when empty) out of what there is. Pure.
+Result<Files> selectItems(const std::map<std::string, std::string>& data,
+                          const std::vector<api::KeyToPath>& items, bool optional,
+                          const std::string& what);
+
+}  // namespace mangrove::runtime

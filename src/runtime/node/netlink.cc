@@ -1,0 +1,120 @@
+#include "runtime/node/netlink.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+namespace mangrove::runtime {
+
+namespace {
+
+// A message being built: header, interface, attributes that may nest.
+class LinkMessage {
+ public:
+  LinkMessage(uint16_t type, uint16_t flags) {
+    append(nlmsghdr{0, type, static_cast<uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags), 1, 0});
+    append(ifinfomsg{});
+  }
+  ifinfomsg& info() { return *reinterpret_cast<ifinfomsg*>(bytes_.data() + sizeof(nlmsghdr)); }
+
+  LinkMessage& text(uint16_t type, const std::string& value) {
+    return attribute(type, value.c_str(), value.size() + 1);
+  }
+  LinkMessage& number(uint16_t type, uint32_t value) {
+    return attribute(type, &value, sizeof value);
+  }
+  size_t open(uint16_t type) {
+    const size_t at = bytes_.size();
+    append(rtattr{0, type});
+    return at;
+  }
+  void close(size_t at) {
+    const auto length = static_cast<uint16_t>(bytes_.size() - at);
+    std::memcpy(bytes_.data() + at, &length, sizeof length);
+  }
+  void interface() { append(ifinfomsg{}); }
+
+  const std::string& finish() {
+    const auto length = static_cast<uint32_t>(bytes_.size());
+    std::memcpy(bytes_.data(), &length, sizeof length);
+    return bytes_;
+  }
+
+ private:
+  template <class T>
+  void append(const T& value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  LinkMessage& attribute(uint16_t type, const void* data, size_t size) {
+    append(rtattr{static_cast<uint16_t>(RTA_LENGTH(size)), type});
+    bytes_.append(static_cast<const char*>(data), size);
+    bytes_.append(RTA_ALIGN(size) - size, '\0');
+    return *this;
+  }
+  std::string bytes_;
+};
+
+Result<> transact(LinkMessage& message, const std::string& what) {
+  UniqueFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!fd) return failErrno(errno, "netlink");
+  const std::string& bytes = message.finish();
+  if (::send(fd.get(), bytes.data(), bytes.size(), 0) < 0) return failErrno(errno, what);
+  alignas(nlmsghdr) char answer[4096];
+  const ssize_t n = ::recv(fd.get(), answer, sizeof answer, 0);
+  if (n < static_cast<ssize_t>(sizeof(nlmsghdr) + sizeof(nlmsgerr))) return failErrno(EIO, what);
+  const auto* error = reinterpret_cast<nlmsgerr*>(NLMSG_DATA(reinterpret_cast<nlmsghdr*>(answer)));
+  if (error->error != 0) return failErrno(-error->error, what);
+  return {};
+}
+
+}  // namespace
+
+Result<> makeBridge(const std::string& name) {
+  if (::if_nametoindex(name.c_str()) != 0) return {};
+  LinkMessage message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+  message.info().ifi_flags = IFF_UP;
+  message.info().ifi_change = IFF_UP;
+  message.text(IFLA_IFNAME, name);
+  const size_t link = message.open(IFLA_LINKINFO);
+  message.text(IFLA_INFO_KIND, "bridge");
+  message.close(link);
+  return transact(message, "bridge " + name);
+}
+
+Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid) {
+  const unsigned master = ::if_nametoindex(bridge.c_str());
+  if (master == 0) return failErrno(errno, "bridge " + bridge);
+  (void)removeLink(name);
+  LinkMessage message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+  message.info().ifi_flags = IFF_UP;
+  message.info().ifi_change = IFF_UP;
+  message.text(IFLA_IFNAME, name).number(IFLA_MASTER, master);
+  const size_t link = message.open(IFLA_LINKINFO);
+  message.text(IFLA_INFO_KIND, "veth");
+  const size_t data = message.open(IFLA_INFO_DATA);
+  const size_t peer = message.open(VETH_INFO_PEER);
+  message.interface();
+  message.text(IFLA_IFNAME, "eth0").number(IFLA_NET_NS_PID, static_cast<uint32_t>(pid));
+  message.close(peer);
+  message.close(data);
+  message.close(link);
+  return transact(message, "virtual interface " + name);
+}
+
+Result<> removeLink(const std::string& name) {
+  const unsigned index = ::if_nametoindex(name.c_str());
+  if (index == 0) return {};
+  LinkMessage message(RTM_DELLINK, 0);
+  message.info().ifi_index = static_cast<int>(index);
+  return transact(message, "removing interface " + name);
+}
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,118 @@
+#include "runtime/node/network.h"
+
+#include <filesystem>
+#include <set>
+
+#include <arpa/inet.h>
+#include <fmt/core.h>
+
+#include "base/files.h"
+#include "base/strings.h"
+#include "runtime/node/netlink.h"
+#include "runtime/shim/pod_net.h"
+
+namespace mangrove::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string dotted(uint32_t address) {
+  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255,
+                     address & 255);
+}
+
+uint32_t maskOf(uint32_t bits) {
+  return bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
+}
+
+// Names of interfaces have at most 15 characters.
+std::string vethName(std::string_view uid) {
+  uint64_t hash = 1469598103934665603ull;
+  for (unsigned char c : uid) hash = (hash ^ c) * 1099511628211ull;
+  return fmt::format("mgv{:011x}", hash & 0xfffffffffffull).substr(0, 15);
+}
+
+}  // namespace
+
+Network::Network(NetworkOptions options) : options_(std::move(options)) {}
+
+Result<> Network::readSubnet() {
+  const auto parts = cut(options_.subnet, '/');
+  const auto bits = parseInt<uint32_t>(parts.after);
+  in_addr address{};
+  if (!bits || *bits < 8 || *bits > 29 ||
+      ::inet_pton(AF_INET, std::string(parts.before).c_str(), &address) != 1)
+    return invalid("pod subnet '{}': want an IPv4 network such as 10.88.0.0/16", options_.subnet);
+  maskBits_ = *bits;
+  base_ = ntohl(address.s_addr) & maskOf(*bits);
+  return {};
+}
+
+Result<> Network::start() {
+  if (auto ok = readSubnet(); !ok) return ok;
+  std::error_code error;
+  fs::create_directories(options_.stateDir, error);
+  loadLeases();
+  auto made = makeBridge(options_.bridge);
+  if (made) {
+    PodAddress address{options_.bridge, dotted(base_ + 1), dotted(maskOf(maskBits_)), ""};
+    made = configureInterface(address);
+  }
+  available_ = made.has_value();
+  if (!made) trouble_ = made.error().text();
+  return {};
+}
+
+void Network::loadLeases() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(options_.stateDir, error)) {
+    in_addr address{};
+    auto uid = readFile(entry.path());
+    if (uid && ::inet_pton(AF_INET, entry.path().filename().c_str(), &address) == 1)
+      leases_[*uid] = ntohl(address.s_addr);
+  }
+}
+
+PodLease Network::leaseFor(uint32_t address) const {
+  return {dotted(address), dotted(maskOf(maskBits_)), dotted(base_ + 1)};
+}
+
+Result<PodLease> Network::allocate(const std::string& uid) {
+  std::lock_guard lock(mutex_);
+  if (auto found = leases_.find(uid); found != leases_.end()) return leaseFor(found->second);
+  std::set<uint32_t> taken;
+  for (const auto& [who, address] : leases_) taken.insert(address);
+  const uint32_t last = base_ + (~maskOf(maskBits_)) - 1;
+  // Not the lowest free one: an address that was just given back may still be in somebody's cache.
+  for (uint32_t i = 0; i + base_ + 2 <= last; ++i) {
+    const uint32_t address =
+        base_ + 2 + (i + static_cast<uint32_t>(leases_.size())) % (last - base_ - 1);
+    if (taken.contains(address)) continue;
+    const std::string file = options_.stateDir + "/" + dotted(address);
+    if (auto ok = writeFileAtomically(file, uid, {.sync = false}); !ok) return pass(ok.error());
+    leases_[uid] = address;
+    return leaseFor(address);
+  }
+  return fail(Code::kTooMany, "no address left in {}", options_.subnet);
+}
+
+Result<> Network::connect(const std::string& uid, int64_t pid) {
+  return makeVeth(vethName(uid), options_.bridge, pid);
+}
+
+void Network::release(const std::string& uid) {
+  std::lock_guard lock(mutex_);
+  auto found = leases_.find(uid);
+  if (found == leases_.end()) return;
+  std::error_code error;
+  fs::remove(options_.stateDir + "/" + dotted(found->second), error);
+  leases_.erase(found);
+}
+
+void Network::stop() {
+  std::lock_guard lock(mutex_);
+  if (available_ && leases_.empty()) (void)removeLink(options_.bridge);
+}
+
+}  // namespace mangrove::runtime

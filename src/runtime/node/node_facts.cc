@@ -1,0 +1,45 @@
+#include "runtime/node/node_facts.h"
+
+#include <fmt/core.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mangrove::runtime {
+
+namespace {
+
+// In a child, because there is no way back.
+bool permits(int flag) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(::unshare(flag) == 0 ? 0 : 1);
+  int status = 1;
+  if (pid > 0) ::waitpid(pid, &status, 0);
+  return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+std::string Isolation::missing() const {
+  std::string out;
+  auto add = [&](bool there, const char* name) {
+    if (!there) out += (out.empty() ? "" : ", ") + std::string(name);
+  };
+  add(network, "network");
+  add(pids, "PID");
+  add(mounts, "mount");
+  add(ipc, "IPC");
+  return out;
+}
+
+Isolation probeIsolation() {
+  return {permits(CLONE_NEWNET), permits(CLONE_NEWPID), permits(CLONE_NEWNS),
+          permits(CLONE_NEWIPC | CLONE_NEWUTS)};
+}
+
+std::string NodeFacts::logDir(std::string_view ns, std::string_view name,
+                              std::string_view uid) const {
+  return fmt::format("{}/logs/{}_{}_{}", dataDir, ns, name, uid);
+}
+
+}  // namespace mangrove::runtime

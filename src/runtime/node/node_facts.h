@@ -1,0 +1,34 @@
+#pragma once
+// What all parts of the runner know of this machine and of where they keep things. Values, fixed at
+// start.
+
+#include <string>
+
+#include "base/units.h"
+
+namespace mangrove::runtime {
+
+// Which kinds of isolation this machine permits; found out once by trying.
+struct Isolation {
+  bool network = true;
+  bool pids = true;
+  bool mounts = true;
+  bool ipc = true;
+  std::string missing() const;  // "network, pid": what users are told; "" when all is there
+};
+Isolation probeIsolation();
+
+struct NodeFacts {
+  std::string nodeName;
+  std::string hostIp;
+  std::string dataDir;
+  std::string program;  // our own binary, for shims and stand-ins
+  MilliCpu cpu;
+  Bytes memory;
+  Isolation isolation;
+
+  std::string podDir(std::string_view uid) const { return dataDir + "/pods/" + std::string(uid); }
+  std::string logDir(std::string_view ns, std::string_view name, std::string_view uid) const;
+};
+
+}  // namespace mangrove::runtime

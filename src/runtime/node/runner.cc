@@ -1,0 +1,205 @@
+#include "runtime/node/runner.h"
+
+#include <filesystem>
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/pod_requests.h"
+#include "base/log.h"
+
+namespace mangrove::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const Logger logger("runtime");
+constexpr int kPreparingThreads = 4;
+
+Result<> checkRights(const Cgroups& cgroups) {
+  const std::string probe = cgroups.tierPath(api::KubeQos::kGuaranteed);
+  if (auto ok = cgroups.make(probe, CgroupValues{}); !ok)
+    return ok.error().in(
+        "running pods needs root or a cgroup that is delegated to this user (effective user is {})",
+        ::geteuid());
+  return {};
+}
+
+NodeFacts factsOf(const RunnerOptions& options, const MachineFacts& machine) {
+  NodeFacts facts;
+  facts.nodeName = machine.nodeName;
+  facts.hostIp = machine.address;
+  facts.dataDir = options.dataDir;
+  facts.program = options.program;
+  facts.cpu = machine.cpu;
+  facts.memory = machine.memory;
+  facts.isolation = probeIsolation();
+  return facts;
+}
+
+std::string ownProgram() {
+  std::error_code error;
+  const kernel::SysRoot root;
+  auto target = root.readLink("proc/self/exe");
+  return target ? *target : "mangrove";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiClient& client,
+                                             Clock& clock, Mailbox& owner, net::Loop& io) {
+  std::error_code error;
+  options.dataDir = fs::absolute(options.dataDir, error);
+  if (options.program.empty()) options.program = ownProgram();
+  for (const char* part : {"/pods", "/logs"}) {
+    fs::create_directories(options.dataDir + part, error);
+    if (error) return failErrno(error.value(), options.dataDir + part);
+  }
+  ::chmod((options.dataDir + "/pods").c_str(), 0711);
+  kernel::SysRoot root;
+  auto cgroups = Cgroups::open(root, options.cgroupRoot);
+  if (!cgroups) return pass(cgroups.error());
+  if (auto ok = checkRights(*cgroups); !ok) return pass(ok.error());
+  auto machine = readMachine(root, options.dataDir, options.nodeName, options.version);
+  if (!machine) return pass(machine.error());
+  std::unique_ptr<Runner> runner(new Runner(std::move(options), client, clock, owner, io,
+                                            std::move(root), std::move(*cgroups),
+                                            std::move(*machine)));
+  if (auto ok = runner->network_.start(); !ok) return pass(ok.error());
+  if (!runner->network_.available())
+    logger.warn("pods use the machine's network: {}", runner->network_.trouble());
+  return runner;
+}
+
+Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, Mailbox& owner,
+               net::Loop& io, kernel::SysRoot root, Cgroups cgroups, MachineFacts machine)
+    : options_(std::move(options)),
+      client_(client),
+      clock_(clock),
+      owner_(owner),
+      root_(std::move(root)),
+      cgroups_(cgroups.over(root_)),
+      machine_(std::move(machine)),
+      node_(factsOf(options_, machine_)),
+      network_({options_.bridge, options_.podSubnet, options_.dataDir + "/addresses"}),
+      prep_(client, cgroups_, node_),
+      events_(client, home_.mailbox(), clock, {.component = "kubelet", .host = node_.nodeName}),
+      parts_{owner, clock, loop_, client, events_, cgroups_, node_, prep_, network_, io, running_},
+      registration_(client, owner, clock, machine_) {
+  for (int i = 0; i < kPreparingThreads; ++i)
+    preparing_.push_back(std::make_unique<client::Worker>());
+}
+
+Runner::~Runner() {
+  *alive_ = false;
+  statics_.reset();
+  informer_.reset();
+  for (auto& [uid, worker] : workers_) worker->leave();
+  workers_.clear();
+}
+
+void Runner::start(Fn ready) {
+  client::InformerSetup setup;
+  setup.client = &client_;
+  setup.owner = &owner_;
+  setup.home = &home_.mailbox();
+  setup.clock = &clock_;
+  setup.follow.kind = client::kind::kPod;
+  setup.follow.fieldSelector = "spec.nodeName=" + node_.nodeName;
+  informer_ = std::make_unique<client::Informer<RunPod>>(std::move(setup));
+  informer_->onChange([this](const client::Change<RunPod>& change) { onPod(change); });
+  informer_->onSynced([this] { onSynced(); });
+  registration_.start(std::move(ready));
+  informer_->start();
+}
+
+void Runner::onSynced() {
+  synced_ = true;
+  removeStrays();
+  for (auto& [uid, worker] : std::map(workers_)) worker->begin();
+  updateTierShares();
+  if (options_.staticPods.empty()) return;
+  statics_ = std::make_unique<StaticPods>(client_, owner_, home_.mailbox(), clock_, node_.nodeName,
+                                          options_.staticPods);
+  statics_->start();
+}
+
+void Runner::onPod(const client::Change<RunPod>& change) {
+  if (halted_) return;
+  const std::string before = change.before ? change.before->uid() : "";
+  const std::string after = change.after ? change.after->uid() : "";
+  if (!before.empty() && before != after) {
+    auto found = workers_.find(before);
+    if (auto keep = found == workers_.end() ? nullptr : found->second) keep->update(nullptr);
+  }
+  if (after.empty()) return updateTierShares();
+  auto found = workers_.find(after);
+  if (found != workers_.end()) {
+    auto keep = found->second;
+    keep->update(change.after);
+  } else {
+    begin(change.after);
+  }
+  updateTierShares();
+}
+
+void Runner::begin(const RunPodPtr& pod) {
+  const std::string uid = pod->uid();
+  Mailbox& preparing = preparing_[std::hash<std::string>()(uid) % preparing_.size()]->mailbox();
+  auto worker = PodWorker::make(parts_, preparing, pod, [this, uid, alive = alive_] {
+    if (!*alive) return;
+    workers_.erase(uid);
+    if (halted_ && workers_.empty()) std::exchange(halted_, nullptr)();
+  });
+  workers_[uid] = worker;
+  if (synced_) worker->begin();
+}
+
+// Pods that ended on the server while nobody was here.
+void Runner::removeStrays() {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(options_.dataDir + "/pods", error)) {
+    const std::string uid = entry.path().filename();
+    if (workers_.contains(uid)) continue;
+    logger.info("removing what is left of pod {}", uid);
+    network_.release(uid);
+    std::string cgroup;
+    for (const auto& [id, path] : cgroups_.pods())
+      if (id == uid) cgroup = path;
+    preparing_[0]->mailbox().post([this, uid, cgroup] {
+      for (int i = 0; i < 50; ++i) {
+        if (prep_.remove(uid, cgroup, "")) return;
+        ::usleep(20'000);
+      }
+    });
+  }
+}
+
+// A kubelet weighs the burstable branch by the sum of its pods' requests.
+void Runner::updateTierShares() {
+  MilliCpu burstable;
+  for (const auto& [uid, worker] : workers_)
+    if (qosOf(*worker->pod().pod.spec) == api::KubeQos::kBurstable)
+      burstable += api::podRequests(*worker->pod().pod.spec).cpu();
+  cgroups_.setTierShares(api::KubeQos::kGuaranteed, sharesOf(machine_.cpu));
+  cgroups_.setTierShares(api::KubeQos::kBurstable, tierShares(burstable));
+  cgroups_.setTierShares(api::KubeQos::kBestEffort, kLeastShares);
+}
+
+void Runner::halt(Fn halted) {
+  statics_.reset();
+  informer_.reset();
+  halted_ = [this, halted = std::move(halted)]() mutable {
+    network_.stop();
+    for (auto qos :
+         {api::KubeQos::kBurstable, api::KubeQos::kBestEffort, api::KubeQos::kGuaranteed})
+      (void)cgroups_.remove(cgroups_.tierPath(qos));
+    halted();
+  };
+  if (workers_.empty()) return std::exchange(halted_, nullptr)();
+  for (auto& [uid, worker] : std::map(workers_)) worker->halt();
+}
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,197 @@
+#include "runtime/shim/child.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <grp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel/sys_root.h"
+#include "runtime/shim/stage.h"
+
+namespace mangrove::runtime {
+
+namespace {
+
+constexpr int kStartFailed = 128;  // as containerd reports what never ran
+
+Result<> joinCgroups(const std::vector<std::string>& dirs) {
+  const kernel::SysRoot root;
+  for (const auto& dir : dirs) {
+    if (auto ok = root.write(dir + "/cgroup.procs", "0"); !ok) return ok.error().in("joining");
+  }
+  return {};
+}
+
+// Raising it is always allowed; lowering needs a capability that some machines withhold.
+void setOomScore(int64_t value) {
+  const kernel::SysRoot root;
+  (void)root.write("proc/self/oom_score_adj", std::to_string(value));
+}
+
+void resetSignals() {
+  for (int i = 1; i < NSIG; ++i) std::signal(i, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+Result<> placeStdio(const Stdio& stdio) {
+  if (stdio.tty) {
+    if (::ioctl(stdio.in, TIOCSCTTY, 0) < 0) return failErrno(errno, "controlling terminal");
+  }
+  const int from[3] = {stdio.in, stdio.tty ? stdio.in : stdio.out,
+                       stdio.tty ? stdio.in : stdio.err};
+  for (int i = 0; i < 3; ++i)
+    if (::dup2(from[i], i) < 0) return failErrno(errno, "standard streams");
+  return {};
+}
+
+Result<> becomeUser(const ContainerSpecFile& spec) {
+  std::vector<gid_t> groups;
+  for (int64_t group : spec.groups) groups.push_back(static_cast<gid_t>(group));
+  if (::setgroups(groups.size(), groups.data()) < 0 && ::getuid() == 0)
+    return failErrno(errno, "supplementary groups");
+  if (spec.gid != ::getgid() && ::setgid(static_cast<gid_t>(spec.gid)) < 0)
+    return failErrno(errno, fmt::format("group {}", spec.gid));
+  if (spec.uid != ::getuid() && ::setuid(static_cast<uid_t>(spec.uid)) < 0)
+    return failErrno(errno, fmt::format("user {}", spec.uid));
+  return {};
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (const auto& text : texts) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::string pathOf(const std::vector<std::string>& env) {
+  for (const auto& one : env)
+    if (one.starts_with("PATH=")) return one.substr(5);
+  return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+}
+
+// Words as the runtimes of containers use them, because users search for them.
+std::string execTrouble(const std::string& program, int error) {
+  if (error == ENOENT && program.find('/') == std::string::npos)
+    return fmt::format("exec: \"{}\": executable file not found in $PATH", program);
+  if (error == ENOENT) return fmt::format("exec: \"{}\": no such file or directory", program);
+  if (error == EACCES) return fmt::format("exec: \"{}\": permission denied", program);
+  return fmt::format("exec: \"{}\": {}", program, std::strerror(error));
+}
+
+std::string execute(const std::vector<std::string>& argv, const std::vector<std::string>& env) {
+  auto args = pointers(argv);
+  auto vars = pointers(env);
+  ::setenv("PATH", pathOf(env).c_str(), 1);
+  ::execvpe(argv[0].c_str(), args.data(), vars.data());
+  return execTrouble(argv[0], errno);
+}
+
+Result<> changeDirectory(const std::string& dir) {
+  if (dir.empty() || ::chdir(dir.c_str()) == 0) return {};
+  return failErrno(errno, "working directory " + dir);
+}
+
+[[noreturn]] void giveUp(int trouble, const std::string& sentence) {
+  (void)!::write(trouble, sentence.data(), sentence.size());
+  ::_exit(kStartFailed);
+}
+
+// The common end of both ways in.
+[[noreturn]] void run(const ContainerSpecFile& spec, const std::vector<std::string>& argv,
+                      const Stdio& stdio, int trouble) {
+  auto check = [&](Result<> result) {
+    if (!result) giveUp(trouble, result.error().text());
+  };
+  check(placeStdio(stdio));
+  check(changeDirectory(spec.cwd));
+  check(becomeUser(spec));
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user has cleared it
+  resetSignals();
+  giveUp(trouble, execute(argv, spec.env));
+}
+
+[[noreturn]] void beContainer(const ContainerSpecFile& spec, const Stdio& stdio, int trouble) {
+  ::setsid();
+  if (auto ok = joinCgroups(spec.cgroups); !ok) giveUp(trouble, ok.error().text());
+  setOomScore(spec.oomScoreAdj);
+  if (spec.ownMounts)
+    if (auto ok = enterStage(spec); !ok) giveUp(trouble, ok.error().text());
+  run(spec, spec.argv, stdio, trouble);
+}
+
+Result<> enterMounts(pid_t into) {
+  const kernel::SysRoot root;
+  auto ns = root.open(fmt::format("proc/{}/ns/mnt", into), kernel::Access::kRead);
+  if (!ns) return pass(ns.error());
+  if (::setns(ns->fd(), CLONE_NEWNS) < 0) return failErrno(errno, "mount namespace");
+  return {};
+}
+
+pid_t cloneWith(unsigned long flags) {
+  return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0));
+}
+
+struct TroublePipe {
+  UniqueFd read, write;
+};
+
+Result<TroublePipe> troublePipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) return failErrno(errno, "pipe");
+  return TroublePipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+}  // namespace
+
+Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio) {
+  if (spec.argv.empty()) return invalid("container {} has no command", spec.name);
+  auto trouble = troublePipe();
+  if (!trouble) return pass(trouble.error());
+  const unsigned long flags =
+      (spec.ownPids ? CLONE_NEWPID : 0UL) | (spec.ownMounts ? CLONE_NEWNS : 0UL);
+  const pid_t pid = cloneWith(flags);
+  if (pid < 0) return failErrno(errno, "clone of container " + spec.name);
+  if (pid == 0) beContainer(spec, stdio, trouble->write.get());
+  return Started{pid, std::move(trouble->read)};
+}
+
+Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
+                          const std::vector<std::string>& argv, const Stdio& stdio) {
+  if (argv.empty()) return invalid("exec in container {}: no command", spec.name);
+  auto trouble = troublePipe();
+  if (!trouble) return pass(trouble.error());
+  const kernel::SysRoot root;
+  auto own = root.open("proc/self/ns/pid", kernel::Access::kRead);
+  auto theirs = root.open(fmt::format("proc/{}/ns/pid", into), kernel::Access::kRead);
+  if (!own || !theirs) return fail(Code::kGone, "container {} has ended", spec.name);
+  // Only children are affected, so we step over for the length of one fork.
+  if (spec.ownPids && ::setns(theirs->fd(), CLONE_NEWPID) < 0)
+    return failErrno(errno, "PID namespace of container " + spec.name);
+  const pid_t pid = cloneWith(0);
+  const int error = errno;
+  if (pid == 0) {
+    ::setsid();
+    if (auto ok = joinCgroups(spec.cgroups); !ok) giveUp(trouble->write.get(), ok.error().text());
+    setOomScore(spec.oomScoreAdj);
+    if (spec.ownMounts)
+      if (auto ok = enterMounts(into); !ok) giveUp(trouble->write.get(), ok.error().text());
+    run(spec, argv, stdio, trouble->write.get());
+  }
+  if (spec.ownPids) (void)::setns(own->fd(), CLONE_NEWPID);
+  if (pid < 0) return failErrno(error, "fork for exec in container " + spec.name);
+  return Started{pid, std::move(trouble->read)};
+}
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,51 @@
+#pragma once
+// What a pod's shim is told about one run of a container: everything decided already, nothing of
+// Kubernetes left in it. Written to a file by the runner, read by the shim.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mangrove::runtime {
+
+struct MountSpec {
+  std::string source;
+  std::string target;  // in the container
+  bool readOnly = false;
+  bool isFile = false;
+};
+
+struct ContainerSpecFile {
+  std::string name;
+  std::string id;  // 64 hexadecimal digits, one per run
+  int64_t attempt = 0;
+  std::vector<std::string> argv;
+  std::vector<std::string> env;  // NAME=value
+  std::string cwd = "/";
+  int64_t uid = 0, gid = 0;
+  std::vector<int64_t> groups;
+  std::vector<std::string>
+      cgroups;  // directories to join, below the root, e.g. sys/fs/cgroup/cpu/…
+  std::string logPath;
+  int64_t logMaxBytes = 10 * 1024 * 1024;  // the kubelet's defaults
+  int64_t logMaxFiles = 5;
+  std::string scratch;  // a directory of this run: its /tmp, /run, /var/log, upper layers
+  std::vector<MountSpec> mounts;
+  std::string messagePath = "/dev/termination-log";  // in the container
+  int64_t oomScoreAdj = 0;
+  bool ownPids = true;       // a PID namespace
+  bool ownMounts = true;     // a mount namespace with private directories and the mounts above
+  bool hostDevices = false;  // the machine's whole /dev
+  bool readOnlyRoot = false;
+  bool tty = false;
+  bool openStdin = false;
+  bool stdinOnce = false;
+
+  std::string text() const;  // JSON
+  static Result<ContainerSpecFile> parse(std::string_view text);
+};
+
+}  // namespace mangrove::runtime

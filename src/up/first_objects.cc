@@ -1,0 +1,97 @@
+#include "up/first_objects.h"
+
+#include <memory>
+
+#include "base/log.h"
+
+namespace mangrove::up {
+
+namespace {
+
+const Logger log("up");
+constexpr const char* kNamespace = "koordinator-system";
+
+json::Object meta(std::string_view name, std::string_view ns) {
+  json::Object out{{"name", name}};
+  if (!ns.empty()) out["namespace"] = ns;
+  return out;
+}
+
+FirstObject priorityClass(std::string_view name, int value, std::string_view about) {
+  return {client::kind::kPriorityClass,
+          "",
+          {{"apiVersion", "scheduling.k8s.io/v1"},
+           {"kind", "PriorityClass"},
+           {"metadata", meta(name, "")},
+           {"value", value},
+           {"preemptionPolicy", "PreemptLowerPriority"},
+           {"description", about}}};
+}
+
+// One machine: report and recompute quickly, keep more in hand than a fleet would, suppress
+// best-effort CPU by quota (a small machine has too few CPUs to hand out as sets).
+FirstObject sloConfig() {
+  json::Object colocation{{"enable", true},
+                          {"metricAggregateDurationSeconds", 60},
+                          {"metricReportIntervalSeconds", 3},
+                          {"cpuReclaimThresholdPercent", 70},
+                          {"memoryReclaimThresholdPercent", 70},
+                          {"memoryCalculatePolicy", "usage"},
+                          {"degradeTimeMinutes", 5},
+                          {"updateTimeThresholdSeconds", 60},
+                          {"resourceDiffThreshold", 0.05}};
+  json::Object threshold{{"clusterStrategy", json::Object{{"enable", true},
+                                                          {"cpuSuppressThresholdPercent", 80},
+                                                          {"cpuSuppressPolicy", "cfsQuota"},
+                                                          {"memoryEvictThresholdPercent", 85},
+                                                          {"memoryEvictLowerPercent", 80}}}};
+  json::Object body{{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
+  body["metadata"] = meta("slo-controller-config", kNamespace);
+  body["metadata"].get_object()["labels"] =
+      json::Object{{"koordinator.sh/configmap-type", "slo-controller-config"}};
+  body["data"] = json::Object{{"colocation-config", json::writePretty(colocation)},
+                              {"resource-threshold-config", json::writePretty(threshold)}};
+  return {client::kind::kConfigMap, kNamespace, std::move(body)};
+}
+
+struct Creation : std::enable_shared_from_this<Creation> {
+  Creation(client::ApiClient& c, Mailbox& o, Fn d) : client(c), owner(o), done(std::move(d)) {}
+  void next() {
+    if (at == objects.size()) return done ? done() : void();
+    const FirstObject& object = objects[at++];
+    client::Request request;
+    request.verb = client::Verb::kCreate;
+    request.ref = {object.kind, object.ns, ""};
+    request.body = json::write(object.body);
+    client.submit(owner, std::move(request),
+                  [self = shared_from_this()](Result<client::Reply> reply) {
+                    if (!reply && reply.error().code() != Code::kExists)
+                      log.warn("{}", reply.error().text());
+                    self->next();
+                  });
+  }
+  client::ApiClient& client;
+  Mailbox& owner;
+  Fn done;
+  std::vector<FirstObject> objects = firstObjects();
+  size_t at = 0;
+};
+
+}  // namespace
+
+std::vector<FirstObject> firstObjects() {
+  return {{client::kind::kNamespace,
+           "",
+           {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", meta(kNamespace, "")}}},
+          priorityClass("koord-prod", 9000, "Services that must not notice their neighbours"),
+          priorityClass("koord-mid", 7000, "Work on resources that are likely to stay free"),
+          priorityClass("koord-batch", 5000, "Batch work on reclaimed resources"),
+          priorityClass("koord-free", 3000, "Work that gets what is left over"),
+          sloConfig()};
+}
+
+void createFirstObjects(client::ApiClient& client, Mailbox& owner, Fn done) {
+  std::make_shared<Creation>(client, owner, std::move(done))->next();
+}
+
+}  // namespace mangrove::up

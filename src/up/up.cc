@@ -1,0 +1,148 @@
+#include "up/up.h"
+
+#include <cstdio>
+#include <future>
+
+#include <fmt/core.h>
+
+#include "apiserver/data_dir.h"
+#include "frame/version.h"
+#include "up/first_objects.h"
+
+namespace mangrove::up {
+
+namespace {
+
+constexpr Duration kShutdownGrace = std::chrono::seconds(2);
+constexpr Duration kStopGrace = std::chrono::seconds(60);
+
+bool isLoopback(std::string_view address) {
+  return address.starts_with("127.") || address == "::1" || address == "localhost";
+}
+
+}  // namespace
+
+frame::RoleInfo UpRole::info() const {
+  return {
+      .name = "up",
+      .about = "a whole colocated machine: API server, node runner and all roles in one process",
+      .opsDefault = "0",
+      .stopGrace = kStopGrace};
+}
+
+void UpRole::flags(frame::Flags& flags) {
+  flags.add("data-dir", dataDir_, "where everything is kept: database, pods, logs, kubeconfig");
+  flags.add("bind", bind_, "address the API server listens on");
+  flags.add("port", port_, "port of the API server; 0 takes a free one");
+  flags.add("allow-remote", allowRemote_,
+            "listen beyond loopback, so that other machines can connect");
+  flags.add("observe-only", observeOnly_, "run no pods; needs no root");
+  flags.add("keep-pods", keepPods_, "leave the pods running when this process is told to stop");
+  flags.add("node-name", runnerOptions_.nodeName,
+            "name of this machine's Node; the host's by default");
+  flags.add("cgroup-root", runnerOptions_.cgroupRoot,
+            "cgroup that holds kubepods; the top by default");
+  flags.add("static-pods", runnerOptions_.staticPods, "folder of manifests that always run here");
+  flags.add("bridge", runnerOptions_.bridge, "network bridge of the pods");
+  flags.add("pod-subnet", runnerOptions_.podSubnet, "IPv4 network of the pods' addresses");
+}
+
+Result<> UpRole::start(frame::RoleContext& context) {
+  if (port_ < 0 || port_ > 65535) return invalid("--port {}: want 0 to 65535", port_);
+  if (!isLoopback(bind_) && !allowRemote_)
+    return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
+                   bind_);
+  owner_ = &context.owner;
+  if (auto ok = startServer(context); !ok) return ok;
+  createFirstObjects(*client_, context.owner, {});
+  return observeOnly_ ? Result<>() : startRunner(context);
+}
+
+Result<> UpRole::startServer(frame::RoleContext& context) {
+  auto credentials = apiserver::openCredentials(dataDir_, {bind_}, context.clock.wall());
+  if (!credentials) return pass(credentials.error());
+  auto embedded = apiserver::EmbeddedServer::open(
+      context.clock, context.owner, context.metrics,
+      {.dataDir = dataDir_, .caPem = credentials->caPem, .io = &context.io});
+  if (!embedded) return pass(embedded.error());
+  embedded_ = std::move(*embedded);
+  client_ = std::make_unique<apiserver::InProcessClient>(
+      context.owner, embedded_->server(), apiserver::Identity::system(), "mangrove-up");
+
+  net::ServerOptions options;
+  options.bind = bind_;
+  options.port = static_cast<uint16_t>(port_);
+  options.tls = net::TlsServerOptions{credentials->serving.certPem, credentials->serving.keyPem,
+                                      credentials->caPem, net::ClientCertificates::kRequest};
+  auto identify = [this](const net::HttpRequest& request, const apiserver::RequestInfo& info) {
+    return embedded_->authenticator().authenticate(request.peer, request.headers, info);
+  };
+  auto front = apiserver::HttpFront::listen(context.io, options,
+                                            {context.owner, embedded_->server(), identify});
+  if (!front) return pass(front.error());
+  front_ = std::move(*front);
+
+  const std::string host = bind_.find(':') == std::string::npos ? bind_ : "[" + bind_ + "]";
+  auto kubeconfig = apiserver::writeKubeconfig(
+      dataDir_, fmt::format("https://{}:{}", host, front_->port()), *credentials);
+  if (!kubeconfig) return pass(kubeconfig.error());
+  fmt::print("API server on https://{}:{}, kubeconfig {}\n", host, front_->port(), *kubeconfig);
+  std::fflush(stdout);
+  return {};
+}
+
+// The runner is made on its own thread, while this one waits: the server is not asked before
+// start() returns.
+Result<> UpRole::startRunner(frame::RoleContext& context) {
+  runnerOptions_.dataDir = dataDir_;
+  runnerOptions_.version = frame::version();
+  runnerThread_ = std::make_unique<client::Worker>();
+  std::promise<Result<>> made;
+  runnerThread_->mailbox().post([&] {
+    auto runner = runtime::Runner::make(runnerOptions_, *client_, context.clock,
+                                        runnerThread_->mailbox(), context.io);
+    if (runner) runner_ = std::move(*runner);
+    made.set_value(runner ? Result<>() : pass(runner.error()));
+  });
+  if (auto ok = made.get_future().get(); !ok)
+    return ok.error().in("--observe-only runs without this; node runner");
+  embedded_->setRunner(runner_.get());
+  runnerThread_->mailbox().post([this] {
+    runner_->start([name = runner_->nodeName()] {
+      fmt::print("node {} is ready\n", name);
+      std::fflush(stdout);
+    });
+  });
+  return {};
+}
+
+void UpRole::stop(Fn stopped) {
+  if (!runner_) return stopServer(std::move(stopped));
+  embedded_->setRunner(nullptr);
+  // Pods end while the server still answers; then the runner, on its thread; then the server.
+  auto gone = [this, stopped = std::make_shared<Fn>(std::move(stopped))] {
+    runner_.reset();
+    owner_->post([this, stopped] {
+      runnerThread_.reset();
+      stopServer(std::move(*stopped));
+    });
+  };
+  runnerThread_->mailbox().post([this, gone = std::move(gone)]() mutable {
+    if (keepPods_) return gone();
+    runner_->halt([this, gone = std::move(gone)]() mutable {
+      runnerThread_->mailbox().post(std::move(gone));
+    });
+  });
+}
+
+void UpRole::stopServer(Fn stopped) {
+  front_->shutdown(kShutdownGrace);
+  front_.reset();
+  client_.reset();
+  embedded_->close();
+  owner_->stop();  // what still waits there names parts of the server
+  embedded_.reset();
+  stopped();
+}
+
+}  // namespace mangrove::up

@@ -1,0 +1,51 @@
+#pragma once
+// `mangrove up`: one machine, one process: the embedded API server, the node runner, and the roles
+// beside them, with their state in one directory.
+//
+//   UpRole role;
+//   return frame::runRole(role, args);
+//
+// Threads: the server lives on the role's owner thread; the runner has a thread of its own. SIGTERM
+// stops the pods, then the server; after a kill -9 the next start finds its pods and goes on.
+
+#include <memory>
+#include <string>
+
+#include "apiserver/embedded.h"
+#include "apiserver/http_front.h"
+#include "apiserver/in_process_client.h"
+#include "client/worker.h"
+#include "frame/role.h"
+#include "runtime/node/runner.h"
+
+namespace mangrove::up {
+
+class UpRole final : public frame::Role {
+ public:
+  frame::RoleInfo info() const override;
+  void flags(frame::Flags& flags) override;
+  Result<> start(frame::RoleContext& context) override;
+  void stop(Fn stopped) override;
+
+ private:
+  Result<> startServer(frame::RoleContext& context);
+  Result<> startRunner(frame::RoleContext& context);
+  void stopServer(Fn stopped);
+
+  std::string dataDir_ = "/var/lib/mangrove";
+  std::string bind_ = "127.0.0.1";
+  int64_t port_ = 6443;
+  bool allowRemote_ = false;
+  bool observeOnly_ = false;
+  bool keepPods_ = false;
+  runtime::RunnerOptions runnerOptions_;
+
+  Mailbox* owner_ = nullptr;
+  std::unique_ptr<apiserver::EmbeddedServer> embedded_;
+  std::unique_ptr<apiserver::HttpFront> front_;
+  std::unique_ptr<apiserver::InProcessClient> client_;
+  std::unique_ptr<client::Worker> runnerThread_;
+  std::unique_ptr<runtime::Runner> runner_;  // lives and dies on runnerThread_
+};
+
+}  // namespace mangrove::up
