@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "agent/self_usage.h"
 #include "base/log.h"
 
 namespace mangrove::agent {
@@ -11,6 +12,7 @@ const Logger log("agent");
 
 // Silent for so many periods, the tick is taken for dead.
 constexpr int kDeadTicks = 30;
+constexpr uint64_t kTrimAfterTicks = 20;
 
 HistoryOptions historyOf(const AgentOptions& options, const Machine& machine) {
   HistoryOptions history;
@@ -52,6 +54,8 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       predictor_(options_.predict),
       reporter_(
           {setup.client, setup.owner, setup.clock, options_.node, options_.seed, options_.report}),
+      topology_(setup.client, setup.owner, options_.node, options_.topology),
+      kubelet_(setup.io, setup.owner, book_, &setup.internal, options_.kubelet),
       metrics_(setup.internal, setup.external, options_.node, clock_.wall()) {
   for (const std::string& trouble : history_.troubles())
     log.warn("history will not survive a restart: {}", trouble);
@@ -98,6 +102,11 @@ void Agent::makeInformers() {
   nodeMetrics_->onChange([this](const client::Change<api::NodeMetric>& change) {
     if (change.key == options_.node) reporter_.follow(change.after);
   });
+  topologies_ = std::make_unique<client::Informer<api::NodeResourceTopology>>(
+      following(client::kind::kNodeResourceTopology, byName));
+  topologies_->onChange([this](const client::Change<api::NodeResourceTopology>& change) {
+    if (change.key == options_.node) topology_.follow(change.after);
+  });
   if (!options_.watchPods) return;
   pods_ = std::make_unique<client::Informer<api::Pod>>(
       following(client::kind::kPod, "spec.nodeName=" + options_.node));
@@ -114,6 +123,7 @@ void Agent::start() {
   nodes_->start();
   slos_->start();
   nodeMetrics_->start();
+  if (options_.topology.enabled) topologies_->start();
   if (pods_) pods_->start();
   const Duration period = options_.collect.period;
   const Duration now = clock_.mono().time_since_epoch();
@@ -141,12 +151,17 @@ void Agent::tick(MonoTime planned) {
   watchClock(look);
   predictor_.tick(look);
   reporter_.tick(look, [&] { return predict(look); });
+  const uint64_t podsSeen = collector_.stats().podsSeen;
+  kubelet_.tick(look.at, node_.get(), podsSeen - std::exchange(podsSeen_, podsSeen));
+  topology_.tick(look, node_, kubelet_.config(), topologies_->hasSynced());
   for (const auto& fn : onLook_) fn(look);
   const MonoTime ended = clock_.mono();
   lastTick_ = ended;
   const NextTick next = nextTick(planned, ended, options_.collect.period);
   metrics_.tick({ended - begun, begun - planned, next.missed}, look, collector_.stats(),
                 reporter_.stats());
+  // What only starting up needed is given back once it is over.
+  if (options_.trimMemory && ++tickCount_ == kTrimAfterTicks) releaseStartupPages();
   if (!running_) return;
   next_ = next.at;
   arm();
@@ -194,6 +209,7 @@ Result<> Agent::readiness() const {
   for (const Result<>& one : {synced(nodes_, "Node"), synced(slos_, "NodeSLO"),
                               synced(nodeMetrics_, "NodeMetric"), synced(pods_, "pods")})
     if (!one) return one;
+  if (!kubelet_.synced()) return fail(Code::kUnavailable, "the kubelet has not named its pods yet");
   return {};
 }
 

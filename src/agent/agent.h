@@ -19,7 +19,9 @@
 #include "agent/machine.h"
 #include "agent/metrics.h"
 #include "agent/predict/predictor.h"
+#include "agent/report/kubelet_source.h"
 #include "agent/report/reporter.h"
+#include "agent/report/topology_reporter.h"
 #include "agent/series/history.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_slo.h"
@@ -36,9 +38,10 @@ struct AgentSetup {
   client::ApiClient& client;
   Clock& clock;
   Mailbox& owner;
-  Mailbox& home;       // where objects are decoded; may be the owner's
-  Registry& internal;  // the agent's own series
-  Registry& external;  // series about pods, for users
+  Mailbox& home;            // where objects are decoded; may be the owner's
+  Registry& internal;       // the agent's own series
+  Registry& external;       // series about pods, for users
+  net::Loop* io = nullptr;  // for the kubelet; null: it is not asked
 };
 
 struct AgentOptions {
@@ -47,11 +50,15 @@ struct AgentOptions {
   CollectorOptions collect = {};
   std::string historyDir = {};  // "": history does not survive a restart
   PredictorOptions predict = {};
+  TopologyOptions topology = {};
+  KubeletSourceOptions kubelet = {};
   bool report = true;
   bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
   uint64_t seed = 1;
   // Pods from the API watch; off when another source feeds the book (kubelet).
   bool watchPods = true;
+  // Give back pages that only starting up needed; for a process of its own.
+  bool trimMemory = false;
 };
 
 class Agent {
@@ -77,6 +84,7 @@ class Agent {
   PodBook& book() { return book_; }
   CollectorStats collectorStats() const { return collector_.stats(); }
   const Predictor& predictor() const { return predictor_; }
+  const TopologyStats& topologyStats() const { return topology_.stats(); }
   const ReporterStats& reporterStats() const { return reporter_.stats(); }
   std::shared_ptr<const api::Node> node() const { return node_; }
   const AgentOptions& options() const { return options_; }
@@ -103,17 +111,22 @@ class Agent {
   Collector collector_;
   Predictor predictor_;
   Reporter reporter_;
+  TopologyReporter topology_;
+  KubeletSource kubelet_;
   AgentMetrics metrics_;
   std::shared_ptr<const api::Node> node_;
   std::unique_ptr<client::Informer<api::Node>> nodes_;
   std::unique_ptr<client::Informer<api::NodeSlo>> slos_;
   std::unique_ptr<client::Informer<api::NodeMetric>> nodeMetrics_;
+  std::unique_ptr<client::Informer<api::NodeResourceTopology>> topologies_;
   std::unique_ptr<client::Informer<api::Pod>> pods_;
   std::vector<std::function<void(const Look&)>> onLook_;
   MonoTime next_{};
   Timer timer_;
   bool running_ = false;
   MonoTime lastTick_ = MonoTime::min();
+  uint64_t podsSeen_ = 0;
+  uint64_t tickCount_ = 0;
   std::optional<Duration> wallOffset_;  // wall less monotonic time, as of the last tick
   // What timers hold: they may fire after we are gone.
   std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);

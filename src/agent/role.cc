@@ -49,6 +49,7 @@ Result<> AgentRole::connect(frame::RoleContext& context) {
                                            .metrics = &context.metrics});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
+  config_ = *std::move(config);
   worker_ = std::make_unique<client::Worker>();
   return {};
 }
@@ -83,6 +84,19 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.predict.exportDir = flags_.exportDir;
   options.predict.checkpointInterval = flags_.checkpointInterval;
   options.predict.marginPercent = flags_.safetyMargin;
+  options.topology.enabled =
+      context.gates.on(gate::kNodeTopologyReport) && flags_.topologyInterval > Duration::zero();
+  options.topology.interval = flags_.topologyInterval;
+  options.topology.hugePages = context.gates.on(gate::kHugePageReport);
+  options.topology.kubeletDir = flags_.kubeletDir;
+  options.watchPods = flags_.podSource == "api";
+  options.kubelet.pods = !options.watchPods;
+  options.kubelet.config = !flags_.noKubeletConfig;
+  options.kubelet.interval = flags_.kubeletInterval;
+  options.kubelet.kubelet = {flags_.addressType,     flags_.kubeletTimeout,
+                             flags_.kubeletInsecure, flags_.kubeletReadOnlyPort,
+                             config_.token,          config_.tokenFile};
+  options.trimMemory = true;
   options.historyDir = flags_.historyDir;
   options.report = flags_.reportNodeMetric;
   options.nodeMetricSeries = context.gates.on(gate::kNodeMetricSeries);
@@ -114,9 +128,9 @@ void AgentRole::serve(frame::RoleContext& context) {
 
 Result<> AgentRole::start(frame::RoleContext& context) {
   if (auto ok = flags_.check(); !ok) return ok;
+  if (auto ok = connect(context); !ok) return ok;
   auto options = optionsFor(context);
   if (!options) return pass(options.error());
-  if (auto ok = connect(context); !ok) return ok;
   auto agent = Agent::make(
       {*client_, context.clock, context.owner, worker_->mailbox(), context.metrics, external_},
       *std::move(options));

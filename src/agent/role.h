@@ -8,6 +8,7 @@
 #include "agent/agent.h"
 #include "agent/flags.h"
 #include "client/http_api_client.h"
+#include "client/kubeconfig.h"
 #include "client/worker.h"
 #include "frame/role.h"
 
@@ -28,6 +29,7 @@ class AgentRole final : public frame::Role {
   void serve(frame::RoleContext& context);
 
   AgentFlags flags_;
+  client::ClientConfig config_;
   Registry external_;
   std::unique_ptr<client::HttpApiClient> client_;
   std::unique_ptr<client::Worker> worker_;

@@ -19,4 +19,8 @@ SelfUsage readSelfUsage(bool withPss = false);
 // Of another process; rss 0 when it is gone.
 SelfUsage readUsageOf(int pid);
 
+// Lets go of pages of programs and libraries that were read at start and are clean copies of files:
+// what is used again comes back from the page cache at the price of a minor fault.
+void releaseStartupPages();
+
 }  // namespace mangrove::agent
