@@ -44,6 +44,7 @@ void Registrar::follow(Side& side) {
   setup.follow.fieldSelector = "metadata.name=" + side.name;
   side.informer = std::make_unique<Informer>(std::move(setup));
   side.informer->onChange([this, &side](const client::Change<api::ObjectHead>&) { check(side); });
+  side.informer->onSynced([this, &side] { check(side); });
 }
 
 void Registrar::start() {

@@ -138,6 +138,7 @@ void WebhookServer::Core::finish(const QuestionPtr& question, Review review) {
 }
 
 void WebhookServer::Core::measure(const Question& question, const Review& review) {
+  if (setup_.measured) setup_.measured(*question.route, setup_.clock->mono() - question.since);
   if (durations_ == nullptr) return;
   const AdmissionRequest& request = question.review.request();
   const std::chrono::duration<double, std::milli> took = setup_.clock->mono() - question.since;

@@ -62,8 +62,8 @@ class Linter {
   void check(const std::string& key, const ConfigData& data, const Origin& origin) {
     out_.keys.push_back(key);
     const bool known = rulesOf(key) != nullptr;
-    Findings findings = known ? adviceOn(key, data, options_.namesRequired)
-                              : checkKey(key, data.at(key));
+    Findings findings =
+        known ? adviceOn(key, data, options_.namesRequired) : checkKey(key, data.at(key));
     for (Finding& finding : findings) add(std::move(finding), key, origin);
     if (!known || hasErrors(findings)) return;
     const auto names = overlapping(entriesOf(key, data.at(key)));
@@ -109,8 +109,12 @@ std::string keyByMembers(std::string_view text) {
     const bool unreadable = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
       return f.kind == FindingKind::kSyntax;
     });
-    if (unreadable || findings.size() >= fewest) continue;
-    fewest = findings.size();
+    const auto unread =
+        static_cast<size_t>(std::count_if(findings.begin(), findings.end(), [](const Finding& f) {
+          return f.kind == FindingKind::kUnknown;
+        }));
+    if (unreadable || unread >= fewest) continue;
+    fewest = unread;
     best = key;
   }
   return best;
@@ -127,9 +131,10 @@ Result<std::string> keyOf(std::string_view text, std::string_view file, const st
     if (file.find(key) != file.npos) return std::string(key);
   std::string found = keyByMembers(text);
   if (found.empty())
-    return invalid("{}: no key of slo-controller-config looks like this; say which is meant with "
-                   "--key",
-                   file);
+    return invalid(
+        "{}: no key of slo-controller-config looks like this; say which is meant with "
+        "--key",
+        file);
   return found;
 }
 
@@ -150,8 +155,8 @@ bool looksLikeManifest(std::string_view text) {
 
 std::string LintLine::text() const {
   const std::string place = line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file;
-  return fmt::format("{}: {}: {}: {}{}", place,
-                     severity == Severity::kError ? "error" : "warning", key, message, excerpt);
+  return fmt::format("{}: {}: {}: {}{}", place, severity == Severity::kError ? "error" : "warning",
+                     key, message, excerpt);
 }
 
 Result<Lint> lintConfig(std::string_view text, std::string_view file, const LintOptions& options) {
@@ -167,8 +172,7 @@ Result<Lint> lintConfig(std::string_view text, std::string_view file, const Lint
       found = true;
     }
   if (found) return linter.take();
-  if (!documents && looksLikeManifest(text) && options.key.empty())
-    return pass(documents.error());
+  if (!documents && looksLikeManifest(text) && options.key.empty()) return pass(documents.error());
   auto key = keyOf(text, file, options.key);
   if (!key) return pass(key.error());
   linter.check(*key, {{*key, std::string(text)}}, {0, 0, true});

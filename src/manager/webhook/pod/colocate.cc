@@ -3,7 +3,6 @@
 #include <string>
 
 #include "api/names.h"
-#include "api/write.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/pod/apply_profile.h"
 #include "manager/webhook/pod/translate.h"
@@ -108,6 +107,7 @@ std::optional<PriorityBand> askedBand(const json::Object& pod) {
 }
 
 Result<> colocateByLabel(json::Object& pod, PriorityBand band, const Surroundings& around) {
+  metadataOf(pod);  // made first: a new member moves its neighbours
   json::Object& podSpec = objectIn(pod, "spec");
   const bool caster = around.byLabel.casterNames && band == PriorityBand::kBatch;
   const ResourceNamesOfBand names =
@@ -117,7 +117,7 @@ Result<> colocateByLabel(json::Object& pod, PriorityBand band, const Surrounding
     const json::Object original = nativeAmounts(podSpec);
     if (!original.empty())
       setText(objectIn(metadataOf(pod), "annotations"), kOriginalResources,
-              api::writeLikeGo(original));
+              json::writeSorted(original));
   }
   Result<> done;
   for (std::string_view list : {kInitContainers, kContainers})

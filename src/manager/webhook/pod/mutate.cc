@@ -56,6 +56,7 @@ Result<> applyProfiles(Draft& draft) {
   auto chosen = chooseProfiles(matched, draft.around, draft.request.uid);
   if (!chosen) return pass(chosen.error());
   const json::MergeSchema& schema = *json::mergeSchemaOf("", "Pod");
+  metadataOf(draft.object());  // made first: a new member moves its neighbours
   for (const Profile* profile : chosen->applied) {
     json::Object& podSpec = objectIn(draft.object(), "spec");
     auto done =

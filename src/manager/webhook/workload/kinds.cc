@@ -43,8 +43,9 @@ int64_t leastExecutors(const json::Object& spec, const json::Object& executor) {
 }
 
 void markPodTemplate(json::Object& podTemplate, PriorityBand band, const Surroundings& around) {
-  markTemplate(objectIn(metadataOf(podTemplate), "labels"), objectIn(podTemplate, "spec"), band,
-               around);
+  metadataOf(podTemplate);  // made first: a new member moves its neighbours
+  json::Object& podSpec = objectIn(podTemplate, "spec");
+  markTemplate(objectIn(metadataOf(podTemplate), "labels"), podSpec, band, around);
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// mangrove bench webhook: admission under a steady load, with many profiles and odd questions.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "cli/command.h"
+#include "frame/flags.h"
+#include "manager/webhook/bench.h"
+
+namespace mangrove::cli {
+
+int benchWebhook(const std::vector<std::string>& args) {
+  manager::WebhookBenchOptions options;
+  std::string output = "table";
+  frame::Flags flags("mangrove bench webhook", "measures admission over HTTPS on the loopback");
+  flags.add("profiles", options.profiles, "how many ClusterColocationProfiles the cluster has");
+  flags.add("rate", options.rate, "pods a second");
+  flags.add("seconds", options.seconds, "how long");
+  flags.add("o", output, "table or json");
+  auto go = flags.parse(args);
+  const bool known = output == "table" || output == "json";
+  if (!go || !known) {
+    fmt::print(stderr, "mangrove bench webhook: {}\n",
+               go ? "-o '" + output + "': want table or json" : go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  auto result = manager::runWebhookBench(options);
+  if (!result) {
+    fmt::print(stderr, "mangrove bench webhook: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", output == "json" ? manager::toJson(*result) : manager::toTable(*result));
+  const bool clear = std::all_of(result->oddities.begin(), result->oddities.end(),
+                                 [](const manager::BenchOddity& o) { return o.clear; });
+  return clear && result->wrong == 0 ? 0 : kFailed;
+}
+
+}  // namespace mangrove::cli
