@@ -74,7 +74,9 @@ class CoreBench {
     for (size_t i = 0; i < static_cast<size_t>(options_.nodes); i++) {
       auto node = api::decodeText<api::Node>(nodeJson(bench_, i));
       engine_.nodeChanged(nullptr, std::make_shared<api::Node>(std::move(*node)));
-      if (!options_.withMetrics) continue;
+      // Load estimates of victims stay until their nodes report: with thresholds nobody could move
+      // in.
+      if (!options_.withMetrics || bench_.measured == BenchPod::kHighPriority) continue;
       auto metric = api::decodeText<api::NodeMetric>(metricJson(i, now));
       engine_.cluster().putMetric("node-" + std::to_string(i),
                                   std::make_shared<api::NodeMetric>(std::move(*metric)));

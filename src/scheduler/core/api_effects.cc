@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/event.h"
+#include "api/names.h"
 #include "base/log.h"
 #include "base/time_text.h"
 
@@ -88,6 +89,47 @@ void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes
                    else
                      done(pass(reply.error()));
                  });
+}
+
+namespace {
+
+client::Request volumeRequest(const VolumeNote& note) {
+  const auto [ns, name] = client::splitKey(note.claim);
+  json::Object body;
+  if (note.volume.empty()) {
+    body["metadata"] = json::Object{
+        {"uid", note.claimUid},
+        {"annotations",
+         json::Object{{std::string(api::annotation::kSelectedNode), note.selectedNode}}}};
+    return client::patchRequest(
+        {api::kind::kPersistentVolumeClaim, std::string(ns), std::string(name)},
+        client::PatchType::kMerge, json::write(body));
+  }
+  body["metadata"] =
+      json::Object{{"annotations", json::Object{{"pv.kubernetes.io/bound-by-controller", "yes"}}}};
+  body["spec"] = json::Object{{"claimRef", json::Object{{"apiVersion", "v1"},
+                                                        {"kind", "PersistentVolumeClaim"},
+                                                        {"namespace", ns},
+                                                        {"name", name},
+                                                        {"uid", note.claimUid}}}};
+  return client::patchRequest({api::kind::kPersistentVolume, "", note.volume},
+                              client::PatchType::kMerge, json::write(body));
+}
+
+}  // namespace
+
+void ApiEffects::bindVolumes(const std::vector<VolumeNote>& notes, Done done) {
+  struct Joined {
+    size_t left;
+    Result<> result;
+    Done done;
+  };
+  auto joined = std::make_shared<Joined>(Joined{notes.size(), {}, std::move(done)});
+  for (const VolumeNote& note : notes)
+    client_.submit(owner_, volumeRequest(note), [joined](Result<client::Reply> reply) {
+      if (!reply) joined->result = pass(reply.error());
+      if (--joined->left == 0) joined->done(joined->result);
+    });
 }
 
 void ApiEffects::scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) {

@@ -22,6 +22,7 @@ class ApiEffects final : public Effects {
   ~ApiEffects() override;
 
   void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
+  void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
   void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
   void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) override;
   void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,

@@ -9,6 +9,12 @@
 
 namespace mangrove::scheduler {
 
+namespace {
+
+constexpr size_t kFewRows = 4;
+
+}  // namespace
+
 size_t nodesToFind(size_t nodes, int32_t percentage) {
   constexpr size_t kFewest = 100;
   if (nodes < kFewest) return nodes;
@@ -20,6 +26,7 @@ size_t nodesToFind(size_t nodes, int32_t percentage) {
 Cycle::Cycle(Profile& profile, Cluster& cluster, const PodPtr& pod, CycleOptions options)
     : profile_(profile), cluster_(cluster), pod_(pod), options_(options) {
   diagnosis_.nodes = cluster.table.size();
+  tieSeed_ = pod->pod->meta.uid.hash();
 }
 
 void Cycle::refused(const PodVerdict& verdict, std::string_view plugin) {
@@ -36,7 +43,7 @@ void Cycle::refused(const PodVerdict& verdict, std::string_view plugin) {
 }
 
 bool Cycle::prepare() {
-  state_ = &profile_.planFor(pod_->cls);
+  state_ = &profile_.compiled(pod_->cls);
   for (Plugin* plugin : profile_.preFilter()) {
     const PodVerdict verdict = plugin->prepare(state_->plan(), *pod_->pod);
     if (!verdict.go()) {
@@ -55,12 +62,32 @@ bool Cycle::prepare() {
     narrowedBy_ += (narrowedBy_.empty() ? "" : " ") + std::string(plugin->name());
     diagnosis_.plugins.insert(std::string(plugin->name()));
   }
+  if (!narrowed_ || narrowed_->size() > kFewRows) state_->refresh();
   return true;
+}
+
+// Pods pinned to a node or two (daemon sets) are the only ones of their class: looking at these
+// rows alone spares a column over all nodes. Several fitting ones have to be compared, which is
+// rare.
+std::optional<Placement> Cycle::pickPinned() {
+  state_->attachParts();
+  Placement only;
+  size_t fitting = 0;
+  for (Row row : *narrowed_)
+    if (Placement one; tryOnly(row, one) && fitting++ == 0) only = one;
+  if (fitting == 1) return only;
+  state_->refresh();
+  return fitting == 0 ? std::nullopt : pickAmong(feasibleRows());
 }
 
 std::optional<Placement> Cycle::run() {
   if (cluster_.table.size() == 0) return std::nullopt;
   if (!prepare()) return std::nullopt;
+  if (narrowed_ && narrowed_->size() <= kFewRows) {
+    if (auto placed = pickPinned()) return placed;
+    diagnose();
+    return std::nullopt;
+  }
   Placement only;
   const Interned nominated = cluster_.nominatedNode(pod_->pod->meta.uid);
   if (!nominated.empty() && tryOnly(cluster_.table.find(nominated.view()), only)) return only;
@@ -99,7 +126,7 @@ bool Cycle::isPlain() const {
 }
 
 uint64_t Cycle::tieOf(Row row) const {
-  uint64_t hash = pod_->pod->meta.uid.hash() ^ cluster_.table.info(row).nameHash;
+  uint64_t hash = tieSeed_ ^ cluster_.table.nameHash()[row];
   hash = (hash ^ (hash >> 33)) * 0xFF51AFD7ED558CCD;
   return hash ^ (hash >> 33);
 }
@@ -107,12 +134,15 @@ uint64_t Cycle::tieOf(Row row) const {
 Placement Cycle::pickPlain() const {
   const auto& local = state_->local();
   int32_t top = kNotFeasible;
-  for (int32_t score : local) top = std::max(top, score);
+  size_t feasible = 0;
+  for (int32_t score : local) {
+    top = std::max(top, score);
+    feasible += score != kNotFeasible;
+  }
   if (top == kNotFeasible) return {};
-  Placement out{kNoRow, top, cluster_.table.size(), 0};
+  Placement out{kNoRow, top, cluster_.table.size(), feasible};
   uint64_t bestTie = 0;
   for (Row row = 0; row < local.size(); row++) {
-    out.feasible += local[row] != kNotFeasible;
     if (local[row] != top) continue;
     const uint64_t tie = tieOf(row);
     if (out.row == kNoRow || tie > bestTie) {
@@ -222,6 +252,31 @@ std::vector<int64_t> Cycle::totals(const std::vector<Row>& rows) {
     one.assign(rows.size(), 0);
     if (!part.part->score(rows, one.data())) continue;
     for (size_t i = 0; i < rows.size(); i++) out[i] += part.weight * one[i];
+  }
+  return out;
+}
+
+std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
+  std::vector<PluginScore> out;
+  for (const auto& score : profile_.layout().scores) {
+    PluginScore one{score.plugin->name(), score.weight, std::vector<int64_t>(rows.size())};
+    if (score.local) {
+      if (!score.local->scores(state_->plan())) continue;
+      std::vector<int32_t> raw(rows.size());
+      score.local->score(state_->plan(), cluster_.table, rows, raw.data());
+      const Scale scale = score.local->scale();
+      const int32_t top = raw.empty() ? 0 : std::max(0, *std::max_element(raw.begin(), raw.end()));
+      for (size_t i = 0; i < rows.size(); i++)
+        one.scores[i] = scale == Scale::kNone
+                            ? raw[i]
+                            : scaledScore(raw[i], top, scale == Scale::kReverseShareOfMax);
+    } else {
+      const auto part = std::find_if(state_->parts().begin(), state_->parts().end(),
+                                     [&](const auto& p) { return p.plugin == score.plugin; });
+      if (part == state_->parts().end() || !part->ready.scores) continue;
+      if (!part->part->score(rows, one.scores.data())) continue;
+    }
+    out.push_back(std::move(one));
   }
   return out;
 }

@@ -49,9 +49,17 @@ class Cycle {
   // All rows that pass, after prepare(); for explanations.
   std::vector<Row> feasibleRows();
   bool prepare();
+  // Every plugin's own 0..100 for these rows, before weights; for explanations and tests.
+  struct PluginScore {
+    std::string_view plugin;
+    int32_t weight = 0;
+    std::vector<int64_t> scores;
+  };
+  std::vector<PluginScore> breakdown(const std::vector<Row>& rows);
 
  private:
   bool tryOnly(Row row, Placement& out);
+  std::optional<Placement> pickPinned();
   bool isPlain() const;
   Placement pickPlain() const;
   std::optional<Placement> pickAmong(std::vector<Row> rows);
@@ -68,6 +76,7 @@ class Cycle {
   const PodPtr& pod_;
   CycleOptions options_;
   PlanState* state_ = nullptr;
+  uint64_t tieSeed_ = 0;
   Diagnosis diagnosis_;
   std::optional<std::vector<Row>> narrowed_;  // by PreFilter
   std::string narrowedBy_;

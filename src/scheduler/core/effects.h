@@ -26,6 +26,8 @@ class Effects {
 
   virtual void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
                     Done done) = 0;
+  // Ties claims to volumes or nodes; done when the server has accepted all of it.
+  virtual void bindVolumes(const std::vector<VolumeNote>& /*notes*/, Done done) { done({}); }
   virtual void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) = 0;
   // Event and PodScheduled condition.
   virtual void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) = 0;

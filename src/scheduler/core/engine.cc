@@ -1,5 +1,7 @@
 #include "scheduler/core/engine.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "api/annotations/scheduling.h"
@@ -158,9 +160,48 @@ void Engine::sendBinding(QueuedPod& queued, Profile& profile, PlanState& state, 
   }
   const api::Uid uid = pod->pod->meta.uid;
   Binding& binding = binding_[uid];
-  binding = {pod, &profile, row, queue_->take(uid), clock_.mono()};
-  effects_.bind(*pod, pod->nodeName.view(), notes,
+  binding = {pod, &profile, row, queue_->take(uid), clock_.mono(), std::move(notes), false};
+  if (binding.notes.volumes.empty()) return send(uid, binding);
+  effects_.bindVolumes(binding.notes.volumes, [this, uid](Result<> result) {
+    const auto at = binding_.find(uid);
+    if (at == binding_.end()) return;
+    if (!result) return bindingDone(uid, result);
+    at->second.waitsForVolumes = true;
+    lookForVolumes();
+  });
+}
+
+void Engine::send(const api::Uid& uid, Binding& binding) {
+  binding.waitsForVolumes = false;
+  effects_.bind(*binding.pod, binding.pod->nodeName.view(), binding.notes,
                 [this, uid](Result<> result) { bindingDone(uid, result); });
+}
+
+// Bindings whose claims are all bound by now go out; those that wait too long fail.
+void Engine::lookForVolumes() {
+  constexpr auto kLongest = std::chrono::seconds(600);
+  std::vector<api::Uid> ready, late;
+  for (const auto& [uid, binding] : binding_) {
+    if (!binding.waitsForVolumes) continue;
+    const auto& volumes = binding.notes.volumes;
+    const bool bound = std::all_of(volumes.begin(), volumes.end(), [&](const VolumeNote& note) {
+      const auto claim = cluster_.storage.claims.find(note.claim);
+      return claim && !claim->volumeName.empty();
+    });
+    if (bound)
+      ready.push_back(uid);
+    else if (clock_.mono() - binding.since > kLongest)
+      late.push_back(uid);
+  }
+  for (const auto& uid : ready) send(uid, binding_.at(uid));
+  for (const auto& uid : late)
+    bindingDone(uid, mangrove::fail(mangrove::Code::kTimeout,
+                                    "binding volumes: timed out waiting for the condition"));
+}
+
+void Engine::happened(const ClusterEvent& event) {
+  if (event.kind == EventKind::kStorage) lookForVolumes();
+  queue_->happened(event);
 }
 
 void Engine::bindingDone(const api::Uid& uid, const Result<>& result) {
@@ -286,6 +327,7 @@ void Engine::victimSent(const api::Uid& preemptor, const std::string& victim) {
 
 void Engine::tick() {
   queue_->flush();
+  lookForVolumes();
   const WallTime now = clock_.wall();
   for (const auto& profile : profiles_)
     for (const auto& plugin : profile->plugins()) plugin->tick(now);

@@ -41,7 +41,7 @@ class Engine {
   void podChanged(const PodObject& before, const PodObject& after);
   void namespaceChanged(std::string_view name, const api::Namespace* after);
   // Something plugins keep for themselves changed; wakes whom it may help.
-  void happened(const ClusterEvent& event) { queue_->happened(event); }
+  void happened(const ClusterEvent& event);
 
   // One pod: decided, bound or returned to the queue. False when nobody is ready.
   bool scheduleOne();
@@ -66,6 +66,8 @@ class Engine {
     Row row = kNoRow;
     std::unique_ptr<QueuedPod> queued;
     MonoTime since{};
+    BindNotes notes;
+    bool waitsForVolumes = false;
   };
 
   void assignedPodChanged(const PodObject& before, const PodObject& after);
@@ -77,6 +79,8 @@ class Engine {
   bool refusedByAbsence(QueuedPod& queued, Profile& profile);
   void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
   void sendBinding(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
+  void send(const api::Uid& uid, Binding& binding);
+  void lookForVolumes();
   void bindingDone(const api::Uid& uid, const Result<>& result);
   void undo(const Decision& decision, Profile& profile, size_t reserved);
   void fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis, const PodPtr& pod);

@@ -74,6 +74,10 @@ void PlanState::refresh() {
   mark_ = table.now();
   outside_ = outside;
   refreshRows(dirty_);
+  attachParts();
+}
+
+void PlanState::attachParts() {
   for (auto& part : parts_) {
     if (!part.part) {
       part.part = part.plugin->clusterWide()->attach(plan_);

@@ -48,6 +48,7 @@ class PlanState {
   PlanState& operator=(const PlanState&) = delete;
 
   void refresh();
+  void attachParts();  // enough for evaluate()
 
   const PodPlan& plan() const { return plan_; }
   const PodClass& cls() const { return *plan_.cls; }

@@ -109,12 +109,11 @@ void Profile::layOut() {
     preempts_ = preempts_ || enabled.name == "DefaultPreemption";
 }
 
-PlanState& Profile::planFor(const ClassPtr& cls) {
+PlanState& Profile::compiled(const ClassPtr& cls) {
   auto& slot = plans_[cls->id];
   if (!slot) slot = std::make_unique<PlanState>(layout_, cluster_, cls);
   PlanState& state = *slot;
   state.lastUse = ++uses_;
-  state.refresh();
   if (plans_.size() > kMaxPlans) evictPlans();
   return state;
 }

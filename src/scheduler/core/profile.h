@@ -3,7 +3,7 @@
 // point nobody uses costs nothing.
 //
 //   auto profile = Profile::make(config, pluginEntries(), {cluster, clock});
-//   PlanState& state = (*profile)->planFor(pod->cls);
+//   PlanState& state = (*profile)->compiled(pod->cls);
 //
 // A profile owns its plugins and the compiled plans with their score columns. Owner thread only.
 
@@ -47,8 +47,8 @@ class Profile {
   const Layout& layout() const { return layout_; }
   const std::vector<std::unique_ptr<Plugin>>& plugins() const { return plugins_; }
   Plugin* find(std::string_view name) const;
-  // Compiled and up to date with the cluster.
-  PlanState& planFor(const ClassPtr& cls);
+  // Compiled; refresh() it before its columns are read.
+  PlanState& compiled(const ClassPtr& cls);
   size_t plans() const { return plans_.size(); }
 
   const std::vector<Plugin*>& preEnqueue() const { return preEnqueue_; }

@@ -59,6 +59,7 @@ void NodeTable::resizeColumns(size_t rows) {
   live_.resize(rows);
   unschedulable_.resize(rows);
   taintSet_.resize(rows);
+  nameHash_.resize(rows);
   info_.resize(rows);
   rowImages_.resize(rows);
   for (auto& [key, domains] : domains_) domains->of.resize(rows);
@@ -95,7 +96,7 @@ Row NodeTable::put(std::shared_ptr<const api::Node> node) {
   orderStale_ = orderStale_ || !info.node || info.node->meta.labels != node->meta.labels;
   info.node = std::move(node);
   info.name = name;
-  info.nameHash = hashText(name.view());
+  nameHash_[row] = hashText(name.view());
   live_[row] = 1;
   unschedulable_[row] = info.node->spec.unschedulable;
   setAllocatable(row, *info.node);

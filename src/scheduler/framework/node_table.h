@@ -44,7 +44,6 @@ using PodPtr = std::shared_ptr<PodInfo>;
 struct NodeInfo {
   std::shared_ptr<const api::Node> node;
   Interned name;
-  uint64_t nameHash = 0;
   std::vector<PodPtr> pods;
   std::vector<HostPort> ports;  // of its pods, with repetitions
   int podsWithTerms = 0;
@@ -91,6 +90,7 @@ class NodeTable {
   const int64_t* requested(ResourceId id) const;
   const int64_t* nonZeroCpu() const { return nonZeroCpu_.data(); }
   const int64_t* nonZeroMemory() const { return nonZeroMemory_.data(); }
+  const uint64_t* nameHash() const { return nameHash_.data(); }  // for ties
   const int32_t* podCount() const { return podCount_.data(); }
   const int32_t* podLimit() const { return podLimit_.data(); }
   bool unschedulable(Row row) const { return unschedulable_[row] != 0; }
@@ -129,6 +129,7 @@ class NodeTable {
   std::vector<int32_t> podCount_, podLimit_;
   std::vector<uint8_t> live_, unschedulable_;
   std::vector<uint32_t> taintSet_;
+  std::vector<uint64_t> nameHash_;
   std::vector<NodeInfo> info_;
   std::vector<Row> free_;
   std::unordered_map<Interned, Row> byName_;

@@ -74,8 +74,18 @@ class ClusterWide {
   ~ClusterWide() = default;
 };
 
+// A claim that must be bound before its pod: to a volume that exists, or by a provisioner that is
+// told the node.
+struct VolumeNote {
+  std::string claim;  // ns/name
+  std::string claimUid;
+  std::string volume;  // one of the two
+  std::string selectedNode;
+};
+
 // What is written about a pod before and with its binding.
 struct BindNotes {
+  std::vector<VolumeNote> volumes;
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<std::pair<std::string, std::string>> labels;
 };

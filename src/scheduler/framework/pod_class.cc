@@ -30,10 +30,18 @@ api::Annotations readAnnotations(const api::Annotations& all) {
   return out;
 }
 
+// Ephemeral claims are called after the pod: then every pod is a class of its own.
+bool namesClaims(const api::PodSpec& spec) {
+  return std::any_of(spec.volumes.begin(), spec.volumes.end(), [](const api::Volume& volume) {
+    return volume.source == api::Volume::Source::kEphemeral;
+  });
+}
+
 uint64_t keyOf(const api::Pod& pod, const api::Annotations& annotations) {
   uint64_t hash = reinterpret_cast<uintptr_t>(pod.spec.id());
   hash = mix(hash, reinterpret_cast<uintptr_t>(pod.meta.owners.id()));
   hash = mix(hash, pod.meta.ns.id());
+  if (namesClaims(*pod.spec)) hash = mix(hash, std::hash<api::Text>()(pod.meta.name));
   for (const auto& [key, value] : pod.meta.labels) hash = mix(mix(hash, key.id()), value.id());
   for (const auto& [key, value] : annotations)
     hash = mix(mix(hash, key.id()), std::hash<std::string_view>()(value.view()));
@@ -42,7 +50,8 @@ uint64_t keyOf(const api::Pod& pod, const api::Annotations& annotations) {
 
 bool isSame(const PodClass& cls, const api::Pod& pod, const api::Annotations& annotations) {
   return cls.spec.id() == pod.spec.id() && cls.owners.id() == pod.meta.owners.id() &&
-         cls.ns == pod.meta.ns && cls.labels == pod.meta.labels && cls.annotations == annotations;
+         cls.ns == pod.meta.ns && (cls.podName.empty() || cls.podName == pod.meta.name.view()) &&
+         cls.labels == pod.meta.labels && cls.annotations == annotations;
 }
 
 Interned orElse(Interned text, std::string_view fallback) {
@@ -186,6 +195,7 @@ ClassPtr PodClasses::make(const api::Pod& pod, api::Annotations annotations) {
   cls->spec = pod.spec;
   cls->owners = pod.meta.owners;
   cls->ns = pod.meta.ns;
+  if (namesClaims(*pod.spec)) cls->podName = pod.meta.name;
   cls->labels = pod.meta.labels;
   cls->annotations = std::move(annotations);
   cls->priority = pod.spec->priority.value_or(0);

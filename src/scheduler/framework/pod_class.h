@@ -69,6 +69,7 @@ struct PodClass {
   api::Shared<api::PodSpec> spec;
   api::Shared<std::vector<api::OwnerReference>> owners;
   Interned ns;
+  api::Text podName;  // only when claims are named after the pod
   api::Labels labels;
   api::Annotations annotations;  // only those that plugins read
   int32_t priority = 0;

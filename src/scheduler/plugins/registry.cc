@@ -11,6 +11,7 @@
 #include "scheduler/plugins/numa/node_numa_resource.h"
 #include "scheduler/plugins/podtopologyspread/pod_topology_spread.h"
 #include "scheduler/plugins/schedulinghint/scheduling_hint.h"
+#include "scheduler/plugins/volumes/volumes.h"
 
 namespace mangrove::scheduler {
 
@@ -28,6 +29,11 @@ constexpr std::array kPlugins = {
     PluginEntry{"NodePorts", kPreFilter | kFilter, &makeNodePorts},
     PluginEntry{"NodeResourcesFit", kPreFilter | kFilter | kPreScore | kScore,
                 &makeNodeResourcesFit},
+    PluginEntry{"VolumeRestrictions", kPreFilter | kFilter, &makeVolumeRestrictions},
+    PluginEntry{"NodeVolumeLimits", kPreFilter | kFilter, &makeNodeVolumeLimits},
+    PluginEntry{"VolumeBinding", kPreFilter | kFilter | kReserve | kPreBind | kPostBind,
+                &makeVolumeBinding},
+    PluginEntry{"VolumeZone", kPreFilter | kFilter, &makeVolumeZone},
     PluginEntry{"PodTopologySpread", kPreFilter | kFilter | kPreScore | kScore,
                 &makePodTopologySpread},
     PluginEntry{"InterPodAffinity", kPreFilter | kFilter | kPreScore | kScore,

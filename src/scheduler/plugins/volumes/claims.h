@@ -1,0 +1,43 @@
+#pragma once
+// The claims of a pod and what stands behind them: the questions all volume plugins share.
+//
+// Pure functions of the storage objects; owner thread.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/framework/cluster.h"
+
+namespace mangrove::scheduler {
+
+// "ns/name" of every claim of the pod, ephemeral ones included.
+std::vector<std::string> claimsOf(const PodClass& cls);
+bool hasVolumes(const PodClass& cls);
+
+std::shared_ptr<const api::PersistentVolume> volumeOf(const Storage& storage,
+                                                      const std::string& claim);
+// nullptr: no class.
+std::shared_ptr<const api::StorageClass> classOf(const Storage& storage,
+                                                 const api::PersistentVolumeClaim& claim);
+bool isBound(const api::PersistentVolumeClaim& claim);
+// Waits until its pod has a node.
+bool waitsForPod(const Storage& storage, const api::PersistentVolumeClaim& claim);
+// The node a provisioner was told to use; "" when none.
+std::string selectedNode(const api::PersistentVolumeClaim& claim);
+
+bool reaches(const api::PersistentVolume& volume, const api::Node& node);
+// The smallest free volume that satisfies the claim on that node; nullptr when there is none.
+std::shared_ptr<const api::PersistentVolume> findStatic(const Storage& storage,
+                                                        const std::string& key,
+                                                        const api::PersistentVolumeClaim& claim,
+                                                        const api::Node& node);
+enum class Provision : uint8_t { kYes, kNotHere, kNoRoom };
+Provision canProvision(const Storage& storage, const api::PersistentVolumeClaim& claim,
+                       const api::Node& node);
+
+// Attachable volumes of a pod: (driver, handle), each once.
+std::vector<std::pair<std::string, std::string>> csiVolumes(const Storage& storage,
+                                                            const PodClass& cls);
+
+}  // namespace mangrove::scheduler

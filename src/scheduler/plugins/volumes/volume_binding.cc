@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "scheduler/framework/args.h"
+#include "scheduler/plugins/volumes/volume_base.h"
+#include "scheduler/plugins/volumes/volumes.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+constexpr uint32_t kWrongNode = 0, kNoVolume = 1, kNoRoom = 2, kLostVolume = 3;
+
+class VolumeBinding final : public VolumePlugin, public Transactional {
+ public:
+  using VolumePlugin::VolumePlugin;
+  std::string_view name() const override { return "VolumeBinding"; }
+  Transactional* transactional() override { return this; }
+
+  bool prepares() const override { return true; }
+  PodVerdict prepare(const PodPlan& plan, const api::Pod&) override {
+    if (!hasVolumes(*plan.cls)) return {};
+    const auto refuse = [](std::string reason) {
+      return PodVerdict::refuse(PodVerdict::Kind::kUnresolvable, std::move(reason));
+    };
+    for (const std::string& key : claimsOf(*plan.cls)) {
+      const std::string name = key.substr(key.find('/') + 1);
+      const auto claim = storage().claims.find(key);
+      if (!claim) return refuse(fmt::format("persistentvolumeclaim \"{}\" not found", name));
+      if (claim->meta.isDeleting())
+        return refuse(fmt::format("persistentvolumeclaim \"{}\" is being deleted", name));
+      if (claim->phase == "Lost")
+        return refuse(
+            fmt::format("persistentvolumeclaim \"{}\" bound to non-existent "
+                        "persistentvolume \"{}\"",
+                        name, claim->volumeName.view()));
+      if (!isBound(*claim) && !waitsForPod(storage(), *claim))
+        return refuse("pod has unbound immediate PersistentVolumeClaims");
+    }
+    return {};
+  }
+
+  std::vector<std::string> reasons(const PodPlan&, uint32_t why) const override {
+    switch (why) {
+      case kWrongNode:
+        return {"node(s) didn't match PersistentVolume's node affinity"};
+      case kNoRoom:
+        return {"node(s) did not have enough free storage"};
+      case kLostVolume:
+        return {"node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"};
+      default:
+        return {"node(s) didn't find available persistent volumes to bind"};
+    }
+  }
+
+  // ---- decisions
+  Result<> reserve(const Decision& decision) override {
+    if (!hasVolumes(*decision.plan.cls)) return {};
+    for (const std::string& key : claimsOf(*decision.plan.cls)) {
+      const auto claim = storage().claims.find(key);
+      if (!claim || isBound(*claim)) continue;
+      if (auto volume = findStatic(storage(), key, *claim, node(decision.row)))
+        cluster_.storage.promised[volume->meta.name.str()] = key;
+    }
+    return {};
+  }
+  void unreserve(const Decision& decision) override {
+    for (const std::string& key : claimsOf(*decision.pod->cls))
+      std::erase_if(cluster_.storage.promised,
+                    [&](const auto& promise) { return promise.second == key; });
+  }
+  void bound(const Decision& decision) override { unreserve(decision); }
+
+  // Static volumes are tied to their claims, provisioners are told the node; the binding waits
+  // until all claims are bound.
+  Result<> preBind(const Decision& decision, BindNotes& notes) override {
+    if (!hasVolumes(*decision.plan.cls)) return {};
+    for (const std::string& key : claimsOf(*decision.plan.cls)) {
+      const auto claim = storage().claims.find(key);
+      if (!claim || isBound(*claim)) continue;
+      VolumeNote note{key, claim->meta.uid.str(), "", ""};
+      for (const auto& [volume, promisedTo] : storage().promised)
+        if (promisedTo == key) note.volume = volume;
+      if (note.volume.empty()) note.selectedNode = node(decision.row).meta.name.str();
+      notes.volumes.push_back(std::move(note));
+    }
+    return {};
+  }
+
+ protected:
+  Verdict verdict(const PodClass& cls, Row row) const override {
+    for (const std::string& key : claimsOf(cls)) {
+      const auto claim = storage().claims.find(key);
+      if (!claim) continue;
+      if (isBound(*claim)) {
+        const auto volume = volumeOf(storage(), key);
+        if (!volume) return {Code::kUnresolvable, 0, kLostVolume};
+        if (!reaches(*volume, node(row))) return {Code::kUnresolvable, 0, kWrongNode};
+        continue;
+      }
+      if (const std::string selected = selectedNode(*claim); !selected.empty()) {
+        if (selected != node(row).meta.name.view()) return {Code::kUnresolvable, 0, kNoVolume};
+        continue;
+      }
+      if (findStatic(storage(), key, *claim, node(row))) continue;
+      const Provision answer = canProvision(storage(), *claim, node(row));
+      if (answer == Provision::kNotHere) return {Code::kUnresolvable, 0, kNoVolume};
+      if (answer == Provision::kNoRoom) return {Code::kUnresolvable, 0, kNoRoom};
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> makeVolumeBinding(const json::Value& value, PluginHandle handle) {
+  Args args(value, "VolumeBindingArgs");
+  args.only({"bindTimeoutSeconds", "shape"});
+  if (args.integer("bindTimeoutSeconds", 600) < 0)
+    args.complain("bindTimeoutSeconds: want 0 or more");
+  if (auto ok = args.done(); !ok) return pass(ok.error());
+  return std::make_unique<VolumeBinding>(handle.cluster);
+}
+
+}  // namespace mangrove::scheduler

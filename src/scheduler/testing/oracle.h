@@ -1,0 +1,29 @@
+#pragma once
+// Filter and score of Kubernetes' default plugins written down as plainly as possible: no caches,
+// no columns, every pod looked at for every node. Slow and obviously right; the engine is compared
+// with it node by node (oracle_test.cc). Test code.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/node.h"
+#include "api/pod.h"
+
+namespace mangrove::scheduler::oracle {
+
+struct World {
+  struct Place {
+    const api::Node* node;
+    std::vector<const api::Pod*> pods;
+  };
+  std::vector<Place> places;
+};
+
+// The first reason why not, by Kubernetes' order of plugins; "" when the pod fits.
+std::string refusal(const World& world, const api::Pod& pod, size_t place);
+// Plugin → 0..100 per feasible place, normalised; plugins that skip the pod are absent.
+std::map<std::string, std::vector<int64_t>> scores(const World& world, const api::Pod& pod,
+                                                   const std::vector<size_t>& feasible);
+
+}  // namespace mangrove::scheduler::oracle

@@ -1,0 +1,204 @@
+// Random clusters that change all the time: the engine's columns and counters against the plain
+// oracle, node by node, plugin by plugin. MANGROVE_ORACLE_PAIRS=100000 for the long form.
+#include "scheduler/testing/oracle.h"
+
+#include <cstdlib>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "scheduler/core/cycle.h"
+#include "scheduler/testing/lab.h"
+
+namespace mangrove::scheduler {
+namespace {
+
+std::string pick(Rng& rng, std::initializer_list<std::string_view> words) {
+  return std::string(*(words.begin() + rng.below(words.size())));
+}
+
+std::string randomNode(Rng& rng, size_t number) {
+  std::string labels = fmt::format(R"("kubernetes.io/hostname":"n{}")", number);
+  if (rng.chance(0.9))
+    labels += fmt::format(R"(,"topology.kubernetes.io/zone":"{}")", pick(rng, {"a", "b", "c"}));
+  if (rng.chance(0.5)) labels += fmt::format(R"(,"disk":"{}")", pick(rng, {"ssd", "hdd"}));
+  std::string taints;
+  if (rng.chance(0.3))
+    taints = fmt::format(R"({{"key":"{}","effect":"{}"}})", pick(rng, {"k", "l"}),
+                         pick(rng, {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+  return fmt::format(
+      R"({{"metadata":{{"name":"n{}","labels":{{{}}}}},"spec":{{"unschedulable":{},"taints":[{}]}},
+          "status":{{"allocatable":{{"cpu":"{}","memory":"{}Gi","pods":"{}"{}}}}}}})",
+      number, labels, rng.chance(0.05), taints, 1 + rng.below(8), 1 + rng.below(16),
+      1 + rng.below(12), rng.chance(0.3) ? R"(,"kubernetes.io/batch-cpu":"4000")" : "");
+}
+
+std::string randomTerm(Rng& rng) {
+  return fmt::format(R"({{"topologyKey":"{}","labelSelector":{{"matchLabels":{{"app":"{}"}}}}{}}})",
+                     pick(rng, {"kubernetes.io/hostname", "topology.kubernetes.io/zone", "disk"}),
+                     pick(rng, {"x", "y"}),
+                     rng.chance(0.3) ? R"(,"namespaces":["default","other"])" : "");
+}
+
+std::string randomAffinity(Rng& rng) {
+  std::string out;
+  for (auto kind : {"podAffinity", "podAntiAffinity"}) {
+    if (rng.chance(0.7)) continue;
+    if (rng.chance(0.5))
+      out += fmt::format(R"(,"{}":{{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}})", kind,
+                         randomTerm(rng));
+    else
+      out += fmt::format(
+          R"(,"{}":{{"preferredDuringSchedulingIgnoredDuringExecution":[
+              {{"weight":{},"podAffinityTerm":{}}}]}})",
+          kind, 1 + rng.below(100), randomTerm(rng));
+  }
+  if (rng.chance(0.25))
+    out += fmt::format(
+        R"(,"nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},
+            "preference":{{"matchExpressions":[{{"key":"disk","operator":"In","values":["{}"]}}]}}}}]}})",
+        1 + rng.below(100), pick(rng, {"ssd", "hdd"}));
+  return out.empty() ? "" : fmt::format(R"(,"affinity":{{{}}})", out.substr(1));
+}
+
+std::string randomSpread(Rng& rng) {
+  if (rng.chance(0.6)) return "";
+  return fmt::format(
+      R"(,"topologySpreadConstraints":[{{"maxSkew":{},"topologyKey":"{}","whenUnsatisfiable":"{}",
+          "nodeTaintsPolicy":"{}","labelSelector":{{"matchLabels":{{"app":"{}"}}}}}}])",
+      1 + rng.below(2),
+      pick(rng, {"kubernetes.io/hostname", "topology.kubernetes.io/zone", "disk"}),
+      pick(rng, {"DoNotSchedule", "ScheduleAnyway"}), pick(rng, {"Ignore", "Honor"}),
+      pick(rng, {"x", "y"}));
+}
+
+std::string randomPod(Rng& rng, size_t number) {
+  std::string spec;
+  if (rng.chance(0.2))
+    spec += fmt::format(R"(,"nodeSelector":{{"disk":"{}"}})", pick(rng, {"ssd", "hdd"}));
+  if (rng.chance(0.4))
+    spec += fmt::format(R"(,"tolerations":[{{"key":"{}","operator":"Exists"}}])",
+                        pick(rng, {"k", "l"}));
+  spec += randomSpread(rng) + randomAffinity(rng);
+  std::string requests;
+  if (rng.chance(0.8)) requests = fmt::format(R"("cpu":"{}m")", 100 * (1 + rng.below(20)));
+  if (rng.chance(0.7))
+    requests +=
+        fmt::format(R"({}"memory":"{}Mi")", requests.empty() ? "" : ",", 128 * (1 + rng.below(20)));
+  if (rng.chance(0.1))
+    requests += fmt::format(R"({}"kubernetes.io/batch-cpu":"500")", requests.empty() ? "" : ",");
+  const std::string ports =
+      rng.chance(0.1) ? fmt::format(R"(,"ports":[{{"hostPort":{}}}])", 80 + rng.below(2)) : "";
+  return fmt::format(
+      R"({{"metadata":{{"name":"p{}","namespace":"{}","labels":{{"app":"{}"}}}},"spec":{{
+          "schedulerName":"plain","preemptionPolicy":"Never",
+          "containers":[{{"name":"c","resources":{{"requests":{{{}}}}}{}}}]{}}}}})",
+      number, pick(rng, {"default", "other"}), pick(rng, {"x", "y", "z"}), requests, ports, spec);
+}
+
+class Comparison {
+ public:
+  explicit Comparison(uint64_t seed) : rng_(seed), lab_(config()) {
+    for (size_t i = 0; i < 3 + rng_.below(8); i++) lab_.node(randomNode(rng_, nodes_++));
+  }
+
+  void step() {
+    change();
+    const std::string text = randomPod(rng_, pods_++);
+    compare(text);
+    lab_.pod(text);
+    lab_.run();
+  }
+
+ private:
+  static SchedulerConfig config() {
+    SchedulerConfig out;
+    out.profiles.push_back(kubernetesProfile("plain"));
+    out.profiles[0].args["NodeResourcesFit"] = colocationProfile("").args["NodeResourcesFit"];
+    return out;
+  }
+
+  void change() {
+    if (rng_.chance(0.1)) lab_.node(randomNode(rng_, nodes_++));
+    if (rng_.chance(0.15)) lab_.node(randomNode(rng_, rng_.below(nodes_)));
+    if (rng_.chance(0.03)) lab_.removeNode(fmt::format("n{}", rng_.below(nodes_)));
+    for (int i = 0; i < 2; i++)
+      if (pods_ > 0 && rng_.chance(0.5)) {
+        const size_t number = rng_.below(pods_);
+        for (auto ns : {"default", "other"}) lab_.removePod(fmt::format("{}/p{}", ns, number));
+      }
+  }
+
+  oracle::World world(std::vector<Row>& rows) {
+    oracle::World out;
+    const NodeTable& table = lab_.cluster().table;
+    for (Row row = 0; row < table.rows(); row++) {
+      if (!table.live(row)) continue;
+      rows.push_back(row);
+      auto& place = out.places.emplace_back();
+      place.node = &table.node(row);
+      for (const PodPtr& pod : table.info(row).pods) place.pods.push_back(pod->pod.get());
+    }
+    return out;
+  }
+
+  void compare(const std::string& text) {
+    auto pod = std::make_shared<api::Pod>(*api::decodeText<api::Pod>(text));
+    pod->meta.uid = api::Uid("11111111-1111-4111-8111-111111111111");
+    const PodPtr info = lab_.cluster().makeInfo(pod);
+    Profile& profile = *lab_.engine().profiles()[0];
+    Cycle cycle(profile, lab_.cluster(), info);
+    ASSERT_TRUE(cycle.prepare());
+    std::vector<Row> rows;
+    const oracle::World plain = world(rows);
+    std::vector<Row> feasible = cycle.feasibleRows();
+    std::vector<size_t> expected;
+    for (size_t i = 0; i < rows.size(); i++) {
+      const std::string why = oracle::refusal(plain, *pod, i);
+      const bool fits = std::find(feasible.begin(), feasible.end(), rows[i]) != feasible.end();
+      ASSERT_EQ(fits, why.empty()) << plain.places[i].node->meta.name.view() << ": " << why << "\n"
+                                   << text;
+      if (fits) expected.push_back(i);
+    }
+    if (feasible.empty()) return;
+    feasible.clear();
+    for (size_t i : expected) feasible.push_back(rows[i]);
+    auto want = oracle::scores(plain, *pod, expected);
+    std::vector<int64_t> totals(feasible.size());
+    for (const auto& got : cycle.breakdown(feasible)) {
+      for (size_t i = 0; i < totals.size(); i++) totals[i] += got.weight * got.scores[i];
+      if (got.plugin == "ImageLocality") continue;
+      ASSERT_EQ(got.scores, want[std::string(got.plugin)]) << got.plugin << "\n" << text;
+      want.erase(std::string(got.plugin));
+    }
+    ASSERT_TRUE(want.empty()) << want.begin()->first << " was not scored\n" << text;
+    Cycle choice(profile, lab_.cluster(), info);
+    const auto placed = choice.run();
+    ASSERT_TRUE(placed.has_value()) << text;
+    const auto at = std::find(feasible.begin(), feasible.end(), placed->row);
+    ASSERT_NE(at, feasible.end()) << text;
+    if (feasible.size() == 1) return;
+    ASSERT_EQ(totals[static_cast<size_t>(at - feasible.begin())],
+              *std::max_element(totals.begin(), totals.end()))
+        << text;
+  }
+
+  Rng rng_;
+  Lab lab_;
+  size_t nodes_ = 0, pods_ = 0;
+};
+
+TEST(Oracle, agrees_on_every_node_and_plugin_while_the_cluster_changes) {
+  const char* wanted = std::getenv("MANGROVE_ORACLE_PAIRS");
+  const size_t pairs = wanted ? std::strtoull(wanted, nullptr, 10) : 3000;
+  constexpr size_t kSteps = 50;
+  for (size_t seed = 1; seed <= pairs / kSteps; seed++) {
+    Comparison comparison(seed);
+    for (size_t i = 0; i < kSteps && !testing::Test::HasFatalFailure(); i++) comparison.step();
+    if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace mangrove::scheduler
