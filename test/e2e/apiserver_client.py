@@ -1,4 +1,5 @@
 """What the API server's whole-binary tests share: a server as a child process, and a client that knows no mercy."""
+import atexit
 import http.client
 import json
 import os
@@ -15,6 +16,13 @@ class Server:
     def __init__(self, mangrove, directory, extra=()):
         self.mangrove, self.directory, self.extra = mangrove, directory, list(extra)
         self.port, self.process, self.log = 0, None, open(directory + ".log", "ab")
+        atexit.register(self.end)
+
+    def end(self):
+        """However the test ends, no server stays behind."""
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
     def launch(self):
         command = [self.mangrove, "apiserver", "--data-dir", self.directory, "--port", str(self.port), *self.extra]
