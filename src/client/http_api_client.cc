@@ -74,6 +74,9 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     net::ClientOptions http;
     http.base = *url;
     http.tls = *tls;
+    http.maxConnections = options.connections;
+    // A burst of answers frees many connections at once, and the next requests want them again.
+    http.maxIdle = http.maxConnections;
     http.userAgent = options.userAgent.empty() ? "mangrove/" MANGROVE_VERSION : options.userAgent;
     auto made = net::HttpClient::create(loop, std::move(http));
     if (!made) return made.error().in("{}", config.source);

@@ -35,7 +35,7 @@ class ClosedLoop {
   LoadResult run() {
     if (warm_ == 0) beginCounting();
     const int64_t first = std::min(plan_.inFlight, plan_.operations);
-    for (int64_t i = 0; i < first; ++i) next();
+    for (int64_t i = 0; i < first; ++i) next(*clients_[static_cast<size_t>(i) % clients_.size()]);
     std::unique_lock lock(mutex_);
     finished_.wait(lock, [this] { return answered_ == plan_.operations; });
     std::sort(result_.millis.begin(), result_.millis.end());
@@ -43,7 +43,9 @@ class ClosedLoop {
   }
 
  private:
-  void next() {
+  // Always with the client whose connection has just become free, so that none is closed as
+  // superfluous.
+  void next(ApiClient& client) {
     int64_t index;
     {
       std::lock_guard lock(mutex_);
@@ -51,12 +53,12 @@ class ClosedLoop {
       index = begun_++;
     }
     const MonoTime sent = realClock().mono();
-    ApiClient& client = *clients_[static_cast<size_t>(index) % clients_.size()];
-    client.submit(make_(index), [this, sent](Result<Reply> reply) { answered(sent, reply); });
+    client.submit(make_(index),
+                  [this, sent, &client](Result<Reply> reply) { answered(client, sent, reply); });
   }
 
-  void answered(MonoTime sent, const Result<Reply>& reply) {
-    next();
+  void answered(ApiClient& client, MonoTime sent, const Result<Reply>& reply) {
+    next(client);
     std::lock_guard lock(mutex_);
     answered_ += 1;
     if (!reply && result_.failed++ == 0) result_.firstFailure = reply.error().text();
