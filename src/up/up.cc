@@ -1,5 +1,6 @@
 #include "up/up.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 
@@ -8,6 +9,7 @@
 #include "apiserver/data_dir.h"
 #include "frame/version.h"
 #include "up/first_objects.h"
+#include "up/roles.h"
 
 namespace mangrove::up {
 
@@ -38,6 +40,8 @@ void UpRole::flags(frame::Flags& flags) {
             "listen beyond loopback, so that other machines can connect");
   flags.add("observe-only", observeOnly_, "run no pods; needs no root");
   flags.add("keep-pods", keepPods_, "leave the pods running when this process is told to stop");
+  flags.add("without", without_,
+            "roles to leave out: koord-manager, koord-scheduler, workload-controllers, koordlet");
   flags.add("node-name", runnerOptions_.nodeName,
             "name of this machine's Node; the host's by default");
   flags.add("cgroup-root", runnerOptions_.cgroupRoot,
@@ -55,7 +59,23 @@ Result<> UpRole::start(frame::RoleContext& context) {
   owner_ = &context.owner;
   if (auto ok = startServer(context); !ok) return ok;
   createFirstObjects(*client_, context.owner, {});
-  return observeOnly_ ? Result<>() : startRunner(context);
+  if (!observeOnly_)
+    if (auto ok = startRunner(context); !ok) return ok;
+  return startRoles(context);
+}
+
+Result<> UpRole::startRoles(frame::RoleContext& context) {
+  RolesOptions options;
+  if (runner_) options.node = runner_->nodeName();
+  options.stateDir = dataDir_ + "/agent";
+  for (auto& role : allRoles(options)) {
+    if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
+    auto mate = Mate::start(context.owner, embedded_->server(), context.clock, context.metrics,
+                            role.name, std::move(role.make));
+    if (!mate) return mate.error().in("{}", role.name);
+    mates_.push_back(std::move(*mate));
+  }
+  return {};
 }
 
 Result<> UpRole::startServer(frame::RoleContext& context) {
@@ -116,7 +136,20 @@ Result<> UpRole::startRunner(frame::RoleContext& context) {
   return {};
 }
 
+// Roles first, so that nobody brings back what ends; then the pods; then the server.
 void UpRole::stop(Fn stopped) {
+  stopRoles([this, stopped = std::move(stopped)]() mutable { stopRunner(std::move(stopped)); });
+}
+
+void UpRole::stopRoles(Fn stopped) {
+  if (mates_.empty()) return stopped();
+  mates_.back()->stop([this, stopped = std::move(stopped)]() mutable {
+    mates_.pop_back();
+    stopRoles(std::move(stopped));
+  });
+}
+
+void UpRole::stopRunner(Fn stopped) {
   if (!runner_) return stopServer(std::move(stopped));
   embedded_->setRunner(nullptr);
   // Pods end while the server still answers; then the runner, on its thread; then the server.

@@ -5,11 +5,13 @@
 //   UpRole role;
 //   return frame::runRole(role, args);
 //
-// Threads: the server lives on the role's owner thread; the runner has a thread of its own. SIGTERM
-// stops the pods, then the server; after a kill -9 the next start finds its pods and goes on.
+// Threads: the server lives on the role's owner thread; the runner and every other role have
+// threads of their own. SIGTERM stops the pods, then the server; after a kill -9 the next start
+// finds its pods and goes on.
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/embedded.h"
 #include "apiserver/http_front.h"
@@ -17,6 +19,7 @@
 #include "client/worker.h"
 #include "frame/role.h"
 #include "runtime/node/runner.h"
+#include "up/mate.h"
 
 namespace mangrove::up {
 
@@ -30,6 +33,9 @@ class UpRole final : public frame::Role {
  private:
   Result<> startServer(frame::RoleContext& context);
   Result<> startRunner(frame::RoleContext& context);
+  Result<> startRoles(frame::RoleContext& context);
+  void stopRunner(Fn stopped);
+  void stopRoles(Fn stopped);
   void stopServer(Fn stopped);
 
   std::string dataDir_ = "/var/lib/mangrove";
@@ -38,6 +44,7 @@ class UpRole final : public frame::Role {
   bool allowRemote_ = false;
   bool observeOnly_ = false;
   bool keepPods_ = false;
+  std::vector<std::string> without_;
   runtime::RunnerOptions runnerOptions_;
 
   Mailbox* owner_ = nullptr;
@@ -46,6 +53,7 @@ class UpRole final : public frame::Role {
   std::unique_ptr<apiserver::InProcessClient> client_;
   std::unique_ptr<client::Worker> runnerThread_;
   std::unique_ptr<runtime::Runner> runner_;  // lives and dies on runnerThread_
+  std::vector<std::unique_ptr<Mate>> mates_;
 };
 
 }  // namespace mangrove::up

@@ -174,6 +174,19 @@ Result<> Cgroups::remove(const std::string& path) const {
   return result;
 }
 
+void Cgroups::removeAll() const {
+  (void)remove(tierPath(api::KubeQos::kGuaranteed));
+  for (std::string path = parent_; !path.empty();) {
+    for (const auto& tree : trees_) {
+      const std::string dir = joined(tree.dir, path);
+      auto above = root_->dir(dir.substr(0, dir.rfind('/')));
+      if (above) ::unlinkat(above->fd(), dir.substr(dir.rfind('/') + 1).c_str(), AT_REMOVEDIR);
+    }
+    const size_t slash = path.rfind('/');
+    path = slash == std::string::npos ? "" : path.substr(0, slash);
+  }
+}
+
 bool Cgroups::exists(const std::string& path) const {
   auto there = root_->exists(joined(trees_.front().dir, path));
   return there && *there;

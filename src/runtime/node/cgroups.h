@@ -48,6 +48,8 @@ class Cgroups {
   // Removes it and everything below. kUnavailable while a process is still there.
   Result<> remove(const std::string& path) const;
   bool exists(const std::string& path) const;
+  // kubepods with its branches, and the parent when it holds nothing else.
+  void removeAll() const;
   // Pods that have a cgroup here: uid and path.
   std::vector<std::pair<std::string, std::string>> pods() const;
   // Of kubepods and its two branches, when the sum of requests has changed.

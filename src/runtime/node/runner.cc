@@ -193,9 +193,7 @@ void Runner::halt(Fn halted) {
   informer_.reset();
   halted_ = [this, halted = std::move(halted)]() mutable {
     network_.stop();
-    for (auto qos :
-         {api::KubeQos::kBurstable, api::KubeQos::kBestEffort, api::KubeQos::kGuaranteed})
-      (void)cgroups_.remove(cgroups_.tierPath(qos));
+    cgroups_.removeAll();
     halted();
   };
   if (workers_.empty()) return std::exchange(halted_, nullptr)();

@@ -1,0 +1,283 @@
+// The shells around the decisions, against files: cgroups in a fake tree, volumes, logs, addresses.
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/mailbox.h"
+#include "base/strings.h"
+#include "kernel/fake_root.h"
+#include "runtime/node/action.h"
+#include "runtime/node/cgroups.h"
+#include "runtime/node/config_source.h"
+#include "runtime/node/log_reader.h"
+#include "runtime/node/network.h"
+#include "runtime/node/node_object.h"
+#include "runtime/node/prober.h"
+#include "runtime/node/static_pods.h"
+#include "runtime/node/volumes.h"
+#include "runtime/shim/log_file.h"
+
+namespace mangrove::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using kernel::dir;
+using kernel::FakeRoot;
+using kernel::file;
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "runtime.XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string path;
+};
+
+std::string slurp(const std::string& path) {
+  return readFile(path).value_or("<" + path + " is not there>");
+}
+
+TEST(Cgroups, LaysOutVersionOneAsAKubelet) {
+  FakeRoot machine{dir("sys/fs/cgroup", dir("cpu,cpuacct", file("cgroup.procs", "")),
+                       dir("memory", file("cgroup.procs", "")),
+                       dir("unified", file("cgroup.procs", "")), dir("no-hierarchy"))};
+  const kernel::SysRoot root = machine.root();
+  auto cgroups = Cgroups::open(root, "/top");
+  ASSERT_TRUE(cgroups) << cgroups.error().text();
+  EXPECT_FALSE(cgroups->isV2());
+  const std::string pod = cgroups->podPath(api::KubeQos::kBurstable, "u1");
+  EXPECT_EQ(pod, "top/kubepods/burstable/podu1");
+  EXPECT_EQ(cgroups->podPath(api::KubeQos::kGuaranteed, "u2"), "top/kubepods/podu2");
+  EXPECT_EQ(cgroups->joinDirs(pod), (std::vector<std::string>{"sys/fs/cgroup/cpu,cpuacct/" + pod,
+                                                              "sys/fs/cgroup/memory/" + pod,
+                                                              "sys/fs/cgroup/unified/" + pod}));
+  // A kernel makes the files with the directory; here they are missing, which is an error.
+  EXPECT_FALSE(cgroups->make(pod, CgroupValues{256, 25000, kMiB * 64}));
+  machine.write("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.shares", "");
+  machine.write("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.cfs_period_us", "");
+  machine.write("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.cfs_quota_us", "");
+  machine.write("sys/fs/cgroup/memory/" + pod + "/memory.limit_in_bytes", "");
+  auto made = cgroups->make(pod, CgroupValues{256, 25000, kMiB * 64});
+  ASSERT_TRUE(made) << made.error().text();
+  EXPECT_EQ(machine.read("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.shares"), "256");
+  EXPECT_EQ(machine.read("sys/fs/cgroup/memory/" + pod + "/memory.limit_in_bytes"), "67108864");
+  EXPECT_TRUE(machine.exists("sys/fs/cgroup/unified/" + pod));
+  ASSERT_EQ(cgroups->pods().size(), 1u);
+  EXPECT_EQ(cgroups->pods()[0].first, "u1");
+}
+
+TEST(Cgroups, NamesWhatIsMissing) {
+  FakeRoot empty{dir("sys/fs/cgroup")};
+  const kernel::SysRoot root = empty.root();
+  auto cgroups = Cgroups::open(root, "");
+  ASSERT_FALSE(cgroups);
+  EXPECT_NE(cgroups.error().text().find("cpu and memory controllers"), std::string::npos);
+}
+
+TEST(Volumes, FilesChangeAtOnce) {
+  Folder folder;
+  const std::string v = folder.path + "/v";
+  const WallTime t = *parseTime("2026-03-01T12:00:00Z");
+  ASSERT_TRUE(*writeFiles(v, {{"a", {"1", std::nullopt}}, {"sub/b", {"2", 0600}}}, 0644, t));
+  EXPECT_EQ(slurp(v + "/a"), "1");
+  EXPECT_EQ(slurp(v + "/sub/b"), "2");
+  EXPECT_EQ(fs::status(v + "/sub/b").permissions(), static_cast<fs::perms>(0600));
+  EXPECT_FALSE(*writeFiles(v, {{"a", {"1", std::nullopt}}, {"sub/b", {"2", 0600}}}, 0644, t));
+  ASSERT_TRUE(*writeFiles(v, {{"a", {"3", std::nullopt}}}, 0644, t + std::chrono::seconds(1)));
+  EXPECT_EQ(slurp(v + "/a"), "3");
+  EXPECT_FALSE(fs::exists(v + "/sub/b"));
+}
+
+TEST(Volumes, ItemsChooseKeys) {
+  const std::map<std::string, std::string> data{{"a", "1"}, {"b", "2"}};
+  EXPECT_EQ(selectItems(data, {}, false, "x")->size(), 2u);
+  auto some = selectItems(data, {{"a", "dir/file", 0400}}, false, "x");
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->at("dir/file").bytes, "1");
+  EXPECT_EQ(some->at("dir/file").mode, 0400);
+  EXPECT_FALSE(selectItems(data, {{"none", "p", {}}}, false, "configmap \"x\""));
+  EXPECT_TRUE(selectItems(data, {{"none", "p", {}}}, true, "x")->empty());
+  EXPECT_FALSE(selectItems(data, {{"a", "../p", {}}}, false, "x"));
+}
+
+TEST(Logs, AreTurnedOver) {
+  Folder folder;
+  VirtualClock clock(*parseTime("2026-03-01T12:00:00Z"));
+  LogFile log(folder.path + "/0.log", 200, 3, clock);
+  ASSERT_TRUE(log.open());
+  for (int i = 0; i < 20; ++i) {
+    log.write(i % 2 == 1, "line " + std::to_string(i) + "\n");
+    clock.advance(std::chrono::milliseconds(1));
+  }
+  log.write(false, "no end");
+  log.finish();
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path)) {
+    ++files;
+    EXPECT_LE(entry.file_size(), 300u);
+  }
+  EXPECT_EQ(files, 3u);
+  EXPECT_NE(slurp(folder.path + "/0.log").find("F no end\n"), std::string::npos);
+}
+
+TEST(Logs, LongLinesAreCut) {
+  Folder folder;
+  VirtualClock clock;
+  LogFile log(folder.path + "/0.log", 1 << 20, 3, clock);
+  ASSERT_TRUE(log.open());
+  log.write(false, std::string(20000, 'x') + "\n");
+  const std::string text = slurp(folder.path + "/0.log");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_NE(text.find(" P xxx"), std::string::npos);
+}
+
+class LogReading : public ::testing::Test {
+ protected:
+  LogReading() {
+    std::ofstream old(folder_.path + "/0.log.20260301-110000"), now(path());
+    old << "2026-03-01T11:00:00.000000000Z stdout F one\n";
+    now << "2026-03-01T12:00:00.000000000Z stderr F two\n"
+        << "2026-03-01T12:00:01.000000000Z stdout P th\n"
+        << "2026-03-01T12:00:01.000000000Z stdout F ree\n"
+        << "damaged\n";
+  }
+  std::string path() const { return folder_.path + "/0.log"; }
+  std::string read(const frame::LogOptions& options) {
+    auto source = openLog(path(), options, clock_, home_, [] { return false; });
+    std::string all;
+    for (bool more = true; more;) {
+      source->read([&](Result<std::string> got) {
+        more = got && !got->empty();
+        if (more) all += *got;
+      });
+      home_.drain();
+    }
+    return all;
+  }
+  Folder folder_;
+  VirtualClock clock_;
+  Mailbox home_;
+};
+
+TEST_F(LogReading, Options) {
+  EXPECT_EQ(read({}), "one\ntwo\nthree\n");
+  frame::LogOptions options;
+  options.tailLines = 2;
+  EXPECT_EQ(read(options), "three\n") << "pieces count as lines";
+  options.tailLines = 0;
+  EXPECT_EQ(read(options), "");
+  options = {};
+  options.since = *parseTime("2026-03-01T12:00:00Z");
+  EXPECT_EQ(read(options), "two\nthree\n");
+  options = {};
+  options.timestamps = true;
+  EXPECT_EQ(read(options),
+            "2026-03-01T11:00:00.000000000Z one\n"
+            "2026-03-01T12:00:00.000000000Z two\n"
+            "2026-03-01T12:00:01.000000000Z three\n");
+  options = {};
+  options.limit = Bytes{5};
+  EXPECT_EQ(read(options), "one\nt");
+  options = {};
+  options.stream = "Stderr";
+  EXPECT_EQ(read(options), "two\n");
+}
+
+TEST_F(LogReading, FollowsWhatComesUntilTheRunEnds) {
+  frame::LogOptions options;
+  options.follow = true;
+  options.tailLines = 0;
+  bool running = true;
+  auto source = openLog(path(), options, clock_, home_, [&] { return running; });
+  std::optional<std::string> got;
+  auto next = [&] {
+    got.reset();
+    source->read([&](Result<std::string> piece) { got = *piece; });
+    home_.drain();
+  };
+  next();
+  EXPECT_FALSE(got);
+  std::ofstream(path(), std::ios::app) << "2026-03-01T12:00:02.000000000Z stdout F four\n";
+  clock_.advance(std::chrono::milliseconds(100));
+  home_.drain();
+  EXPECT_EQ(got, "four\n");
+  fs::rename(path(), path() + ".20260301-120003");
+  std::ofstream(path()) << "2026-03-01T12:00:03.000000000Z stdout F five\n";
+  next();
+  EXPECT_EQ(got, "five\n");
+  running = false;
+  next();
+  EXPECT_EQ(got, "");
+}
+
+TEST(Addresses, AreKeptPerPod) {
+  Folder folder;
+  Network network({"none0", "10.9.8.0/29", folder.path});
+  // Without rights there is no bridge; addresses are given out all the same.
+  if (auto ok = network.start(); !ok) GTEST_SKIP() << ok.error().text();
+  auto a = network.allocate("a"), b = network.allocate("b");
+  ASSERT_TRUE(a && b);
+  EXPECT_NE(a->address, b->address);
+  EXPECT_EQ(a->gateway, "10.9.8.1");
+  EXPECT_EQ(a->mask, "255.255.255.248");
+  EXPECT_EQ(network.allocate("a")->address, a->address);
+  for (const char* more : {"c", "d", "e"}) EXPECT_TRUE(network.allocate(more)) << more;
+  EXPECT_FALSE(network.allocate("f")) << "five addresses beside the gateway";
+  network.release("a");
+  EXPECT_TRUE(network.allocate("f"));
+  for (const char* uid : {"b", "c", "d", "e", "f"}) network.release(uid);
+  network.stop();
+  Network wrong({"none0", "10.9.8.0", folder.path});
+  EXPECT_FALSE(wrong.start());
+}
+
+TEST(Probes, CountInARow) {
+  ProbeCount count;
+  EXPECT_FALSE(count.failed(3));
+  EXPECT_FALSE(count.failed(3));
+  EXPECT_TRUE(count.passed(1));
+  EXPECT_FALSE(count.failed(3));
+  EXPECT_FALSE(count.failed(3));
+  EXPECT_TRUE(count.failed(3));
+  EXPECT_FALSE(count.passed(2));
+  EXPECT_TRUE(count.passed(2));
+  EXPECT_TRUE(isHealthyStatus(200) && isHealthyStatus(302) && !isHealthyStatus(404));
+}
+
+TEST(StaticPods, AreBoundAndMarked) {
+  auto pod =
+      staticPod("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: []}", "n1");
+  ASSERT_TRUE(pod) << pod.error().text();
+  EXPECT_EQ(pod->name, "web-n1");
+  EXPECT_EQ(pod->ns, "default");
+  EXPECT_EQ(json::Value(pod->body).at("spec").at("nodeName"), "n1");
+  EXPECT_EQ(
+      json::Value(pod->body).at("metadata").at("annotations").at("kubernetes.io/config.source"),
+      "file");
+  EXPECT_FALSE(staticPod("kind: Service", "n1"));
+  EXPECT_FALSE(staticPod("{", "n1"));
+}
+
+TEST(NodeObject, HasWhatSchedulersRead) {
+  FakeRoot machine{file("proc/meminfo", "MemTotal:       2048 kB\nMemFree: 1 kB\n"),
+                   file("etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian 12\"\n")};
+  const kernel::SysRoot root = machine.root();
+  auto facts = readMachine(root, "/", "n1", "1.2");
+  ASSERT_TRUE(facts) << facts.error().text();
+  EXPECT_EQ(facts->memory, kMiB * 2);
+  EXPECT_EQ(facts->osImage, "Debian 12");
+  const WallTime now = *parseTime("2026-03-01T12:00:00Z");
+  const json::Value status = nodeStatus(*facts, now, now);
+  EXPECT_EQ(status.at("status").at("capacity").at("memory"), "2048Ki");
+  EXPECT_EQ(status.at("status").at("conditions").at(3).at("type"), "Ready");
+  EXPECT_EQ(
+      json::Value(nodeObject(*facts)).at("metadata").at("labels").at("kubernetes.io/hostname"),
+      "n1");
+}
+
+}  // namespace
+}  // namespace mangrove::runtime

@@ -1,0 +1,123 @@
+#include "up/roles.h"
+
+#include "agent/agent.h"
+#include "client/event_recorder.h"
+#include "manager/manager.h"
+#include "scheduler/core/scheduler.h"
+#include "workloads/workloads.h"
+
+namespace mangrove::up {
+
+namespace {
+
+class ManagerMate final : public MateRole {
+ public:
+  explicit ManagerMate(MateHouse& house)
+      : events_(house.client, house.home, house.clock, {.component = "koordinator-manager"}),
+        manager_({.client = &house.client,
+                  .owner = &house.owner,
+                  .home = &house.home,
+                  .clock = &house.clock,
+                  .metrics = &house.metrics,
+                  .events = &events_},
+                 {}) {}
+  Result<> start() override {
+    manager_.start();
+    manager_.lead();  // there is only one
+    return {};
+  }
+  void stop(Fn done) override { manager_.yield(std::move(done)); }
+
+ private:
+  client::EventRecorder events_;
+  manager::Manager manager_;
+};
+
+class SchedulerMate final : public MateRole {
+ public:
+  explicit SchedulerMate(MateHouse& house) : house_(house) {}
+  Result<> start() override {
+    auto made = scheduler::Scheduler::make(
+        {house_.client, house_.clock, house_.owner, house_.home, house_.metrics,
+         scheduler::defaultConfig({"koord-scheduler", "default-scheduler"})});
+    if (!made) return pass(made.error());
+    scheduler_ = std::move(*made);
+    scheduler_->start();
+    scheduler_->setActive(true);
+    return {};
+  }
+  void stop(Fn done) override { scheduler_->stop(std::move(done)); }
+
+ private:
+  MateHouse& house_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+};
+
+class WorkloadsMate final : public MateRole {
+ public:
+  explicit WorkloadsMate(MateHouse& house)
+      : workloads_({.client = &house.client,
+                    .owner = &house.owner,
+                    .home = &house.home,
+                    .clock = &house.clock,
+                    .metrics = &house.metrics}) {}
+  Result<> start() override {
+    workloads_.start();
+    return {};
+  }
+  void stop(Fn done) override { workloads_.stop(std::move(done)); }
+
+ private:
+  workloads::Workloads workloads_;
+};
+
+class AgentMate final : public MateRole {
+ public:
+  AgentMate(MateHouse& house, RolesOptions options) : house_(house), options_(std::move(options)) {}
+  Result<> start() override {
+    agent::AgentOptions options;
+    options.node = options_.node;
+    options.machine = agent::liveMachine();
+    options.machine.driver = kernel::CgroupDriver::kCgroupfs;  // as the node runner lays them out
+    options.historyDir = options_.stateDir;
+    auto made = agent::Agent::make(
+        {house_.client, house_.clock, house_.owner, house_.home, house_.metrics, external_},
+        std::move(options));
+    if (!made) return pass(made.error());
+    agent_ = std::move(*made);
+    agent_->start();
+    return {};
+  }
+  void stop(Fn done) override {
+    agent_->stop();
+    done();
+  }
+
+ private:
+  MateHouse& house_;
+  const RolesOptions options_;
+  Registry external_;
+  std::unique_ptr<agent::Agent> agent_;
+};
+
+}  // namespace
+
+std::vector<NamedMate> allRoles(const RolesOptions& options) {
+  std::vector<NamedMate> roles;
+  roles.push_back({"koord-manager", [](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<ManagerMate>(house);
+                   }});
+  roles.push_back({"koord-scheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<SchedulerMate>(house);
+                   }});
+  roles.push_back({"workload-controllers", [](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<WorkloadsMate>(house);
+                   }});
+  if (options.node.empty()) return roles;
+  roles.push_back({"koordlet", [options](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<AgentMate>(house, options);
+                   }});
+  return roles;
+}
+
+}  // namespace mangrove::up

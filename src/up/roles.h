@@ -1,0 +1,24 @@
+#pragma once
+// The roles of a cluster's control plane and node, in one process: manager, scheduler, workload
+// controllers and agent, each as a Mate.
+
+#include <string>
+#include <vector>
+
+#include "up/mate.h"
+
+namespace mangrove::up {
+
+struct RolesOptions {
+  std::string node;      // of the agent; "": no agent
+  std::string stateDir;  // of the agent's history
+};
+
+struct NamedMate {
+  std::string name;
+  MakeMate make;
+};
+// In the order in which they are started; they end in reverse.
+std::vector<NamedMate> allRoles(const RolesOptions& options);
+
+}  // namespace mangrove::up
