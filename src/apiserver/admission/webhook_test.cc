@@ -262,8 +262,9 @@ TEST_F(WebhookTest, ServicesMustBeOnThisMachine) {
 
 TEST_F(WebhookTest, ConditionsThatCannotBeEvaluatedAreRefused) {
   auto refused =
-      configure("mutatingwebhookconfigurations", "m",
-                hook("a", "/x", R"(,"matchConditions":[{"name":"c","expression":"true"}])"));
+      ask("POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+          R"({"metadata":{"name":"m"},"webhooks":[)" +
+              hook("a", "/x", R"(,"matchConditions":[{"name":"c","expression":"true"}])") + "]}");
   EXPECT_EQ(refused.status, 403);
   EXPECT_NE(refused.body.find("matchConditions are CEL"), std::string::npos) << refused.body;
 }

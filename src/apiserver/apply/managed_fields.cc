@@ -50,7 +50,8 @@ void writeEntries(json::Object& object, Entries entries) {
   std::erase_if(entries, [](const Entry& e) { return e.fields.empty(); });
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     if (a.operation != b.operation) return a.operation == kApply;
-    return std::tie(a.time, a.manager) < std::tie(b.time, b.manager);
+    return std::tie(a.time, a.manager, a.apiVersion, a.subresource) <
+           std::tie(b.time, b.manager, b.apiVersion, b.subresource);
   });
   json::Array list;
   for (const Entry& e : entries) {
@@ -180,8 +181,7 @@ void mergeOldest(Entries& entries) {
 
 void trackUpdate(const Schema& schema, const json::Object* old, json::Object& object,
                  const Manager& manager) {
-  const json::Object zero = old ? json::Object() : zeroObject(schema);
-  const json::Object& before = old ? *old : zero;
+  const json::Object& before = old ? *old : zeroObject(schema);
   const bool reset = wantsReset(object);
   Entries entries = entriesFor(before, object, manager);
   FieldSet changed = changedFields(schema, before, object);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_map>
 
 #include "apiserver/core/object.h"
 
@@ -223,12 +224,14 @@ FieldSet gone(const Schema& schema, const json::Value& old, const json::Value& n
   return set;
 }
 
+json::Object zeroMembers(const Schema& schema);
+
 // nullopt: a field of this type is not there until somebody sets it.
 std::optional<json::Value> zeroValue(const Schema& schema) {
   switch (schema.type) {
     case Type::kObject:
       if (schema.values) return std::nullopt;
-      return json::Value(zeroObject(schema));
+      return json::Value(isBuiltIn(schema) ? zeroMembers(schema) : json::Object());
     case Type::kArray:
       return json::Array();
     case Type::kString:
@@ -240,6 +243,15 @@ std::optional<json::Value> zeroValue(const Schema& schema) {
     default:
       return std::nullopt;
   }
+}
+
+json::Object zeroMembers(const Schema& schema) {
+  json::Object zero;
+  for (const Field& field : schema.fields) {
+    if (!field.isAlwaysThere && !field.required) continue;
+    if (auto value = zeroValue(*field.schema)) zero[field.name] = std::move(*value);
+  }
+  return zero;
 }
 
 const json::Value* valueAt(const Schema& schema, const json::Value& parent,
@@ -345,14 +357,13 @@ FieldSet goneFields(const Schema& schema, const json::Object& old, const json::O
   return set;
 }
 
-json::Object zeroObject(const Schema& schema) {
-  json::Object zero;
-  if (!isBuiltIn(schema)) return zero;
-  for (const Field& field : schema.fields) {
-    if (!field.isAlwaysThere && !field.required) continue;
-    if (auto value = zeroValue(*field.schema)) zero[field.name] = std::move(*value);
-  }
-  return zero;
+const json::Object& zeroObject(const Schema& schema) {
+  static const json::Object kNothing;
+  if (!isBuiltIn(schema)) return kNothing;
+  // Schemas of built-in kinds live for ever, and every create asks.
+  thread_local std::unordered_map<const Schema*, json::Object> known;
+  const auto at = known.find(&schema);
+  return at != known.end() ? at->second : known.emplace(&schema, zeroMembers(schema)).first->second;
 }
 
 FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,

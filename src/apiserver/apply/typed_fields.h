@@ -19,7 +19,7 @@ FieldSet withEveryNode(FieldSet set);
 FieldSet nodesOf(const Schema& schema, const json::Object& object);
 // What an object of this kind has before anybody set a field: the members that are always there,
 // empty. A new object is compared with it.
-json::Object zeroObject(const Schema& schema);
+const json::Object& zeroObject(const Schema& schema);
 // Paths of `now` whose value is new or differs from `old`; what is new is named with every node in
 // it.
 FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now);

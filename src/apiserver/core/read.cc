@@ -24,8 +24,13 @@ namespace {
 // was replaced.
 Outcome<> notAhead(const Context& context, const std::optional<store::Revision>& wanted) {
   if (!wanted || *wanted <= context.store.revision()) return {};
-  Answer a = answer::timeout(fmt::format("Too large resource version: {}, current: {}", wanted->v,
-                                         context.store.revision().v));
+  // Informers know the cause and start over from whatever version there is.
+  const json::Object cause{{"reason", "ResourceVersionTooLarge"},
+                           {"message", "Too large resource version"}};
+  Answer a = answer::status(504, "Timeout",
+                            fmt::format("Timeout: Too large resource version: {}, current: {}",
+                                        wanted->v, context.store.revision().v),
+                            json::Object{{"causes", json::Array{cause}}, {"retryAfterSeconds", 1}});
   a.retryAfterSeconds = 1;
   return refuse(std::move(a));
 }
@@ -34,9 +39,14 @@ Outcome<size_t> limitParameter(const RequestInfo& info) {
   const std::string_view text = info.parameter("limit");
   if (text.empty()) return 0;
   auto number = parseInt<int64_t>(text);
-  if (!number || *number < 0)
-    return refuse(answer::badRequest(fmt::format("limit '{}': want a number from 0 on", text)));
-  return static_cast<size_t>(*number);
+  if (!number) return refuse(answer::badRequest(fmt::format("limit '{}': want a number", text)));
+  return *number < 0 ? 0 : static_cast<size_t>(*number);
+}
+
+Answer forbiddenMatch(std::string_view why) {
+  FieldErrors errors;
+  errors.forbidden(FieldPath("resourceVersionMatch"), why);
+  return answer::invalid("meta.k8s.io", "ListOptions", "", errors);
 }
 
 // resourceVersionMatch decides what resourceVersion means; most combinations are refused by
@@ -46,16 +56,18 @@ Outcome<> applyVersion(const Context& context, const RequestInfo& info, store::Q
   auto revision = revisionParameter(info);
   if (!revision) return tl::unexpected(revision.error());
   if (!match.empty() && match != "Exact" && match != "NotOlderThan") {
-    return refuse(answer::badRequest(
-        fmt::format("resourceVersionMatch '{}': want Exact or NotOlderThan", match)));
+    FieldErrors errors;
+    errors.notSupported(FieldPath("resourceVersionMatch"), json::Value(match),
+                        {"Exact", "NotOlderThan", ""});
+    return refuse(answer::invalid("meta.k8s.io", "ListOptions", "", errors));
   }
   if (!match.empty() && !info.has("resourceVersion")) {
     return refuse(
-        answer::badRequest("resourceVersionMatch is forbidden unless resourceVersion is provided"));
+        forbiddenMatch("resourceVersionMatch is forbidden unless resourceVersion is provided"));
   }
   if (match == "Exact" && !*revision) {
     return refuse(
-        answer::badRequest("resourceVersionMatch 'Exact' is forbidden for resourceVersion \"0\""));
+        forbiddenMatch("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
   }
   if (query.from) return {};
   if (auto ok = notAhead(context, *revision); !ok) return ok;

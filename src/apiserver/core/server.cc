@@ -59,7 +59,7 @@ class Server::Impl {
       return answer::methodNotAllowed(
           "the server does not allow this method on the requested resource");
     if (namespaced && info.ns.empty() && single)
-      return answer::badRequest("a namespace is needed: /namespaces/NAME/" + info.resource);
+      return answer::methodNotAllowed("a namespace is needed: /namespaces/NAME/" + info.resource);
     if (!namespaced && !info.ns.empty() && info.resource != "namespaces")
       return answer::noSuchPath(info.path);
     return std::nullopt;

@@ -151,10 +151,14 @@ TEST_F(ServerTest, RefusesWithTheStatusKubernetesGives) {
            {"POST", kMaps, R"({"metadata":{"name":"a","resourceVersion":"1"}})", 400, "BadRequest"},
            {"POST", "/api/v1/namespaces/d/configmaps?fieldValidation=Strict",
             R"({"metadata":{"name":"a"},"dta":{}})", 400, "BadRequest"},
-           {"POST", "/api/v1/configmaps", R"({"metadata":{"name":"a"}})", 400, "BadRequest"},
+           {"POST", "/api/v1/configmaps", R"({"metadata":{"name":"a"}})", 405, "MethodNotAllowed"},
            {"GET", "/api/v1/configmaps?labelSelector=a%3D%3D%3D", "", 400, "BadRequest"},
            {"GET", "/api/v1/configmaps?fieldSelector=data.x%3Dy", "", 400, "BadRequest"},
-           {"GET", "/api/v1/configmaps?limit=-1", "", 400, "BadRequest"},
+           {"GET", "/api/v1/configmaps?limit=x", "", 400, "BadRequest"},
+           {"GET", "/api/v1/configmaps?resourceVersionMatch=Exact", "", 422, "Invalid"},
+           {"GET", "/api/v1/configmaps?resourceVersion=999999", "", 504, "Timeout"},
+           {"PUT", "/api/v1/namespaces/default/configmaps", "{}", 405, "MethodNotAllowed"},
+           {"POST", "/api/v1/namespaces/default/configmaps/a", "{}", 405, "MethodNotAllowed"},
            {"GET", "/api/v1/configmaps?resourceVersion=999999", "", 504, "Timeout"},
        }) {
     auto answer = ask(row.method, row.target, row.body);

@@ -32,7 +32,10 @@ Outcome<Start> startOf(const RequestInfo& info) {
   if (!revision) return tl::unexpected(revision.error());
   if (!info.has("sendInitialEvents")) return Start{*revision, !*revision, false};
   if (info.parameter("resourceVersionMatch") != "NotOlderThan") {
-    return refuse(answer::badRequest("sendInitialEvents needs resourceVersionMatch=NotOlderThan"));
+    FieldErrors errors;
+    errors.forbidden(FieldPath("resourceVersionMatch"),
+                     "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+    return refuse(answer::invalid("meta.k8s.io", "ListOptions", "", errors));
   }
   const bool wanted = info.flag("sendInitialEvents");
   if (!wanted) return Start{*revision, false, false};

@@ -341,6 +341,16 @@ class Update final : public Write {
   json::Value sent_;
 };
 
+// The patch was readable, what it makes of the object is not: 422, as for other bad values.
+Answer asPatchFailure(const Answer& refusal) {
+  auto body = refusal.status == 400 ? json::parse(refusal.body) : Result<json::Value>(nullptr);
+  if (!body || !body->is_object()) return refusal;
+  const std::string why(textAt(body->get_object(), "message"));
+  json::Object cause{{"reason", "FieldValueInvalid"}, {"message", why}, {"field", "patch"}};
+  return answer::status(422, "Invalid", "patch: Invalid value: " + why,
+                        json::Object{{"causes", json::Array{std::move(cause)}}});
+}
+
 class PatchWrite final : public Write {
  public:
   using Write::Write;
@@ -361,7 +371,7 @@ class PatchWrite final : public Write {
     auto object = patched(patch_, *resource_, *current);
     if (!object) return object;
     if (auto ok = normalise(call_.info, *resource_, *object, warnings_); !ok)
-      return tl::unexpected(ok.error());
+      return refuse(asPatchFailure(ok.error()));
     return finishUpdate(std::move(*object), *current);
   }
 

@@ -43,13 +43,15 @@ void validateOwners(const Inspect& meta) {
     meta.invalid("ownerReferences", "only one reference can have controller set to true");
 }
 
-// Standard finalizers have no prefix; everybody else's must, so that they do not meet.
-void validateFinalizers(const Inspect& meta) {
+// Standard finalizers have no prefix; everybody else's must, so that they do not meet. Extensions
+// have their own tradition.
+void validateFinalizers(const KindInfo& kind, const Inspect& meta) {
+  const bool isFree = kind.isCustom || kind.group == "apiextensions.k8s.io";
   meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath& at) {
     std::string_view name = value.is_string() ? std::string_view(value.get_string()) : "";
     bool isStandard = name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
     std::string trouble = isStandard ? "" : api::labelKeyTrouble(name);
-    if (trouble.empty() && !isStandard && name.find('/') == std::string_view::npos)
+    if (trouble.empty() && !isStandard && !isFree && name.find('/') == std::string_view::npos)
       trouble = "name is neither a standard finalizer name nor is it fully qualified";
     if (!trouble.empty()) meta.errors().invalid(at, value, trouble);
   });
@@ -114,7 +116,7 @@ void validateMeta(const KindInfo& kind, const json::Object& object, FieldErrors&
   meta.notNegative("generation");
   validateLabels(meta.map("labels"), meta.at().child("labels"), errors);
   validateAnnotations(meta);
-  validateFinalizers(meta);
+  validateFinalizers(kind, meta);
   validateOwners(meta);
 }
 

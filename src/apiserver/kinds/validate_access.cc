@@ -32,6 +32,8 @@ void checkSubject(const Inspect& subject, bool isNamespaced) {
   if (kind == "ServiceAccount") {
     if (!group.empty()) subject.notSupported("apiGroup", {""});
     if (!isNamespaced || subject.has("namespace")) subject.wants("namespace");
+    if (!subject.text("name").empty())
+      subject.check("name", subdomainTrouble(subject.text("name")));
   } else if (kind == "User" || kind == "Group") {
     if (group != "rbac.authorization.k8s.io")
       subject.notSupported("apiGroup", {"rbac.authorization.k8s.io"});

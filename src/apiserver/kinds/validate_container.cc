@@ -1,4 +1,5 @@
 // One container: name, image, ports, environment, mounts, amounts.
+#include <algorithm>
 #include <set>
 
 #include <fmt/core.h>
@@ -31,6 +32,29 @@ void checkPorts(const Inspect& container, bool hostNetwork) {
 constexpr std::string_view kEnvSources[] = {"fieldRef", "resourceFieldRef", "configMapKeyRef",
                                             "secretKeyRef", "fileKeyRef"};
 
+constexpr std::string_view kEnvPaths[] = {"metadata.name",
+                                          "metadata.namespace",
+                                          "metadata.uid",
+                                          "spec.nodeName",
+                                          "spec.serviceAccountName",
+                                          "status.hostIP",
+                                          "status.hostIPs",
+                                          "status.podIP",
+                                          "status.podIPs"};
+
+// A misspelt path would only show when the container starts, as a failure nobody understands.
+void checkEnvPath(const Inspect& field) {
+  const std::string_view path = field.text("fieldPath");
+  const bool isEntry =
+      (path.starts_with("metadata.labels['") || path.starts_with("metadata.annotations['")) &&
+      path.ends_with("']");
+  const bool isKnown =
+      std::find(std::begin(kEnvPaths), std::end(kEnvPaths), path) != std::end(kEnvPaths);
+  if (!isEntry && !isKnown)
+    field.invalid("fieldPath",
+                  fmt::format("error converting fieldPath: field label not supported: {}", path));
+}
+
 void checkEnvSource(const Inspect& variable) {
   if (!variable.has("valueFrom")) return;
   if (!variable.text("value").empty())
@@ -45,7 +69,7 @@ void checkEnvSource(const Inspect& variable) {
   if (count > 1)
     variable.invalid("valueFrom", "may not have more than one field specified at a time");
   Inspect field = source.child("fieldRef");
-  if (source.has("fieldRef")) field.wants("fieldPath");
+  if (source.has("fieldRef") && field.wants("fieldPath")) checkEnvPath(field);
   for (std::string_view key : {"configMapKeyRef", "secretKeyRef"}) {
     if (!source.has(key)) continue;
     Inspect reference = source.child(key);

@@ -179,6 +179,9 @@ void validateIngress(const json::Object& object, FieldErrors& errors) {
     errors.invalid(spec.at(), spec.object(),
                    "either `defaultBackend` or `rules` must be specified");
   spec.each("rules", [](const Inspect& rule) {
+    std::string_view host = rule.text("host");
+    if (host.starts_with("*.")) host.remove_prefix(2);
+    if (!host.empty()) rule.check("host", subdomainTrouble(host));
     Inspect http = rule.child("http");
     if (rule.has("http") && http.wantsSome("paths")) http.each("paths", checkIngressPath);
   });

@@ -76,7 +76,7 @@ constexpr RowCase kRowCases[] = {
     {R"({apiVersion: v1, kind: ConfigMap, data: {a: "1", b: "2"}, binaryData: {c: AA==}})",
      R"(["x",3,"5m"])"},
     {"{apiVersion: v1, kind: Secret, type: Opaque, data: {a: AA==}}", R"(["x","Opaque",1,"5m"])"},
-    {"{apiVersion: v1, kind: ServiceAccount, secrets: [{name: s}]}", R"(["x",1,"5m"])"},
+    {"{apiVersion: v1, kind: ServiceAccount, secrets: [{name: s}]}", R"(["x","5m"])"},
     {R"({apiVersion: v1, kind: Event, type: Warning, reason: BackOff, message: " again ",
          involvedObject: {kind: Pod, name: web, fieldPath: "spec.containers{a}"},
          source: {component: kubelet, host: n1}, count: 4,

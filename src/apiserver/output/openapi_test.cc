@@ -264,13 +264,15 @@ TEST(OpenApi, VersionTwoHasEverything) {
   EXPECT_EQ(patch.at("x-kubernetes-group-version-kind").at("kind"), "Pod");
 }
 
-TEST(OpenApi, IsSpokenInJsonOnly) {
+TEST(OpenApi, IsSpokenInJson) {
   Resources resources;
   OpenApiDocuments documents(resources);
-  EXPECT_EQ(
-      documents.answer("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
-          .status,
-      406);
+  // What kubectl asks only to see that a kind is nowhere.
+  auto none =
+      documents.answer("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf");
+  EXPECT_EQ(none.status, 200);
+  EXPECT_EQ(none.contentType, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+  EXPECT_EQ(none.body.size(), 25u);
   EXPECT_EQ(
       documents
           .answer("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf,*/*")
