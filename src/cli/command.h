@@ -28,6 +28,7 @@ int manager(const std::vector<std::string>& args);
 int podShim(const std::vector<std::string>& args);
 int standIn(const std::vector<std::string>& args);
 int up(const std::vector<std::string>& args);
+int explainPod(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);
 int checkConfig(const std::vector<std::string>& args);

@@ -24,6 +24,7 @@ constexpr std::array kCommands = {
     Command{"bench webhook", "how fast and how clearly admission answers", &benchWebhook},
     Command{"check config", "what is wrong with a slo-controller-config", &checkConfig},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
+    Command{"explain pod", "why a pod is where it is, or nowhere", &explainPod},
     Command{"scheduler", "gives pods their nodes", &scheduler},
     Command{"explain node", "how the amounts a node sells came to be", &explainNode},
     Command{"manager", "decides what nodes have for sale", &manager},

@@ -49,6 +49,8 @@ class Cycle {
   // All rows that pass, after prepare(); for explanations.
   std::vector<Row> feasibleRows();
   bool prepare();
+  // Who refuses which nodes, also when others fit; into diagnosis().
+  void explainRefusals() { diagnose(); }
   // Every plugin's own 0..100 for these rows, before weights; for explanations and tests.
   struct PluginScore {
     std::string_view plugin;

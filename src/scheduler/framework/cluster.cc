@@ -79,7 +79,7 @@ void Cluster::displace(const PodPtr& pod, bool trial) {
     if (auto at = homeless_.find(pod->nodeName); at != homeless_.end()) std::erase(at->second, pod);
     return;
   }
-  table.removePod(pod);
+  table.removePod(pod, trial);
   for (auto* listener : listeners_) listener->podRemoved(*pod, row, trial);
 }
 
@@ -142,7 +142,7 @@ void Cluster::trialRemove(const PodPtr& pod) {
 }
 
 void Cluster::trialAdd(const PodPtr& pod, Row row) {
-  table.addPod(pod, row);
+  table.addPod(pod, row, true);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, true);
 }
 

@@ -224,16 +224,16 @@ void NodeTable::account(const PodInfo& pod, Row row, int sign) {
   }
 }
 
-void NodeTable::addPod(const PodPtr& pod, Row row) {
+void NodeTable::addPod(const PodPtr& pod, Row row, bool quietly) {
   NodeInfo& info = info_[row];
   pod->row = row;
   info.pods.push_back(pod);
   info.ports.insert(info.ports.end(), pod->cls->ports.begin(), pod->cls->ports.end());
   account(*pod, row, +1);
-  touch(row);
+  if (!quietly) touch(row);
 }
 
-void NodeTable::removePod(const PodPtr& pod) {
+void NodeTable::removePod(const PodPtr& pod, bool quietly) {
   const Row row = pod->row;
   NodeInfo& info = info_[row];
   const auto at = std::find(info.pods.begin(), info.pods.end(), pod);
@@ -246,7 +246,7 @@ void NodeTable::removePod(const PodPtr& pod) {
   }
   account(*pod, row, -1);
   pod->row = kNoRow;
-  touch(row);
+  if (!quietly) touch(row);
 }
 
 void NodeTable::touch(Row row) {

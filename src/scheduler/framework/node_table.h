@@ -80,8 +80,9 @@ class NodeTable {
   const std::vector<Row>& liveRows() const;  // zones take turns, as Kubernetes lists nodes
 
   // ---- pods on nodes
-  void addPod(const PodPtr& pod, Row row);
-  void removePod(const PodPtr& pod);
+  // Quietly: for a trial that is undone before anybody looks at the log.
+  void addPod(const PodPtr& pod, Row row, bool quietly = false);
+  void removePod(const PodPtr& pod, bool quietly = false);
 
   // ---- columns, by row
   ResourceIds& resources() { return ids_; }

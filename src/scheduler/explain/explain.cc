@@ -1,0 +1,251 @@
+#include "scheduler/explain/explain.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/core.h>
+
+#include "base/strings.h"
+#include "scheduler/core/engine.h"
+#include "scheduler/core/transform.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+// Writes nothing, whatever is decided.
+class NoEffects final : public Effects {
+ public:
+  void bind(const PodInfo&, std::string_view, const BindNotes&, Done) override {}
+  void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
+  void failed(const api::Pod&, const PodFailure&, std::string_view) override {}
+  void preempt(const api::Pod&, const api::Pod&, std::string_view, Done) override {}
+  void clearNomination(const api::Pod&) override {}
+};
+
+// Every object of a kind; a kind the server does not have is empty.
+template <class T>
+Result<> each(client::ApiClient& client, const api::Kind& kind,
+              const std::function<void(std::shared_ptr<T>)>& use) {
+  client::Query query;
+  query.limit = 500;
+  do {
+    auto page = client.list(kind, "", query);
+    if (!page && page.error().code() == mangrove::Code::kNotFound) return {};
+    if (!page) return pass(page.error());
+    for (std::string_view item : page->items)
+      if (auto object = api::decodeText<T>(item)) use(std::make_shared<T>(std::move(*object)));
+    query.continueToken = page->continueToken;
+  } while (!query.continueToken.empty());
+  return {};
+}
+
+template <class T>
+Result<> keep(client::ApiClient& client, const api::Kind& kind, ObjectMap<T>& map) {
+  return each<T>(client, kind, [&](std::shared_ptr<T> object) {
+    map.put(api::keyOf(object->meta).text(), object);
+  });
+}
+
+Result<> fillStorage(client::ApiClient& client, Cluster& cluster) {
+  Storage& s = cluster.storage;
+  for (auto& step : std::initializer_list<std::function<Result<>()>>{
+           [&] { return keep(client, api::kind::kPersistentVolume, s.volumes); },
+           [&] { return keep(client, api::kind::kPersistentVolumeClaim, s.claims); },
+           [&] { return keep(client, api::kind::kStorageClass, s.classes); },
+           [&] { return keep(client, api::kind::kCsiNode, s.nodes); },
+           [&] { return keep(client, api::kind::kCsiDriver, s.drivers); },
+           [&] { return keep(client, api::kind::kCsiStorageCapacity, s.capacities); },
+           [&] { return keep(client, api::kind::kService, cluster.services); },
+           [&] { return keep(client, api::kind::kReplicaSet, cluster.replicaSets); },
+           [&] { return keep(client, api::kind::kStatefulSet, cluster.statefulSets); },
+       })
+    if (auto ok = step(); !ok) return ok;
+  return {};
+}
+
+// All but the pod in question.
+Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without) {
+  Cluster& cluster = engine.cluster();
+  auto ok = each<api::Node>(client, api::kind::kNode, [&](std::shared_ptr<api::Node> node) {
+    transformNode(*node);
+    engine.nodeChanged(nullptr, node);
+  });
+  if (!ok) return ok;
+  ok = each<api::Namespace>(client, api::kind::kNamespace, [&](auto ns) {
+    cluster.namespaces.set(Interned(ns->meta.name.view()), ns->meta.labels);
+  });
+  if (!ok) return ok;
+  if (ok = fillStorage(client, cluster); !ok) return ok;
+  ok = each<api::NodeMetric>(client, api::kind::kNodeMetric, [&](auto metric) {
+    cluster.putMetric(metric->meta.name.view(), metric);
+  });
+  if (!ok) return ok;
+  ok = each<api::NodeResourceTopology>(
+      client, api::kind::kNodeResourceTopology,
+      [&](auto topology) { cluster.putTopology(topology->meta.name.view(), topology); });
+  if (!ok) return ok;
+  return each<api::Pod>(client, api::kind::kPod, [&](std::shared_ptr<api::Pod> pod) {
+    if (pod->meta.uid == without || pod->nodeName.empty() || api::isTerminated(*pod)) return;
+    transformPod(*pod);
+    cluster.observe(pod);
+  });
+}
+
+Result<std::shared_ptr<api::Pod>> findPod(client::ApiClient& client,
+                                          const ExplainRequest& request) {
+  std::string text = request.manifest;
+  if (text.empty()) {
+    auto found = client.get({api::kind::kPod, request.ns, request.name});
+    if (!found) return pass(found.error());
+    text = std::move(*found);
+  }
+  auto pod = api::decodeText<api::Pod>(text);
+  if (!pod) return pod.error().in("pod");
+  if (pod->meta.ns.empty()) pod->meta.ns = Interned(request.ns);
+  if (pod->meta.uid.empty()) pod->meta.uid = api::Uid("00000000-0000-4000-8000-000000000001");
+  transformPod(*pod);
+  return std::make_shared<api::Pod>(std::move(*pod));
+}
+
+std::string amountText(Interned resource, int64_t amount) {
+  if (resource == "cpu") return Quantity::ofMilli(amount).text();
+  return (resource == "memory" ? Quantity::of(Bytes{amount}) : Quantity::of(amount)).text();
+}
+
+// The smallest reduction of one request that would open a node: nodes that lack nothing else.
+std::string nearestMiss(Cluster& cluster, PlanState& state) {
+  std::string best;
+  double bestShare = 2;
+  const NodeTable& table = cluster.table;
+  for (const Request& request : state.cls().requests.all) {
+    int64_t least = INT64_MAX;
+    std::vector<int64_t> gaps;
+    for (Row row : table.liveRows()) {
+      const int64_t left = table.allocatable(request.id)[row] - table.requested(request.id)[row];
+      const int64_t gap = request.amount - std::max<int64_t>(0, left);
+      if (gap <= 0 || left <= 0) continue;
+      const bool others = std::all_of(
+          state.cls().requests.all.begin(), state.cls().requests.all.end(), [&](const Request& o) {
+            return o.id == request.id ||
+                   o.amount <= table.allocatable(o.id)[row] - table.requested(o.id)[row];
+          });
+      if (!others || table.podCount()[row] + 1 > table.podLimit()[row]) continue;
+      const Verdict verdict = state.verdicts()[row];
+      if (verdict.fits()) continue;
+      gaps.push_back(gap);
+      least = std::min(least, gap);
+    }
+    const double share = static_cast<double>(least) / static_cast<double>(request.amount);
+    if (gaps.empty() || share >= bestShare) continue;
+    bestShare = share;
+    const auto nodes = std::count(gaps.begin(), gaps.end(), least);
+    const Interned name = table.resources().name(request.id);
+    best = fmt::format("would fit on {} {} with {} less {}", nodes, nodes == 1 ? "node" : "nodes",
+                       amountText(name, least), name.view());
+  }
+  return best;
+}
+
+void tellScores(Cycle& cycle, Cluster& cluster, size_t most, Explanation& out) {
+  const std::vector<Row> rows = cycle.feasibleRows();
+  out.feasible = rows.size();
+  if (rows.empty()) return;
+  const auto scores = cycle.breakdown(rows);
+  for (const auto& one : scores) out.plugins.emplace_back(one.plugin);
+  for (size_t i = 0; i < rows.size(); i++) {
+    Explanation::Scored node{cluster.table.info(rows[i]).name.str(), 0, {}};
+    for (const auto& one : scores) {
+      node.scores.push_back(one.weight * one.scores[i]);
+      node.total += node.scores.back();
+    }
+    out.top.push_back(std::move(node));
+  }
+  std::stable_sort(out.top.begin(), out.top.end(),
+                   [](const auto& a, const auto& b) { return a.total > b.total; });
+  if (out.top.size() > most) out.top.resize(most);
+}
+
+}  // namespace
+
+Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig& config,
+                               const ExplainRequest& request, Clock& clock) {
+  auto pod = findPod(client, request);
+  if (!pod) return pass(pod.error());
+  Registry registry;
+  NoEffects effects;
+  Engine engine(clock, effects, registry);
+  if (auto ok = engine.configure(config); !ok) return pass(ok.error());
+  if (auto ok = fill(client, engine, (*pod)->meta.uid); !ok) return pass(ok.error());
+  Explanation out;
+  out.pod = (*pod)->meta.ns.str() + "/" + (*pod)->meta.name.str();
+  out.assignedTo = (*pod)->nodeName.str();
+  out.nodes = engine.cluster().table.size();
+  Profile* profile = engine.profileOf(**pod);
+  if (!profile)
+    return fail(mangrove::Code::kNotFound, "pod {}: no profile serves schedulerName '{}'", out.pod,
+                (*pod)->spec->schedulerName.view());
+  out.profile = profile->config().schedulerName;
+  const PodPtr info = engine.cluster().makeInfo(*pod);
+  info->nodeName = Interned();
+  Cycle cycle(*profile, engine.cluster(), info);
+  const bool placed = cycle.run().has_value();
+  Cycle again(*profile, engine.cluster(), info);
+  if (out.nodes > 0 && again.prepare()) {
+    again.state().refresh();
+    tellScores(again, engine.cluster(), request.topNodes, out);
+    again.explainRefusals();
+    if (out.feasible == 0) out.nearestMiss = nearestMiss(engine.cluster(), again.state());
+  }
+  out.refusals = again.diagnosis().groups;
+  if (!placed) out.message = cycle.diagnosis().message();
+  return out;
+}
+
+std::string toText(const Explanation& e) {
+  std::string out =
+      fmt::format("pod {} ({}): fits on {} of {} nodes\n", e.pod, e.profile, e.feasible, e.nodes);
+  if (!e.assignedTo.empty()) out += fmt::format("it runs on {}\n", e.assignedTo);
+  if (!e.message.empty()) out += e.message + "\n";
+  if (!e.refusals.empty()) out += "\nrefused by\n";
+  for (const auto& group : e.refusals)
+    out += fmt::format("  {:<20} {:>5} {}  {}{}\n", group.plugin, group.nodes,
+                       group.nodes == 1 ? "node " : "nodes", group.reason,
+                       group.preemptMightHelp ? " (preemption might help)" : "");
+  if (!e.nearestMiss.empty()) out += fmt::format("\nnearest miss: {}\n", e.nearestMiss);
+  if (e.top.empty()) return out;
+  out += "\nbest nodes, weighted scores\n";
+  for (const auto& node : e.top) {
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < e.plugins.size(); i++)
+      parts.push_back(fmt::format("{} {}", e.plugins[i], node.scores[i]));
+    out += fmt::format("  {:<20} {:>5}  {}\n", node.node, node.total, join(parts, ", "));
+  }
+  return out;
+}
+
+std::string toJsonText(const Explanation& e) {
+  json::Array refusals, top;
+  for (const auto& group : e.refusals)
+    refusals.push_back(json::Object{{"plugin", group.plugin},
+                                    {"reason", group.reason},
+                                    {"nodes", group.nodes},
+                                    {"preemptMightHelp", group.preemptMightHelp}});
+  for (const auto& node : e.top) {
+    json::Object scores;
+    for (size_t i = 0; i < e.plugins.size(); i++) scores[e.plugins[i]] = node.scores[i];
+    top.push_back(json::Object{{"node", node.node}, {"total", node.total}, {"scores", scores}});
+  }
+  return json::writePretty(json::Object{{"pod", e.pod},
+                                        {"profile", e.profile},
+                                        {"assignedTo", e.assignedTo},
+                                        {"nodes", e.nodes},
+                                        {"feasible", e.feasible},
+                                        {"message", e.message},
+                                        {"refusals", refusals},
+                                        {"nearestMiss", e.nearestMiss},
+                                        {"top", top}}) +
+         "\n";
+}
+
+}  // namespace mangrove::scheduler
