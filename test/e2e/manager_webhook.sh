@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# Admission by `mangrove manager` as API servers see it: pods become batch pods, mistakes are refused with a sentence,
+# and a dead webhook does not stop the cluster. Against `mangrove apiserver`, and against a real kube-apiserver where it
+# and etcd are installed.
+source "$(dirname "$0")/lib/apiserver.sh"
+source "$(dirname "$0")/lib/manager.sh"
+config_dir=$(cd "$(dirname "$0")/../../config" && pwd)
+etcd= kube=
+stop_kube() {
+  [ -n "$kube" ] && kill "$kube" 2>/dev/null
+  [ -n "$etcd" ] && kill "$etcd" 2>/dev/null
+  return 0
+}
+trap 'stop_managers; stop_kube; finish' EXIT
+
+prepare() {
+  kubectl create namespace koordinator-system >/dev/null
+  kubectl create namespace spark >/dev/null
+  kubectl label namespace spark colocation=true >/dev/null
+  kubectl create namespace control >/dev/null
+  kubectl label namespace control control-plane=true >/dev/null
+  kubectl apply -f - >/dev/null <<'Y'
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: koord-batch}
+value: 5000
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: koord-prod}
+value: 9000
+---
+apiVersion: config.koordinator.sh/v1alpha1
+kind: ClusterColocationProfile
+metadata: {name: spark}
+spec:
+  namespaceSelector: {matchLabels: {colocation: "true"}}
+  selector: {matchLabels: {app: pi}}
+  qosClass: BE
+  priorityClassName: koord-batch
+  koordinatorPriority: 7
+  schedulerName: koord-scheduler
+  labels: {from: profile}
+Y
+  kubectl apply -f "$config_dir/webhook/mutating.yaml" -f "$config_dir/webhook/validating.yaml" >/dev/null 2>&1
+}
+
+start_webhook() {  # start_webhook NAME
+  WEBHOOK_HOST=127.0.0.1 start_manager "$1" --webhook-bind-address 127.0.0.1 \
+    --feature-gates ConfigMapValidatingWebhook=true,NodeMutatingWebhook=true
+}
+
+pod() {  # pod NAMESPACE NAME LABELS [REQUESTS]
+  kubectl create -f - <<Y
+apiVersion: v1
+kind: Pod
+metadata: {name: $2, namespace: $1, labels: {$3}}
+spec:
+  containers:
+  - {name: c, image: busybox, resources: {requests: {${4:-cpu: 1500m, memory: 2Gi}}, limits: {${4:-cpu: "2", memory: 2Gi}}}}
+Y
+}
+requests='{.spec.containers[0].resources.requests}'
+
+scenario() {
+  prepare
+  start_webhook one
+  eventually want "https://127.0.0.1" kubectl get mutatingwebhookconfiguration -o \
+    'jsonpath={.items[0].webhooks[0].clientConfig.url}'
+  lacks "mreservation" kubectl get mutatingwebhookconfiguration -o yaml -o 'jsonpath={.items[0].webhooks[*].name}'
+
+  # A profile makes batch pods, and only of those it means.
+  eventually want "created" pod spark pi 'app: pi'
+  want '"kubernetes.io/batch-cpu":"1500"' kubectl -n spark get pod pi -o "jsonpath=$requests"
+  want '"kubernetes.io/batch-memory":"2Gi"' kubectl -n spark get pod pi -o "jsonpath=$requests"
+  same "5000 koord-scheduler BE 7 profile" kubectl -n spark get pod pi -o \
+    'jsonpath={.spec.priority} {.spec.schedulerName} {.metadata.labels.koordinator\.sh/qosClass} {.metadata.labels.koordinator\.sh/priority} {.metadata.labels.from}'
+  want '"c":{"limits"' kubectl -n spark get pod pi -o \
+    'jsonpath={.metadata.annotations.node\.koordinator\.sh/extended-resource-spec}'
+  want "created" pod default plain 'app: pi'
+  want '"cpu":"1500m"' kubectl get pod plain -o "jsonpath=$requests"
+  want "created" pod default caster 'caster.io/resource-type: colocation'
+  want '"kubernetes.io/batch-cpu":"1500"' kubectl get pod caster -o "jsonpath=$requests"
+
+  # Mistakes are refused with a sentence.
+  refused "must request whole cpus, requests 1500m" pod default bad 'koordinator.sh/qosClass: LSR, koordinator.sh/priority-class: koord-prod'
+  refused "QoS class BE does not go with priority class none" pod default bad 'koordinator.sh/qosClass: BE'
+  refused "may not be changed" kubectl -n spark label pod pi koordinator.sh/qosClass=LS --overwrite
+  refused "more than spec.max allows" kubectl create -f - <<'Y'
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: ElasticQuota
+metadata: {name: q, namespace: default}
+spec: {min: {cpu: 12}, max: {cpu: 10}}
+Y
+  refused "ConfigParamInvalid" kubectl create -f - <<'Y'
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: slo, namespace: default, labels: {koordinator.sh/configmap-type: slo-controller-config}}
+data: {colocation-config: '{"degradeTimeMinutes":0}'}
+Y
+  kubectl create -f - >/dev/null <<'Y'
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: ElasticQuota
+metadata: {name: team, namespace: default}
+spec: {min: {cpu: 2}, max: {cpu: 10}}
+Y
+  same "koordinator-root-quota" kubectl get elasticquota team -o \
+    'jsonpath={.metadata.labels.quota\.scheduling\.koordinator\.sh/parent}'
+
+  # Dead: what the cluster lives on goes on; pods of ordinary namespaces wait for us, as they must.
+  kill -9 "${manager[one]}"
+  wait "${manager[one]}" 2>/dev/null || true
+  unset 'manager[one]'
+  want "created" pod control dns 'app: dns'
+  node n1 4 8Gi
+  want "patched" kubectl patch node n1 --subresource=status --type=merge -p '{"status":{"allocatable":{"cpu":"3"}}}'
+  want "patched" kubectl -n spark patch pod pi --subresource=status --type=merge -p '{"status":{"phase":"Running"}}'
+  want "deleted" kubectl delete pod plain --grace-period=0 --force
+  refused "failed calling webhook" pod spark late 'app: pi'
+
+  # And back, at another port, with the certificates it had.
+  local before
+  before=$(kubectl get mutatingwebhookconfiguration -o 'jsonpath={.items[0].webhooks[0].clientConfig.caBundle}')
+  cp -r "$dir/certs-one" "$dir/certs-two"
+  start_webhook two
+  eventually want "created" pod spark again 'app: pi'
+  same "$before" kubectl get mutatingwebhookconfiguration -o 'jsonpath={.items[0].webhooks[0].clientConfig.caBundle}'
+  stop_manager two
+  kubectl delete mutatingwebhookconfiguration,validatingwebhookconfiguration --all >/dev/null
+}
+
+free_port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
+
+start_kube() {  # a real kube-apiserver on etcd; sets KUBECONFIG
+  local client peer secure
+  client=$(free_port) peer=$(free_port) secure=$(free_port)
+  openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
+  echo 'secret,admin,1,"system:masters"' >"$dir/tokens"
+  etcd --data-dir "$dir/etcd" --unsafe-no-fsync --listen-client-urls "http://127.0.0.1:$client" \
+    --advertise-client-urls "http://127.0.0.1:$client" --listen-peer-urls "http://127.0.0.1:$peer" >"$dir/etcd.log" 2>&1 &
+  etcd=$!
+  kube-apiserver --etcd-servers "http://127.0.0.1:$client" --secure-port "$secure" --bind-address 127.0.0.1 \
+    --cert-dir "$dir/kube" --service-account-issuer https://kubernetes.default.svc \
+    --service-account-key-file "$dir/sa.key" --service-account-signing-key-file "$dir/sa.key" \
+    --token-auth-file "$dir/tokens" --authorization-mode RBAC --service-cluster-ip-range 10.0.0.0/24 \
+    --disable-admission-plugins ServiceAccount >"$dir/kube.log" 2>&1 &
+  kube=$!
+  export KUBECONFIG=$dir/kube.yaml
+  kubectl config set-cluster k --server "https://127.0.0.1:$secure" --insecure-skip-tls-verify=true >/dev/null
+  kubectl config set-credentials a --token secret >/dev/null
+  kubectl config set-context k --cluster k --user a >/dev/null
+  kubectl config use-context k >/dev/null
+  local i
+  for i in $(seq 300); do
+    kubectl get --raw /readyz >/dev/null 2>&1 && break
+    sleep 0.2
+  done
+  for i in "$config_dir"/crd/*_*.yaml; do kubectl create -f "$i" >/dev/null; done
+  kubectl wait --for=condition=Established crd --all --timeout=60s >/dev/null
+}
+
+start
+scenario
+echo "mangrove apiserver: $checks checks"
+if command -v kube-apiserver >/dev/null && command -v etcd >/dev/null && command -v openssl >/dev/null; then
+  rm -rf "$dir"/certs-*
+  start_kube
+  scenario
+  echo "kube-apiserver: $checks checks with those before"
+else
+  echo "skipped by name: kube-apiserver with etcd (not installed)"
+fi
+all_good
