@@ -33,13 +33,23 @@ class ManagerMate final : public MateRole {
   manager::Manager manager_;
 };
 
+// With one machine there is nowhere else to go: a busy CPU is the agent's business, and only a
+// machine that runs out of memory refuses pods.
+scheduler::SchedulerConfig oneMachineConfig() {
+  auto config = scheduler::defaultConfig({"koord-scheduler", "default-scheduler"});
+  for (auto& profile : config.profiles)
+    profile.args["LoadAwareScheduling"] =
+        json::Object{{"filterExpiredNodeMetrics", false},
+                     {"usageThresholds", json::Object{{"cpu", 0}, {"memory", 95}}}};
+  return config;
+}
+
 class SchedulerMate final : public MateRole {
  public:
   explicit SchedulerMate(MateHouse& house) : house_(house) {}
   Result<> start() override {
-    auto made = scheduler::Scheduler::make(
-        {house_.client, house_.clock, house_.owner, house_.home, house_.metrics,
-         scheduler::defaultConfig({"koord-scheduler", "default-scheduler"})});
+    auto made = scheduler::Scheduler::make({house_.client, house_.clock, house_.owner, house_.home,
+                                            house_.metrics, oneMachineConfig()});
     if (!made) return pass(made.error());
     scheduler_ = std::move(*made);
     scheduler_->start();

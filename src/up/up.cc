@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/data_dir.h"
+#include "base/log.h"
 #include "frame/version.h"
 #include "up/first_objects.h"
 #include "up/roles.h"
@@ -15,6 +16,7 @@ namespace mangrove::up {
 
 namespace {
 
+const Logger logger("up");
 constexpr Duration kShutdownGrace = std::chrono::seconds(2);
 constexpr Duration kStopGrace = std::chrono::seconds(60);
 
@@ -58,10 +60,17 @@ Result<> UpRole::start(frame::RoleContext& context) {
                    bind_);
   owner_ = &context.owner;
   if (auto ok = startServer(context); !ok) return ok;
-  createFirstObjects(*client_, context.owner, {});
   if (!observeOnly_)
     if (auto ok = startRunner(context); !ok) return ok;
-  return startRoles(context);
+  // The roles find their configuration in place.
+  createFirstObjects(*client_, context.owner, [this, &context] {
+    if (stopping_) return;
+    if (auto ok = startRoles(context); !ok) {
+      logger.error("{}", ok.error().text());
+      context.quit(1);
+    }
+  });
+  return {};
 }
 
 Result<> UpRole::startRoles(frame::RoleContext& context) {
@@ -138,6 +147,7 @@ Result<> UpRole::startRunner(frame::RoleContext& context) {
 
 // Roles first, so that nobody brings back what ends; then the pods; then the server.
 void UpRole::stop(Fn stopped) {
+  stopping_ = true;
   stopRoles([this, stopped = std::move(stopped)]() mutable { stopRunner(std::move(stopped)); });
 }
 

@@ -48,6 +48,7 @@ class UpRole final : public frame::Role {
   runtime::RunnerOptions runnerOptions_;
 
   Mailbox* owner_ = nullptr;
+  bool stopping_ = false;
   std::unique_ptr<apiserver::EmbeddedServer> embedded_;
   std::unique_ptr<apiserver::HttpFront> front_;
   std::unique_ptr<apiserver::InProcessClient> client_;
