@@ -87,6 +87,9 @@ class Agent {
   const TopologyStats& topologyStats() const { return topology_.stats(); }
   const ReporterStats& reporterStats() const { return reporter_.stats(); }
   std::shared_ptr<const api::Node> node() const { return node_; }
+  std::shared_ptr<const api::NodeResourceTopology> topology() const {
+    return topologies_ ? topologies_->find(options_.node) : nullptr;
+  }
   const AgentOptions& options() const { return options_; }
 
   // Why the agent does not (fully) do its work; ok when it does.

@@ -92,6 +92,11 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("cgroup-driver", cgroupDriver, "systemd or cgroupfs; default: found out");
   flags.add("cgroup-parent", cgroupParent, "cgroup below which the pods' one is");
   flags.add("max-open-files", descriptors, "kernel files kept open at most");
+  flags.add("enforce", enforce, "change this machine as the NodeSLO says; false only observes");
+  flags.add("dry-run", dryRun, "say what would be changed on this machine, and change nothing");
+  flags.add("dry-run-strategies", dryStrategies, "the same for some strategies: name,name");
+  flags.add("restore", restore, "give back what an agent that died had changed here, and end");
+  flags.add("enforce-state", enforceState, "where a successor finds what files had before");
   flags.add("kube-api-qps", perSecond, "requests per second to the API server");
   flags.add("kube-api-burst", burst, "requests at once beyond the rate");
   flags.add("cgroup-root-dir", cgroupRoot, "cgroup file systems, below --root");

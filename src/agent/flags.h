@@ -23,6 +23,11 @@ struct AgentFlags {
   std::string cgroupDriver;       // "": find out
   std::string cgroupParent;       // a kubelet's --cgroup-root
   int64_t descriptors = 20000;
+  bool enforce = true;
+  bool dryRun = false;
+  std::string dryStrategies;  // names, comma-separated
+  bool restore = false;
+  std::string enforceState = "/run/mangrove/agent/enforce.json";
   // The reference's: connection.
   double perSecond = 20;
   double burst = 30;

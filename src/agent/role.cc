@@ -128,6 +128,7 @@ void AgentRole::serve(frame::RoleContext& context) {
 
 Result<> AgentRole::start(frame::RoleContext& context) {
   if (auto ok = flags_.check(); !ok) return ok;
+  if (flags_.restore) return restoreAndQuit(flags_, context);
   if (auto ok = connect(context); !ok) return ok;
   auto options = optionsFor(context);
   if (!options) return pass(options.error());
@@ -142,6 +143,9 @@ Result<> AgentRole::start(frame::RoleContext& context) {
     verdict_->live = agent_->liveness();
     verdict_->ready = agent_->readiness();
   });
+  if (flags_.enforce)
+    enforcement_ =
+        std::make_unique<Enforcement>(*agent_, *client_, worker_->mailbox(), flags_, context);
   serve(context);
   agent_->start();
   log.info("node {}: cgroup v{}, driver {}, {} CPUs, kernel {}", agent_->options().node,
@@ -152,6 +156,7 @@ Result<> AgentRole::start(frame::RoleContext& context) {
 }
 
 void AgentRole::stop(Fn stopped) {
+  enforcement_.reset();
   agent_.reset();
   worker_.reset();
   client_.reset();

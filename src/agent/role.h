@@ -7,6 +7,7 @@
 
 #include "agent/agent.h"
 #include "agent/flags.h"
+#include "agent/qos/enforcement.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
 #include "client/worker.h"
@@ -34,6 +35,7 @@ class AgentRole final : public frame::Role {
   std::unique_ptr<client::HttpApiClient> client_;
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Agent> agent_;
+  std::unique_ptr<Enforcement> enforcement_;
   // What health probes of other threads look at.
   struct Verdict {
     std::mutex mutex;

@@ -1,0 +1,51 @@
+#pragma once
+// What the agent changed on this machine: who, why, which file, from what, to what, when. The last
+// few thousand records are kept; /events serves them.
+//
+//   AuditLog audit;
+//   audit.add({.at = clock.wall(), .owner = "cpu-suppress", .file = …, .from = "-1", .to =
+//   "50000"}); audit.toJson(0, 100)                              // newest first
+//
+// Any thread.
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "json/value.h"
+
+namespace mangrove::agent {
+
+struct AuditRecord {
+  uint64_t number = 0;  // given by the log, ascending
+  WallTime at{};
+  std::string owner;
+  std::string why;
+  std::string cgroup;
+  std::string file;
+  std::string from;
+  std::string to;
+  std::string outcome = "written";  // written, dry-run, evicted, or what went wrong
+};
+json::Value toJson(const AuditRecord& record);
+
+class AuditLog {
+ public:
+  static constexpr size_t kKept = 4096;
+
+  void add(AuditRecord record);
+  // At most `limit` records older than number `before` (0: from the newest), newest first.
+  std::vector<AuditRecord> last(uint64_t before, size_t limit) const;
+  json::Value toJson(uint64_t before, size_t limit) const;
+  uint64_t count() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<AuditRecord> records_;
+  uint64_t next_ = 1;
+};
+
+}  // namespace mangrove::agent

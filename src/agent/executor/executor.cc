@@ -1,0 +1,308 @@
+#include "agent/executor/executor.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "kernel/control_files.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("executor");
+
+constexpr std::string_view kIdle = "cpu.idle";
+constexpr std::string_view kShares = "cpu.shares";
+constexpr std::string_view kBurst = "cpu.cfs_burst_us";
+constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+
+size_t depthOf(const std::string& cgroup) {
+  return static_cast<size_t>(std::count(cgroup.begin(), cgroup.end(), '/'));
+}
+
+// Parents first; the files of one cgroup in the order of the rules.
+bool above(const std::string& a, const FileRule* ra, const std::string& b, const FileRule* rb) {
+  const size_t da = depthOf(a), db = depthOf(b);
+  return da != db ? da < db : a != b ? a < b : ra < rb;
+}
+
+bool isGone(const Error& error) {
+  return error.code() == Code::kNotFound || error.code() == Code::kGone;
+}
+
+}  // namespace
+
+Executor::Executor(const Machine& machine, const Clock& clock, AuditLog& audit)
+    : machine_(machine), clock_(clock), audit_(audit) {}
+
+std::optional<std::string> Executor::pathOf(std::string_view cgroup,
+                                            std::string_view resource) const {
+  const kernel::ControlResource* control = kernel::findResource(resource);
+  return control ? kernel::filePath(machine_.trees(), *control, cgroup) : std::nullopt;
+}
+
+Result<std::optional<FileValue>> Executor::read(const FileRule& rule,
+                                                const std::string& path) const {
+  char buffer[16384];
+  auto size = machine_.root().read(path, buffer);
+  if (!size) return pass(size.error());
+  if (!*size) return std::nullopt;
+  auto value = parseValue(rule, std::string_view(buffer, **size), machine_.trees().version());
+  if (!value) return pass(value.error());
+  return *std::move(value);
+}
+
+std::optional<FileValue> Executor::present(std::string_view cgroup,
+                                           std::string_view resource) const {
+  const FileRule* rule = ruleOf(resource);
+  // What v2 really grants is in another file than what it was asked for.
+  const bool effective = resource == "cpuset.cpus" && machine_.trees().isV2();
+  const auto path = pathOf(cgroup, effective ? "cpuset.cpus.effective" : resource);
+  if (!rule || !path) return std::nullopt;
+  auto value = read(*rule, *path);
+  return value ? *std::move(value) : std::nullopt;
+}
+
+ApplyReport Executor::apply(std::span<const OwnedWish> wishes) {
+  ApplyReport report;
+  Targets targets = composeAll(wishes, report);
+  leaveSharesOfIdle(targets);
+  clampBursts(targets);
+  std::vector<Plan> plans;
+  for (auto& [key, target] : targets)
+    if (auto plan = planFile(key, target, report)) plans.push_back(*std::move(plan));
+  planReleases(targets, plans);
+  run(plans, report);
+  ++totals_.applies;
+  totals_.written += report.written;
+  totals_.failed += report.failed;
+  totals_.refused += report.refused;
+  totals_.conflicts += report.conflicts;
+  return report;
+}
+
+Executor::Targets Executor::composeAll(std::span<const OwnedWish> wishes, ApplyReport& report) {
+  std::map<FileKey, std::vector<OwnedWish>> byFile;
+  for (const OwnedWish& one : wishes) {
+    const FileRule* rule = ruleOf(one.wish->resource);
+    if (rule && rankOf(*rule, one.owner)) {
+      byFile[{one.wish->cgroup, rule->resource}].push_back(one);
+      continue;
+    }
+    ++report.refused;
+    log.warn("{} may not write {}", one.owner, one.wish->resource);
+  }
+  report.files = byFile.size();
+  Targets targets;
+  for (const auto& [key, parts] : byFile) {
+    auto composed = compose(*ruleOf(key.resource), parts);
+    const bool dry = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.dryRun; });
+    if (composed) targets[key] = {*std::move(composed), dry, false};
+  }
+  return targets;
+}
+
+// The kernel refuses shares while a group is idle.
+void Executor::leaveSharesOfIdle(Targets& targets) const {
+  for (auto& [key, target] : targets) {
+    if (key.resource != kShares) continue;
+    auto wanted = targets.find({key.cgroup, kIdle});
+    const auto idle = wanted != targets.end() ? std::optional(wanted->second.composed.value)
+                                              : present(key.cgroup, kIdle);
+    target.leave = idle && idle->number == 1;
+  }
+}
+
+// Mainline kernels refuse a burst above the quota.
+void Executor::clampBursts(Targets& targets) const {
+  if (machine_.can().isAnolis()) return;
+  for (auto& [key, target] : targets) {
+    if (key.resource != kBurst) continue;
+    auto wanted = targets.find({key.cgroup, kQuota});
+    const auto quota = wanted != targets.end() ? std::optional(wanted->second.composed.value)
+                                               : present(key.cgroup, kQuota);
+    int64_t& burst = target.composed.value.number;
+    if (quota && quota->number != kUnlimited) burst = std::min(burst, quota->number);
+  }
+}
+
+std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target target,
+                                                 ApplyReport& report) {
+  if (target.leave) return std::nullopt;
+  Plan plan;
+  plan.rule = ruleOf(key.resource);
+  plan.key = key;
+  const auto path = pathOf(key.cgroup, key.resource);
+  auto present = path ? read(*plan.rule, *path) : std::nullopt;
+  if (!present || !*present) {
+    held_.erase(key);
+    return ++report.missing, std::nullopt;
+  }
+  auto checked = checkedValue(*plan.rule, std::move(target.composed.value));
+  if (!checked) {
+    held_[key].trouble = checked.error().text();
+    return ++report.refused, std::nullopt;
+  }
+  plan.path = *path;
+  plan.present = **std::move(present);
+  plan.wanted = *std::move(checked);
+  plan.owner = std::move(target.composed.owner);
+  plan.why = std::move(target.composed.why);
+  plan.dryRun = target.dryRun;
+  note(plan, report);
+  return plan;
+}
+
+// Compares with what we know of the file and decides whether it is its turn.
+void Executor::note(Plan& plan, ApplyReport& report) {
+  HeldFile& held = held_[plan.key];
+  const auto version = machine_.trees().version();
+  const bool isSame = sameValue(*plan.rule, plan.present, plan.wanted, version);
+  const bool wasWanted = held.before && sameValue(*plan.rule, held.wanted, plan.wanted, version);
+  if (!held.before) held.before = plan.present;
+  if (!wasWanted) held.since = clock_.wall(), held.strikes = 0, held.trouble.clear();
+  if (wasWanted && held.inForce && !isSame && !plan.dryRun) {
+    ++report.conflicts;
+    ++held.conflicts;
+    strike(held);
+  }
+  held.wanted = plan.wanted;
+  held.owner = plan.owner;
+  held.why = plan.why;
+  held.dryRun = plan.dryRun;
+  held.inForce = isSame;
+  if (isSame) held.trouble.clear();
+  plan.settled = isSame;
+  if (isSame) ++report.equal;
+  if (!isSame && mustWait(held)) plan.settled = true, ++report.waiting;
+}
+
+void Executor::strike(HeldFile& held) {
+  const MonoTime now = clock_.mono();
+  const bool longAgo =
+      held.lastStrike == MonoTime::min() || now - held.lastStrike > 2 * kLongestWait;
+  held.strikes = longAgo ? 1 : held.strikes + 1;
+  held.lastStrike = now;
+}
+
+bool Executor::mustWait(const HeldFile& held) const {
+  if (held.strikes <= kPatience) return false;
+  const int doublings = std::min(held.strikes - kPatience, 6);
+  const Duration wait = std::min<Duration>(std::chrono::seconds(1 << doublings), kLongestWait);
+  return clock_.mono() - held.lastStrike < wait;
+}
+
+std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const HeldFile& held,
+                                                    std::string_view why) {
+  const FileRule* rule = ruleOf(key.resource);
+  const auto path = pathOf(key.cgroup, key.resource);
+  auto present = path && !held.dryRun && held.before ? read(*rule, *path) : std::nullopt;
+  if (!present || !*present || **present == *held.before) return std::nullopt;
+  Plan plan;
+  plan.rule = rule;
+  plan.key = key;
+  plan.path = *path;
+  plan.present = **std::move(present);
+  plan.wanted = *held.before;
+  plan.owner = held.owner;
+  plan.why = why;
+  plan.release = true;
+  return plan;
+}
+
+// Files that were wanted and are not any more: back to what they had.
+void Executor::planReleases(const Targets& targets, std::vector<Plan>& plans) {
+  for (auto it = held_.begin(); it != held_.end();) {
+    if (targets.count(it->first) != 0) {
+      ++it;
+      continue;
+    }
+    if (auto plan = planRelease(it->first, it->second, "no longer wanted"))
+      plans.push_back(*std::move(plan));
+    it = held_.erase(it);
+  }
+}
+
+void Executor::run(std::vector<Plan>& plans, ApplyReport& report) {
+  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) {
+    return above(a.key.cgroup, a.rule, b.key.cgroup, b.rule);
+  });
+  for (Plan& plan : plans) {
+    if (plan.settled) continue;
+    if (!plan.rule->nested)
+      write(plan, plan.wanted, report);
+    else if (isWider(*plan.rule, plan.wanted, plan.present))
+      write(plan, widest(*plan.rule, plan.wanted, plan.present), report);
+  }
+  for (auto it = plans.rbegin(); it != plans.rend(); ++it)
+    if (!it->settled) write(*it, it->wanted, report);
+}
+
+void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
+  const auto version = machine_.trees().version();
+  const bool isFinal = sameValue(*plan.rule, value, plan.wanted, version);
+  plan.settled = isFinal;
+  if (plan.dryRun) {
+    plan.settled = true;
+    ++report.dryRun;
+    // Said once per value, not at every tick.
+    if (held_[plan.key].trouble != "dry-run") record(plan, plan.wanted, "dry-run");
+    held_[plan.key].trouble = "dry-run";
+    return;
+  }
+  auto ok = machine_.root().write(plan.path, formatValue(*plan.rule, value, version));
+  if (ok) {
+    if (isFinal) ++report.written;
+    record(plan, value, "written");
+    plan.present = value;
+    if (isFinal) verify(plan);
+    return;
+  }
+  plan.settled = true;
+  if (isGone(ok.error())) return void(++report.missing);
+  ++report.failed;
+  if (plan.release) return record(plan, value, ok.error().text());
+  HeldFile& held = held_[plan.key];
+  if (held.trouble != ok.error().text()) record(plan, value, ok.error().text());
+  held.trouble = ok.error().text();
+  strike(held);
+}
+
+// The kernel may have kept something else than we wrote.
+void Executor::verify(const Plan& plan) {
+  auto found = held_.find(plan.key);
+  if (plan.release || found == held_.end()) return;
+  auto now = read(*plan.rule, plan.path);
+  if (!now || !*now) return;
+  HeldFile& held = found->second;
+  held.inForce = sameValue(*plan.rule, **now, plan.wanted, machine_.trees().version());
+  held.trouble =
+      held.inForce ? ""
+                   : fmt::format("wrote {}, the kernel has {}", showValue(*plan.rule, plan.wanted),
+                                 showValue(*plan.rule, **now));
+  if (!held.inForce) strike(held);
+}
+
+void Executor::record(const Plan& plan, const FileValue& to, std::string outcome) {
+  audit_.add({.at = clock_.wall(),
+              .owner = plan.owner,
+              .why = plan.why,
+              .cgroup = plan.key.cgroup,
+              .file = std::string(plan.key.resource),
+              .from = showValue(*plan.rule, plan.present),
+              .to = showValue(*plan.rule, to),
+              .outcome = std::move(outcome)});
+}
+
+ApplyReport Executor::restoreAll(std::string_view why) {
+  ApplyReport report;
+  std::vector<Plan> plans;
+  for (const auto& [key, held] : held_)
+    if (auto plan = planRelease(key, held, why)) plans.push_back(*std::move(plan));
+  report.files = held_.size();
+  held_.clear();
+  run(plans, report);
+  totals_.restored += report.written;
+  return report;
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,138 @@
+#pragma once
+// The only writer of control files. It composes what all strategies want into one value per file,
+// compares with what the machine has, and writes the difference: widening from the top of the tree,
+// narrowing from the bottom, so that no child ever exceeds its parent. Every write is recorded.
+//
+//   Executor executor(machine, clock, audit);
+//   ApplyReport done = executor.apply(wishes);       // everything wanted now; the rest is given
+//   back executor.held()                                  // for `explain` executor.restoreAll("the
+//   agent leaves");
+//
+// A file that nobody wants any more gets the value it had before us. A file that somebody else
+// writes is repaired at the next apply; when that goes on, ever more rarely. Owner thread only.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/executor/audit.h"
+#include "agent/executor/wish.h"
+#include "agent/machine.h"
+#include "base/clock.h"
+#include "json/value.h"
+
+namespace mangrove::agent {
+
+// What the machine has now, for decisions that start from it.
+class PresentValues {
+ public:
+  virtual ~PresentValues() = default;
+  // nullopt: no such cgroup or file, or not readable.
+  virtual std::optional<FileValue> present(std::string_view cgroup,
+                                           std::string_view resource) const = 0;
+};
+
+struct ApplyReport {
+  size_t files = 0;  // wanted
+  size_t equal = 0;  // had the value already
+  size_t written = 0;
+  size_t dryRun = 0;     // would have been written
+  size_t missing = 0;    // the cgroup or the file is not there
+  size_t refused = 0;    // out of range, or by a strategy that does not own the file
+  size_t failed = 0;     // the kernel said no
+  size_t conflicts = 0;  // somebody else had written
+  size_t waiting = 0;    // left alone for a while after failures or conflicts
+};
+
+// A file under our control.
+struct HeldFile {
+  FileValue wanted;
+  std::optional<FileValue> before;  // what it had when we came
+  std::string owner;
+  std::string why;
+  WallTime since{};  // the wanted value is wanted since
+  bool dryRun = false;
+  bool inForce = false;  // we saw the wanted value in the file
+  uint64_t conflicts = 0;
+  std::string trouble;  // the last failure, "" when all is well
+  // Back-off.
+  int strikes = 0;
+  MonoTime lastStrike = MonoTime::min();
+};
+
+struct FileKey {
+  std::string cgroup;
+  std::string_view resource;
+  auto operator<=>(const FileKey&) const = default;
+};
+
+struct ExecutorTotals {
+  uint64_t applies = 0, written = 0, failed = 0, refused = 0, conflicts = 0, restored = 0;
+};
+
+class Executor final : public PresentValues {
+ public:
+  // Foreign writes are repaired at once this often, then with doubling waits.
+  static constexpr int kPatience = 5;
+  static constexpr Duration kLongestWait = std::chrono::seconds(60);
+
+  Executor(const Machine& machine, const Clock& clock, AuditLog& audit);
+
+  ApplyReport apply(std::span<const OwnedWish> wishes);
+  // Every file back to what it had before us, or to neutral; nothing is held afterwards.
+  ApplyReport restoreAll(std::string_view why);
+
+  std::optional<FileValue> present(std::string_view cgroup,
+                                   std::string_view resource) const override;
+  const std::map<FileKey, HeldFile>& held() const { return held_; }
+  const ExecutorTotals& totals() const { return totals_; }
+
+  // What a successor needs to give files back: cgroup, file, value before us.
+  json::Value state() const;
+  void load(const json::Value& state);
+
+ private:
+  struct Plan {
+    const FileRule* rule = nullptr;
+    FileKey key;
+    std::string path;
+    FileValue present;
+    FileValue wanted;
+    std::string owner, why;
+    bool dryRun = false;
+    bool release = false;
+    bool settled = false;  // nothing (more) to write
+  };
+  // One file's composed value.
+  struct Target {
+    Composed composed;
+    bool dryRun = false;
+    bool leave = false;  // the kernel would refuse it now
+  };
+  using Targets = std::map<FileKey, Target>;
+  Targets composeAll(std::span<const OwnedWish> wishes, ApplyReport& report);
+  void leaveSharesOfIdle(Targets& targets) const;
+  void clampBursts(Targets& targets) const;
+  std::optional<Plan> planFile(const FileKey& key, Target target, ApplyReport& report);
+  std::optional<Plan> planRelease(const FileKey& key, const HeldFile& held, std::string_view why);
+  void planReleases(const Targets& targets, std::vector<Plan>& plans);
+  void note(Plan& plan, ApplyReport& report);
+  bool mustWait(const HeldFile& held) const;
+  void strike(HeldFile& held);
+  void run(std::vector<Plan>& plans, ApplyReport& report);
+  void write(Plan& plan, const FileValue& value, ApplyReport& report);
+  void verify(const Plan& plan);
+  void record(const Plan& plan, const FileValue& to, std::string outcome);
+  Result<std::optional<FileValue>> read(const FileRule& rule, const std::string& path) const;
+  std::optional<std::string> pathOf(std::string_view cgroup, std::string_view resource) const;
+
+  const Machine& machine_;
+  const Clock& clock_;
+  AuditLog& audit_;
+  std::map<FileKey, HeldFile> held_;
+  ExecutorTotals totals_;
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,51 @@
+// What survives the agent: which files it holds and what they had before.
+#include "agent/executor/executor.h"
+
+namespace mangrove::agent {
+
+json::Value Executor::state() const {
+  json::Array files;
+  for (const auto& [key, held] : held_) {
+    if (held.dryRun || !held.before) continue;
+    const FileRule* rule = ruleOf(key.resource);
+    files.push_back(json::Object{{"cgroup", key.cgroup},
+                                 {"file", key.resource},
+                                 {"before", showValue(*rule, *held.before)},
+                                 {"wanted", showValue(*rule, held.wanted)},
+                                 {"owner", held.owner},
+                                 {"why", held.why}});
+  }
+  return json::Object{{"files", std::move(files)}};
+}
+
+namespace {
+
+std::string textOf(const json::Object& from, std::string_view key) {
+  const json::Value* value = from.if_contains(key);
+  return value && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+}  // namespace
+
+void Executor::load(const json::Value& state) {
+  const json::Object* top = state.if_object();
+  const json::Value* files = top ? top->if_contains("files") : nullptr;
+  if (!files || !files->is_array()) return;
+  for (const json::Value& one : files->get_array()) {
+    const json::Object* file = one.if_object();
+    const FileRule* rule = file ? ruleOf(textOf(*file, "file")) : nullptr;
+    if (!rule) continue;
+    HeldFile held;
+    auto before = parseValue(*rule, textOf(*file, "before"), kernel::CgroupVersion::kV1);
+    auto wanted = parseValue(*rule, textOf(*file, "wanted"), kernel::CgroupVersion::kV1);
+    if (!before || !wanted) continue;
+    held.before = *std::move(before);
+    held.wanted = *std::move(wanted);
+    held.owner = textOf(*file, "owner");
+    held.why = textOf(*file, "why");
+    held.since = clock_.wall();
+    held_[{textOf(*file, "cgroup"), rule->resource}] = std::move(held);
+  }
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,166 @@
+#include "agent/executor/value.h"
+
+#include <algorithm>
+
+#include "agent/executor/owners.h"
+#include "base/strings.h"
+#include "kernel/cpu_units.h"
+
+namespace mangrove::agent {
+namespace {
+
+using kernel::CgroupVersion;
+
+constexpr std::string_view kQuotaOwners[] = {owner::kFailSafe,   owner::kCpuSuppress,
+                                             owner::kCpusetHook, owner::kBatchResource,
+                                             owner::kCpuBurst,   owner::kNormalization};
+constexpr std::string_view kBurstOwners[] = {owner::kCpuBurst};
+constexpr std::string_view kIdleOwners[] = {owner::kKernelFloor};
+constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor};
+constexpr std::string_view kIdentityOwners[] = {owner::kGroupIdentity};
+constexpr std::string_view kCpusetOwners[] = {owner::kCpuSuppress, owner::kCpusetHook};
+constexpr std::string_view kLimitOwners[] = {owner::kGiveBack, owner::kBatchResource};
+constexpr std::string_view kProtectOwners[] = {owner::kMemoryQos};
+constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos};
+constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
+constexpr std::string_view kNetOwners[] = {owner::kNetworkQos};
+
+using enum ValueKind;
+
+constexpr FileRule kRules[] = {
+    {"cpu.cfs_quota_us", kQuota, 1000, kUnlimited, true, kUnlimited, kQuotaOwners},
+    {"cpu.cfs_burst_us", kNumber, 0, 100'000'000, false, 0, kBurstOwners},
+    {"cpu.idle", kNumber, 0, 1, false, 0, kIdleOwners},
+    {"cpu.shares", kShares, kernel::kMinShares, kernel::kMaxShares, false, {}, kSharesOwners},
+    {"cpu.bvt_warp_ns", kNumber, -1, 2, false, 0, kIdentityOwners},
+    {"cpuset.cpus", kCpus, 0, kUnlimited, true, {}, kCpusetOwners},
+    {"memory.limit_in_bytes", kBytes, 0, kUnlimited, true, kUnlimited, kLimitOwners},
+    {"memory.min", kBytes, 0, kUnlimited, true, 0, kProtectOwners},
+    {"memory.low", kBytes, 0, kUnlimited, true, 0, kProtectOwners},
+    {"memory.high", kBytes, 0, kUnlimited, true, kUnlimited, kHighOwners},
+    {"memory.wmark_ratio", kNumber, 0, 100, false, 0, kProtectOwners},
+    {"memory.wmark_scale_factor", kNumber, 1, 1000, false, 50, kProtectOwners},
+    {"memory.wmark_min_adj", kNumber, -25, 50, false, 0, kProtectOwners},
+    {"memory.priority", kNumber, 0, 12, false, 0, kProtectOwners},
+    {"memory.use_priority_oom", kNumber, 0, 1, false, 0, kProtectOwners},
+    {"memory.oom.group", kNumber, 0, 1, false, 0, kProtectOwners},
+    {"memory.pagecache_limit.enable", kNumber, 0, 1, false, 0, kProtectOwners},
+    {"memory.pagecache_limit.size", kNumber, 0, kUnlimited, false, 0, kProtectOwners},
+    {"memory.pagecache_limit.sync", kNumber, 0, 1, false, 0, kProtectOwners},
+    {"blkio.throttle.read_iops_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.throttle.read_bps_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.throttle.write_iops_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.throttle.write_bps_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.cost.weight", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.cost.qos", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.cost.model", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"net_cls.classid", kNumber, 0, 0xffffffff, false, 0, kNetOwners},
+};
+
+// v1 shows "no limit" as the largest number of whole pages.
+constexpr int64_t kV1Unlimited = 0x7FFFFFFFFFFFF000;
+
+bool hasNoLimit(ValueKind kind) {
+  return kind == kQuota || kind == kBytes;
+}
+
+Result<int64_t> parseNumber(const FileRule& rule, std::string_view text) {
+  auto number = parseInt<int64_t>(text);
+  if (!number) return invalid("{}: found '{}', want a number", rule.resource, text);
+  return *number;
+}
+
+Result<int64_t> parseLimit(const FileRule& rule, std::string_view text) {
+  if (text == "max") return kUnlimited;
+  auto number = parseNumber(rule, text);
+  if (!number) return number;
+  return *number < 0 || *number >= kV1Unlimited ? kUnlimited : *number;
+}
+
+// The fewest shares that give this weight, so that what was written reads back as itself.
+Result<int64_t> smallestShares(int64_t weight) {
+  auto shares = kernel::sharesOfWeight(weight);
+  if (shares && kernel::weightOfShares(*shares).value_or(weight) < weight) return *shares + 1;
+  return shares;
+}
+
+}  // namespace
+
+std::span<const FileRule> fileRules() {
+  return kRules;
+}
+
+const FileRule* ruleOf(std::string_view resource) {
+  const auto* found = std::find_if(std::begin(kRules), std::end(kRules),
+                                   [&](const FileRule& r) { return r.resource == resource; });
+  return found == std::end(kRules) ? nullptr : found;
+}
+
+std::optional<size_t> rankOf(const FileRule& rule, std::string_view owner) {
+  auto found = std::find(rule.owners.begin(), rule.owners.end(), owner);
+  if (found == rule.owners.end()) return std::nullopt;
+  return static_cast<size_t>(found - rule.owners.begin());
+}
+
+std::string formatValue(const FileRule& rule, const FileValue& value, CgroupVersion version) {
+  if (rule.kind == kCpus) return value.cpus.text();
+  if (rule.kind == kText) return value.text;
+  if (hasNoLimit(rule.kind) && value.number == kUnlimited)
+    return version == CgroupVersion::kV1 ? "-1" : "max";
+  if (rule.kind == kShares && version == CgroupVersion::kV2)
+    return std::to_string(kernel::weightOfShares(value.number).value_or(kernel::kMinWeight));
+  return std::to_string(value.number);
+}
+
+std::string showValue(const FileRule& rule, const FileValue& value) {
+  return formatValue(rule, value, CgroupVersion::kV1);
+}
+
+Result<FileValue> parseValue(const FileRule& rule, std::string_view text, CgroupVersion version) {
+  text = trim(text);
+  if (rule.kind == kText) return FileValue::ofText(std::string(text));
+  if (rule.kind == kCpus) {
+    auto cpus = CpuSet::parse(text);
+    if (!cpus) return cpus.error().in("{}", rule.resource);
+    return FileValue::of(*std::move(cpus));
+  }
+  // cpu.max has the period behind the quota.
+  if (rule.kind == kQuota) text = text.substr(0, text.find(' '));
+  auto number = hasNoLimit(rule.kind) ? parseLimit(rule, text) : parseNumber(rule, text);
+  if (!number) return pass(number.error());
+  if (rule.kind == kShares && version == CgroupVersion::kV2) number = smallestShares(*number);
+  if (!number) return number.error().in("{}", rule.resource);
+  return FileValue::of(*number);
+}
+
+bool sameValue(const FileRule& rule, const FileValue& a, const FileValue& b,
+               CgroupVersion version) {
+  if (a == b) return true;
+  return rule.kind == kShares && formatValue(rule, a, version) == formatValue(rule, b, version);
+}
+
+bool isWider(const FileRule& rule, const FileValue& a, const FileValue& b) {
+  if (rule.kind == kCpus) return !a.cpus.isSubsetOf(b.cpus);
+  return a.number > b.number;
+}
+
+FileValue widest(const FileRule& rule, const FileValue& a, const FileValue& b) {
+  if (rule.kind == kCpus) return FileValue::of(a.cpus | b.cpus);
+  return a.number >= b.number ? a : b;
+}
+
+Result<FileValue> checkedValue(const FileRule& rule, FileValue value) {
+  if (rule.kind == kText) return value;
+  if (rule.kind == kCpus) {
+    if (value.cpus.empty()) return invalid("{}: no CPU at all, want at least one", rule.resource);
+    return value;
+  }
+  if (rule.kind == kQuota || rule.kind == kShares)
+    value.number = std::clamp(value.number, rule.least, rule.most);
+  if (value.number < rule.least || value.number > rule.most)
+    return invalid("{}: {} is out of range, want {} to {}", rule.resource, value.number, rule.least,
+                   rule.most);
+  return value;
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,85 @@
+#pragma once
+// What a control file holds, free of cgroup versions: a number, a set of CPUs or a text. Each file
+// has one rule that says how its value is written, what is allowed, and who may want it.
+//
+//   const FileRule* rule = ruleOf("cpu.cfs_quota_us");
+//   formatValue(*rule, FileValue::of(kUnlimited), CgroupVersion::kV2)      // "max"
+//   parseValue(*rule, "max 100000", CgroupVersion::kV2)                    // kUnlimited
+//
+// Pure functions and values, any thread.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/cpu_set.h"
+#include "base/result.h"
+#include "kernel/cgroup_stat.h"
+
+namespace mangrove::agent {
+
+// "-1" of quotas, "max" of v2, 9223372036854775807 of memory.high.
+inline constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+struct FileValue {
+  int64_t number = 0;
+  CpuSet cpus = {};
+  std::string text = {};
+
+  static FileValue of(int64_t number) { return {number, {}, {}}; }
+  static FileValue of(CpuSet cpus) { return {0, std::move(cpus), {}}; }
+  static FileValue ofText(std::string text) { return {0, {}, std::move(text)}; }
+  bool operator==(const FileValue&) const = default;
+};
+
+enum class ValueKind : uint8_t {
+  kQuota,   // microseconds; kUnlimited is "-1" or "max"
+  kShares,  // v1 shares; v2 has weights
+  kBytes,   // kUnlimited is "-1" or "max"
+  kNumber,
+  kCpus,
+  kText,
+};
+
+struct FileRule {
+  std::string_view resource;  // the v1 name, as kernel/control_files.h knows it
+  ValueKind kind = ValueKind::kNumber;
+  int64_t least = 0;
+  int64_t most = kUnlimited;
+  // A child's value must lie within its parent's at every moment: widen from the top, narrow from
+  // the bottom.
+  bool nested = false;
+  std::optional<int64_t> neutral = {};  // what an unmanaged machine has
+  // Who may want this file; of two bases the earlier owner's counts.
+  std::span<const std::string_view> owners = {};
+};
+
+// In the order in which the files of one cgroup are written: quota before burst, idle before
+// shares.
+std::span<const FileRule> fileRules();
+const FileRule* ruleOf(std::string_view resource);  // nullptr: not a file we write
+// The place of an owner in a file's precedence, 0 first; nullopt: it may not write this file.
+std::optional<size_t> rankOf(const FileRule& rule, std::string_view owner);
+
+std::string formatValue(const FileRule& rule, const FileValue& value,
+                        kernel::CgroupVersion version);
+Result<FileValue> parseValue(const FileRule& rule, std::string_view text,
+                             kernel::CgroupVersion version);
+// For people and the audit log: as v1 would write it.
+std::string showValue(const FileRule& rule, const FileValue& value);
+
+// As the kernel will read it back: under v2 shares come back rounded to a weight.
+bool sameValue(const FileRule& rule, const FileValue& a, const FileValue& b,
+               kernel::CgroupVersion version);
+// True when `a` allows something that `b` does not.
+bool isWider(const FileRule& rule, const FileValue& a, const FileValue& b);
+// What allows both.
+FileValue widest(const FileRule& rule, const FileValue& a, const FileValue& b);
+// Within the kernel's range: quotas are raised to the least, anything else out of range is an error
+// that says what would be right.
+Result<FileValue> checkedValue(const FileRule& rule, FileValue value);
+
+}  // namespace mangrove::agent

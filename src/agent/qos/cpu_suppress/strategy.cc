@@ -1,0 +1,179 @@
+#include "agent/qos/cpu_suppress/strategy.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/qos/cpu_suppress/quota.h"
+#include "api/annotations/cpu.h"
+
+namespace mangrove::agent {
+namespace {
+
+constexpr std::string_view kQuotaFile = "cpu.cfs_quota_us";
+constexpr std::string_view kCpusFile = "cpuset.cpus";
+constexpr int64_t kOneCore = 100'000;  // microseconds of a period
+
+std::string groupOf(const Situation& now) {
+  return now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
+}
+
+bool isBelow(const PodLook& pod) {
+  return pod.tier == kernel::PodTier::kBestEffort;
+}
+
+int64_t quotaNow(const Situation& now) {
+  const auto value = now.present.present(groupOf(now), kQuotaFile);
+  return value && value->number != kUnlimited ? value->number : kUnlimitedQuota;
+}
+
+int64_t wholeCores(const Situation& now) {
+  return now.node->status.capacity.amount("cpu").value();
+}
+
+void freeQuota(const Situation& now, const std::string& why, Wishes& out) {
+  out.base(groupOf(now), kQuotaFile, FileValue::of(kUnlimited), why);
+}
+
+std::string sums(const SuppressInputs& in, MilliCpu budget) {
+  return fmt::format("{}m = {} % of {}m - services {:.3f} - system max({:.3f}, reserved {}m)",
+                     budget.v, in.thresholdPercent, in.capacity.v,
+                     in.servicePodsUsed + in.serviceAppsUsed,
+                     in.nodeUsed - in.podsUsed - in.appsUsed, in.reserved.v);
+}
+
+// The scheduler placed this pod; the cpuset hook looks after it.
+bool isPlaced(const PodLook& pod) {
+  if (!pod.pod) return false;
+  auto status = api::parseResourceStatus(pod.pod->meta.annotations);
+  return status && *status && (!(*status)->cpuset.empty() || !(*status)->numaNodeResources.empty());
+}
+
+}  // namespace
+
+StrategyInfo CpuSuppress::info() const {
+  return {.name = owner::kCpuSuppress, .gate = "BECPUSuppress"};
+}
+
+Wishes CpuSuppress::decide(const Situation& now) {
+  const auto* slo = now.look.slo ? &now.look.slo->resourceUsedThresholdWithBe : nullptr;
+  if (!slo || !*slo || !(*slo)->enable) return Wishes::holding("no threshold in the NodeSLO");
+  Wishes out;
+  const CpuSet before = std::exchange(last_, CpuSet());
+  if (now.gates.on("BECPUManager")) {
+    freeQuota(now, "BECPUManager places best-effort pods", out);
+    recoverForCpuManager(now, out);
+    return out;
+  }
+  const bool isStatic = kubeletIsStatic(now.topology);
+  if (!*(*slo)->enable) {
+    freeQuota(now, "suppression is off", out);
+    recover(now, true, "suppression is off", out);
+    return out;
+  }
+  const auto in = suppressInputs(now, **slo);
+  if (!in) return blind(now, **slo);
+  sighted_ = now.look.at;
+  if ((*slo)->cpuSuppressPolicy == "cfsQuota") {
+    byQuota(now, *in, out);
+    recover(now, !isStatic, "the quota limits best-effort work", out);
+    return out;
+  }
+  last_ = before;
+  freeQuota(now, "the cpuset limits best-effort work", out);
+  byCpuset(now, *in, out);
+  return out;
+}
+
+// Holds at first, then falls back to a limit that is safe without knowing anything.
+Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStrategy& slo) {
+  if (sighted_ == MonoTime::min()) sighted_ = now.look.at;
+  if (!now.node || now.look.at - sighted_ < kBlind)
+    return Wishes::holding("usage or pods are not known");
+  const MilliCpu capacity = now.node->status.capacity.cpu();
+  const MilliCpu least = capacity * slo.cpuSuppressMinPercent.value_or(Percent{0}).v / 100;
+  const int64_t safe = std::max(MilliCpu{2000}, least).v * kOneCore / 1000 * 5 / 4;
+  const int64_t present = quotaNow(now);
+  Wishes out;
+  out.base(groupOf(now), kQuotaFile,
+           FileValue::of(present == kUnlimitedQuota ? safe : std::min(present, safe)),
+           "nothing was measured for 10 s: the conservative limit");
+  return out;
+}
+
+void CpuSuppress::byQuota(const Situation& now, const SuppressInputs& in, Wishes& out) {
+  const MilliCpu budget = suppressBudget(in);
+  const int64_t present = quotaNow(now);
+  int64_t quota = suppressQuota(budget, wholeCores(now), present);
+  if (present != kUnlimitedQuota) quota = quotaDamper_.next(now.look.at, present, quota);
+  out.base(groupOf(now), kQuotaFile, FileValue::of(quota == kUnlimitedQuota ? kUnlimited : quota),
+           sums(in, budget));
+}
+
+CpuSet CpuSuppress::presentCpus(const Situation& now) const {
+  if (!last_.empty()) return last_;
+  const auto value = now.present.present(groupOf(now), kCpusFile);
+  return value ? value->cpus : CpuSet();
+}
+
+// Whole CPUs, so that growth can be held back.
+MilliCpu CpuSuppress::damped(const Situation& now, const SuppressCpus& in) {
+  const size_t present = in.present.size();
+  if (present == 0) return in.budget;
+  const size_t wanted = suppressCount(in.budget, present, in.machine.size());
+  const int64_t count =
+      countDamper_.next(now.look.at, static_cast<int64_t>(present), static_cast<int64_t>(wanted));
+  return std::min(in.budget, MilliCpu{count * 1000});
+}
+
+void CpuSuppress::byCpuset(const Situation& now, const SuppressInputs& in, Wishes& out) {
+  SuppressCpus candidates = suppressCandidates(now);
+  candidates.budget = suppressBudget(in);
+  candidates.present = presentCpus(now);
+  candidates.budget = damped(now, candidates);
+  const CpuSet cpus = suppressCpus(candidates);
+  const std::string why = sums(in, suppressBudget(in));
+  if (cpus.empty()) {
+    // Every CPU belongs to somebody else: a core's worth of time is left.
+    out.values.front().part = Part::base(FileValue::of(kOneCore));
+    out.values.front().why = "no CPU is free for best-effort work";
+    return;
+  }
+  last_ = cpus;
+  const CpuSet outer = kubeletIsStatic(now.topology) ? recoverCpus(candidates) : cpus;
+  out.base(groupOf(now), kCpusFile, FileValue::of(outer), why);
+  for (const PodLook& pod : now.look.pods) {
+    if (!isBelow(pod)) continue;
+    out.base(std::string(pod.cgroup), kCpusFile, FileValue::of(outer), why);
+    for (const ContainerLook& container : pod.containers)
+      out.base(std::string(container.cgroup), kCpusFile, FileValue::of(cpus), why);
+  }
+}
+
+void CpuSuppress::recover(const Situation& now, bool containers, const std::string& why,
+                          Wishes& out) const {
+  const CpuSet all = recoverCpus(suppressCandidates(now));
+  if (all.empty()) return;
+  out.base(groupOf(now), kCpusFile, FileValue::of(all), why);
+  for (const PodLook& pod : now.look.pods) {
+    if (!isBelow(pod)) continue;
+    out.base(std::string(pod.cgroup), kCpusFile, FileValue::of(all), why);
+    if (!containers) continue;
+    for (const ContainerLook& container : pod.containers)
+      out.base(std::string(container.cgroup), kCpusFile, FileValue::of(all), why);
+  }
+}
+
+void CpuSuppress::recoverForCpuManager(const Situation& now, Wishes& out) const {
+  const std::string why = "BECPUManager places best-effort pods";
+  recover(now, false, why, out);
+  const CpuSet all = recoverCpus(suppressCandidates(now));
+  for (const PodLook& pod : now.look.pods) {
+    if (!isBelow(pod) || isPlaced(pod) || all.empty()) continue;
+    for (const ContainerLook& container : pod.containers)
+      out.base(std::string(container.cgroup), kCpusFile, FileValue::of(all), why);
+  }
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,35 @@
+#pragma once
+// Keeps best-effort CPU below the threshold of the NodeSLO, by quota or by cpuset, whichever policy
+// it names; the other one is set free. Which CPUs and how much: budget.h, pick.h, quota.h.
+
+#include <string>
+
+#include "agent/qos/cpu_suppress/damper.h"
+#include "agent/qos/cpu_suppress/inputs.h"
+#include "agent/qos/strategy.h"
+
+namespace mangrove::agent {
+
+class CpuSuppress final : public Strategy {
+ public:
+  // Measurements missing for so long: the conservative limit.
+  static constexpr Duration kBlind = std::chrono::seconds(10);
+
+  StrategyInfo info() const override;
+  Wishes decide(const Situation& now) override;
+
+ private:
+  Wishes blind(const Situation& now, const api::ResourceThresholdStrategy& slo);
+  void byQuota(const Situation& now, const SuppressInputs& in, Wishes& out);
+  void byCpuset(const Situation& now, const SuppressInputs& in, Wishes& out);
+  void recover(const Situation& now, bool containers, const std::string& why, Wishes& out) const;
+  void recoverForCpuManager(const Situation& now, Wishes& out) const;
+  MilliCpu damped(const Situation& now, const SuppressCpus& in);
+  CpuSet presentCpus(const Situation& now) const;
+
+  Damper quotaDamper_, countDamper_;
+  CpuSet last_;  // under a static kubelet the groups do not show what we decided
+  MonoTime sighted_ = MonoTime::min();
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,113 @@
+#include "agent/qos/enforcement.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "base/strings.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("enforcement");
+
+// What /enforcement shows is made anew this often, and whenever something was written.
+constexpr Duration kShowEvery = std::chrono::seconds(5);
+constexpr size_t kEventsPage = 200;
+
+EnforcerOptions optionsOf(const AgentFlags& flags) {
+  EnforcerOptions options;
+  options.dryRun = flags.dryRun;
+  for (std::string_view name : splitTrimmed(flags.dryStrategies, ','))
+    if (!name.empty()) options.dryStrategies.emplace(name);
+  options.stateFile = flags.enforceState;
+  return options;
+}
+
+// "/events?before=17"
+uint64_t beforeOf(const std::string& target) {
+  const size_t at = target.find("before=");
+  if (at == std::string::npos) return 0;
+  const std::string_view text = std::string_view(target).substr(at + 7);
+  return parseInt<uint64_t>(text.substr(0, text.find('&'))).value_or(0);
+}
+
+}  // namespace
+
+Enforcement::Enforcement(Agent& agent, client::ApiClient&, Mailbox&, const AgentFlags& flags,
+                         frame::RoleContext& context)
+    : agent_(agent), clock_(context.clock), metrics_(context.metrics) {
+  enforcer_ = std::make_unique<Enforcer>(
+      EnforcerSetup{agent.machine(), context.clock, context.gates, shown_->audit}, optionsOf(flags),
+      defaultStrategies());
+  agent.onLook([this, alive = alive_](const Look& look) {
+    if (*alive) tick(look);
+  });
+  serve(context);
+}
+
+Enforcement::~Enforcement() {
+  *alive_ = false;
+  const ApplyReport report = enforcer_->leave("the agent leaves");
+  if (report.files > 0)
+    log.info("gave {} of {} files back, {} failed", report.written, report.files, report.failed);
+}
+
+void Enforcement::tick(const Look& look) {
+  const auto node = agent_.node();
+  const auto topology = agent_.topology();
+  const ApplyReport report = enforcer_->tick(look, node.get(), topology.get());
+  count(report);
+  const bool due = shownAt_ == MonoTime::min() || look.at - shownAt_ >= kShowEvery;
+  if (!due && report.written == 0) return;
+  shownAt_ = look.at;
+  std::string text = json::write(enforcer_->explain());
+  std::lock_guard lock(shown_->mutex);
+  shown_->explanation = std::move(text);
+}
+
+void Enforcement::count(const ApplyReport& report) {
+  auto& files = metrics_.counters("mangrove_agent_control_files_total",
+                                  "Control files by what became of a wish for them.", {"result"});
+  const auto add = [&](const char* result, size_t count) {
+    if (count > 0) files.with({result}).inc(static_cast<double>(count));
+  };
+  add("written", report.written);
+  add("dry-run", report.dryRun);
+  add("refused", report.refused);
+  add("failed", report.failed);
+  add("conflict", report.conflicts);
+  metrics_.gauges("mangrove_agent_control_files", "Control files held by the agent.")
+      .with({})
+      .set(static_cast<double>(enforcer_->executor().held().size()));
+}
+
+void Enforcement::serve(frame::RoleContext& context) {
+  if (context.ops == nullptr) return;
+  context.ops->route("/enforcement", [shown = shown_](const net::HttpRequest&) {
+    std::lock_guard lock(shown->mutex);
+    return net::HttpResponse::json(200, shown->explanation);
+  });
+  if (!context.gates.on("AuditEventsHTTPHandler")) return;
+  context.ops->route("/events", [shown = shown_](const net::HttpRequest& request) {
+    return net::HttpResponse::json(
+        200, json::write(shown->audit.toJson(beforeOf(request.target), kEventsPage)));
+  });
+}
+
+Result<> restoreAndQuit(const AgentFlags& flags, frame::RoleContext& context) {
+  MachineOptions options = liveMachine(flags.root);
+  options.live = false;
+  options.mounts = flags.mounts(kernel::SysRoot(flags.root));
+  if (!flags.cgroupDriver.empty())
+    options.driver = flags.cgroupDriver == "systemd" ? kernel::CgroupDriver::kSystemd
+                                                     : kernel::CgroupDriver::kCgroupfs;
+  auto machine = Machine::open(options);
+  if (!machine) return pass(machine.error());
+  auto lines = restoreMachine(**machine, context.clock, flags.enforceState);
+  if (!lines) return pass(lines.error());
+  for (const std::string& line : *lines) fmt::print("{}\n", line);
+  context.quit(0);
+  return {};
+}
+
+}  // namespace mangrove::agent

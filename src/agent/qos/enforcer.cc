@@ -1,0 +1,149 @@
+#include "agent/qos/enforcer.h"
+
+#include "agent/qos/cpu_suppress/strategy.h"
+#include "base/files.h"
+#include "base/log.h"
+#include "base/time_text.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("enforcer");
+
+bool isSwitchedOff(const api::Node* node) {
+  return node && node->meta.labels.get(kEnforcementLabel) == "off";
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Strategy>> defaultStrategies() {
+  std::vector<std::unique_ptr<Strategy>> all;
+  all.push_back(std::make_unique<CpuSuppress>());
+  return all;
+}
+
+Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
+                   std::vector<std::unique_ptr<Strategy>> strategies)
+    : setup_(std::move(setup)),
+      options_(std::move(options)),
+      executor_(setup_.machine, setup_.clock, setup_.audit) {
+  for (auto& one : strategies) {
+    const StrategyInfo info = one->info();
+    entries_.push_back({std::move(one), info, {}, MonoTime::min()});
+  }
+  load();
+}
+
+void Enforcer::ask(Entry& entry, const Situation& now) {
+  if (!entry.info.gate.empty() && !setup_.gates.on(entry.info.gate)) {
+    entry.last = {};
+    return;
+  }
+  if (now.look.at < entry.next) return;
+  entry.next = now.look.at + entry.info.period;
+  Wishes wishes = entry.strategy->decide(now);
+  if (wishes.hold) {
+    entry.last.note = std::move(wishes.note);
+    return;
+  }
+  entry.last = std::move(wishes);
+  if (options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0) return;
+  for (const Ousting& one : entry.last.evictions)
+    if (setup_.evict) setup_.evict(one);
+}
+
+ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
+                           const api::NodeResourceTopology* topology) {
+  const bool off = isSwitchedOff(node);
+  if (off != off_) log.warn("enforcement is switched {} by the node's label", off ? "off" : "on");
+  off_ = off;
+  if (off_) {
+    for (Entry& entry : entries_) entry.last = {};
+    return leave("enforcement is switched off");
+  }
+  const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
+                      setup_.gates};
+  std::vector<OwnedWish> wishes;
+  for (Entry& entry : entries_) ask(entry, now);
+  for (const Entry& entry : entries_) {
+    const bool dry = options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0;
+    for (const Wish& wish : entry.last.values) wishes.push_back({entry.info.name, &wish, dry});
+  }
+  const ApplyReport report = executor_.apply(wishes);
+  save();
+  return report;
+}
+
+ApplyReport Enforcer::leave(std::string_view why) {
+  const ApplyReport report = executor_.restoreAll(why);
+  save();
+  return report;
+}
+
+void Enforcer::load() {
+  if (options_.stateFile.empty()) return;
+  auto text = readFile(options_.stateFile);
+  auto state = text ? json::parse(*text) : Result<json::Value>(pass(text.error()));
+  if (!state || !state->is_object()) return;
+  const json::Object& top = state->get_object();
+  const json::Value* boot = top.if_contains("boot");
+  // After a reboot nothing of it is there any more.
+  if (!boot || *boot != json::Value(setup_.machine.bootId())) return;
+  executor_.load(*state);
+  const json::Value* states = top.if_contains("strategies");
+  for (Entry& entry : entries_)
+    if (states && states->is_object())
+      if (const json::Value* one = states->get_object().if_contains(entry.info.name))
+        entry.strategy->restore(*one);
+  saved_ = *text;
+}
+
+void Enforcer::save() {
+  if (options_.stateFile.empty() || options_.dryRun) return;
+  json::Value state = executor_.state();
+  json::Object& top = state.get_object();
+  top["boot"] = setup_.machine.bootId();
+  json::Object& strategies = top["strategies"].emplace_object();
+  for (const Entry& entry : entries_)
+    if (json::Value one = entry.strategy->state(); !one.is_null())
+      strategies[entry.info.name] = std::move(one);
+  std::string text = json::write(state);
+  if (text == saved_) return;
+  if (auto ok = writeFileAtomically(options_.stateFile, text); !ok)
+    return log.warn("what files had before is not kept: {}", ok.error().text());
+  saved_ = std::move(text);
+}
+
+json::Value Enforcer::explain() const {
+  json::Array files;
+  for (const auto& [key, held] : executor_.held()) {
+    const FileRule& rule = *ruleOf(key.resource);
+    const auto now = executor_.present(key.cgroup, key.resource);
+    files.push_back(json::Object{
+        {"cgroup", key.cgroup},
+        {"file", key.resource},
+        {"now", now ? json::Value(showValue(rule, *now)) : json::Value()},
+        {"wanted", showValue(rule, held.wanted)},
+        {"owner", held.owner},
+        {"why", held.why},
+        {"since", formatMicroTime(held.since)},
+        {"before", held.before ? json::Value(showValue(rule, *held.before)) : json::Value()},
+        {"dryRun", held.dryRun},
+        {"conflicts", held.conflicts},
+        {"trouble", held.trouble}});
+  }
+  json::Array strategies;
+  for (const Entry& entry : entries_)
+    strategies.push_back(json::Object{
+        {"name", entry.info.name},
+        {"gate", entry.info.gate},
+        {"on", entry.info.gate.empty() || setup_.gates.on(entry.info.gate)},
+        {"dryRun", options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0},
+        {"wishes", entry.last.values.size()},
+        {"note", entry.last.note}});
+  return json::Object{{"enforcement", off_ ? "off" : "on"},
+                      {"strategies", std::move(strategies)},
+                      {"files", std::move(files)}};
+}
+
+}  // namespace mangrove::agent

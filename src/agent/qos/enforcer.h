@@ -1,0 +1,83 @@
+#pragma once
+// The enforcing half of the node daemon: asks every strategy at every tick, hands what they want to
+// the executor, evicts, and keeps what a successor needs.
+//
+//   Enforcer enforcer({machine, clock, gates, audit}, options, defaultStrategies());
+//   agent.onLook([&](const Look& look) { enforcer.tick(look, agent.node(), agent.topology()); });
+//   enforcer.leave();                       // a clean exit: everything as it was
+//
+// A node labelled node.mangrove.io/enforcement=off gets everything back at the next tick. Owner
+// thread; explain() from there too.
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/executor/executor.h"
+#include "agent/qos/strategy.h"
+#include "api/koordinator/node_resource_topology.h"
+
+namespace mangrove::agent {
+
+inline constexpr std::string_view kEnforcementLabel = "node.mangrove.io/enforcement";
+
+struct EnforcerSetup {
+  const Machine& machine;
+  Clock& clock;
+  const FeatureGates& gates;
+  AuditLog& audit;
+  // Sends a pod away; null: nobody is evicted.
+  std::function<void(const Ousting&)> evict = {};
+};
+
+struct EnforcerOptions {
+  bool dryRun = false;
+  std::set<std::string, std::less<>> dryStrategies = {};  // by name
+  std::string stateFile = {};  // "": a successor does not learn what files had before
+};
+
+class Enforcer {
+ public:
+  Enforcer(EnforcerSetup setup, EnforcerOptions options,
+           std::vector<std::unique_ptr<Strategy>> strategies);
+
+  ApplyReport tick(const Look& look, const api::Node* node,
+                   const api::NodeResourceTopology* topology);
+  // Everything back to what it was; nothing is remembered.
+  ApplyReport leave(std::string_view why);
+
+  const Executor& executor() const { return executor_; }
+  bool isOff() const { return off_; }
+  // Each control value, who wants it, why, since when, what it was.
+  json::Value explain() const;
+
+ private:
+  struct Entry {
+    std::unique_ptr<Strategy> strategy;
+    StrategyInfo info;
+    Wishes last;
+    MonoTime next = MonoTime::min();
+  };
+  void ask(Entry& entry, const Situation& now);
+  void load();
+  void save();
+
+  EnforcerSetup setup_;
+  EnforcerOptions options_;
+  Executor executor_;
+  std::vector<Entry> entries_;
+  std::string saved_;
+  bool off_ = false;
+};
+
+// All of them, in a fixed order.
+std::vector<std::unique_ptr<Strategy>> defaultStrategies();
+
+// `mangrove agent --restore`: gives back what a dead agent held, by its state file; without one,
+// the best-effort group gets neutral values. Lines for people.
+Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& clock,
+                                                const std::string& stateFile);
+
+}  // namespace mangrove::agent

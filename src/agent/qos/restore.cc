@@ -1,0 +1,62 @@
+// Giving back what a dead agent held.
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/qos/enforcer.h"
+#include "base/files.h"
+
+namespace mangrove::agent {
+namespace {
+
+struct Neutral {
+  std::string_view owner;
+  Wish wish;
+};
+
+// What suppression may have left on the best-effort group when nobody knows what was there.
+std::vector<Neutral> neutralWishes(const Machine& machine) {
+  const std::string group = machine.layout().tierDir(kernel::PodTier::kBestEffort);
+  const std::string why = "restored without a record of what was there";
+  return {{owner::kCpuSuppress,
+           {group, "cpu.cfs_quota_us", Part::base(FileValue::of(kUnlimited)), why}},
+          {owner::kCpuSuppress,
+           {group, "cpuset.cpus", Part::base(FileValue::of(machine.cpus().online)), why}},
+          {owner::kGiveBack, {group, "memory.high", Part::base(FileValue::of(kUnlimited)), why}}};
+}
+
+bool loadState(const Machine& machine, const std::string& stateFile, Executor& executor) {
+  auto text = stateFile.empty() ? Result<std::string>("") : readFile(stateFile);
+  auto state = text ? json::parse(*text) : Result<json::Value>(json::Value());
+  if (!state || !state->is_object()) return false;
+  const json::Value* boot = state->get_object().if_contains("boot");
+  if (!boot || *boot != json::Value(machine.bootId())) return false;
+  executor.load(*state);
+  return true;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& clock,
+                                                const std::string& stateFile) {
+  AuditLog audit;
+  Executor executor(machine, clock, audit);
+  ApplyReport report;
+  if (loadState(machine, stateFile, executor)) {
+    report = executor.restoreAll("restored by hand");
+    // Nothing is held any more; a later start must not believe otherwise.
+    if (auto ok = writeFileAtomically(stateFile, "{}"); !ok) return pass(ok.error());
+  } else {
+    const std::vector<Neutral> neutral = neutralWishes(machine);
+    std::vector<OwnedWish> wishes;
+    for (const Neutral& one : neutral) wishes.push_back({one.owner, &one.wish, false});
+    report = executor.apply(wishes);
+  }
+  std::vector<std::string> lines;
+  for (const AuditRecord& record : audit.last(0, AuditLog::kKept))
+    lines.insert(lines.begin(), fmt::format("{} {}: {} -> {} ({})", record.cgroup, record.file,
+                                            record.from, record.to, record.outcome));
+  lines.push_back(fmt::format("{} written, {} failed", report.written, report.failed));
+  return lines;
+}
+
+}  // namespace mangrove::agent

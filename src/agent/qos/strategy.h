@@ -1,0 +1,55 @@
+#pragma once
+// How a strategy is made: one pure decision per tick, from what was measured to what is wanted. It
+// reads no files, asks no clock and writes nothing; the enforcer hands its wishes to the executor.
+//
+//   class Mine final : public Strategy {
+//     StrategyInfo info() const override { return {.name = "mine", .gate = "Mine"}; }
+//     Wishes decide(const Situation& now) override;
+//   };
+//
+// Owner thread only.
+
+#include <string_view>
+
+#include "agent/executor/executor.h"
+#include "agent/executor/wish.h"
+#include "agent/look.h"
+#include "api/node.h"
+#include "base/feature_gates.h"
+#include "json/value.h"
+
+namespace mangrove::agent {
+
+struct StrategyInfo {
+  std::string_view name;       // one of owner::
+  std::string_view gate = {};  // "": always on
+  Duration period = {};        // zero: at every tick
+};
+
+// Everything a decision may look at.
+struct Situation {
+  const Look& look;
+  const api::Node* node = nullptr;             // null: not seen yet
+  const api::Annotations* topology = nullptr;  // of the NodeResourceTopology; null: not seen yet
+  const PresentValues& present;
+  const FeatureGates& gates;
+};
+
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual StrategyInfo info() const = 0;
+  virtual Wishes decide(const Situation& now) = 0;
+  // What a restarted agent needs to go on where this one stopped.
+  virtual json::Value state() const { return nullptr; }
+  virtual void restore(const json::Value&) {}
+};
+
+// Does nothing: what the machinery itself costs.
+class NullStrategy final : public Strategy {
+ public:
+  StrategyInfo info() const override { return {.name = "null"}; }
+  Wishes decide(const Situation&) override { return {}; }
+};
+
+}  // namespace mangrove::agent
