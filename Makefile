@@ -3,12 +3,13 @@ PRESET ?= dev
 BUILD  := build/$(PRESET)
 JOBS   ?= $(shell nproc)
 
-.PHONY: demo up test bench format check build setup fuzz help
+.PHONY: demo up test test-vm bench format check build setup fuzz help
 
 help:
 	@echo "make demo    build, then show what Mangrove does on this machine"
 	@echo "make up      everything on this machine (not there yet)"
 	@echo "make test    build, then run every test this machine can run"
+	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make bench   build optimised, then run the benchmarks"
 	@echo "make format  reformat the sources in place"
 	@echo "make check   the checks alone: format, layers, headers, architecture graph"
@@ -33,6 +34,11 @@ up: setup
 test: build
 	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# Not part of `make test`: boots a machine. Skips by name when qemu or a kernel image is missing.
+test-vm: build
+	@scripts/setup --vm
+	@test/vm/run $(BUILD) || [ $$? -eq 77 ]
 
 bench:
 	@$(MAKE) --no-print-directory PRESET=release build

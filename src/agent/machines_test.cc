@@ -195,8 +195,8 @@ INSTANTIATE_TEST_SUITE_P(
                  {Feature::kCgroupV2, Feature::kMemoryReclaim},
                  2,
                  true}),
-    [](const auto& info) {
-      std::string name = info.param.name;
+    [](const auto& one) {
+      std::string name = one.param.name;
       std::replace(name.begin(), name.end(), '-', '_');
       return name;
     });

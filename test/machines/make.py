@@ -170,7 +170,7 @@ def main():
     m = Machine("v2-4numa-offline")
     cpus = [c for c in range(32) if c not in (5, 13)]
     m.proc("6.6.30", cpus, 256 * 1024 * 1024, "fpu", "AuthenticAMD", "AMD EPYC 9654")
-    m.cpus({c: (c % 8, c // 16, c // 8) for c in cpus}, "0-63", "0-4,6-12,14-31", 4, 256 * 1024 * 1024)
+    m.cpus({c: (c % 16, c // 16, c // 8) for c in cpus}, "0-63", "0-4,6-12,14-31", 4, 256 * 1024 * 1024)
     # A fifth node stands for a device only.
     m.file("sys/bus/node/devices/node4/meminfo", "Node 4 MemTotal: 0 kB\n")
     m.file("sys/devices/system/node/has_generic_initiator", "4\n")

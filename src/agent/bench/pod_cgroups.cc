@@ -116,7 +116,7 @@ Result<int> PodCgroups::spawn(const std::string& cgroup, bool burning) const {
   return pid;
 }
 
-Result<> PodCgroups::add(const std::string& uid, int containers) {
+Result<> PodCgroups::add(const std::string& uid, int containers, bool processes) {
   Pod pod;
   if (auto ok = makeDir(podDir(uid)); !ok) return ok;
   for (int i = 0; i < containers; ++i) {
@@ -126,6 +126,7 @@ Result<> PodCgroups::add(const std::string& uid, int containers) {
     const std::string cgroup = podDir(uid) + "/" + id;
     if (auto ok = makeDir(cgroup); !ok) return ok;
     pod.containers.push_back(cgroup);
+    if (!processes) continue;
     auto pid = spawn(cgroup, false);
     if (!pid) return pass(pid.error());
     pod.processes.push_back(*pid);
@@ -142,6 +143,11 @@ Result<> PodCgroups::burn(const std::string& uid) {
   if (!pid) return pass(pid.error());
   it->second.processes.push_back(*pid);
   return {};
+}
+
+int PodCgroups::lastProcess(const std::string& uid) const {
+  auto it = pods_.find(uid);
+  return it == pods_.end() || it->second.processes.empty() ? 0 : it->second.processes.back();
 }
 
 Result<> PodCgroups::remove(const std::string& uid) {

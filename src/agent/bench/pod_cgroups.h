@@ -3,8 +3,8 @@
 // container with a real process that sleeps (or burns). Everything is removed at the end.
 //
 //   auto pods = PodCgroups::make("mangrove-bench-1");
-//   pods->add(uid, {.containers = 1});
-//   pods->burn(uid, 10s);
+//   pods->add(uid, 1);
+//   pods->burn(uid);
 //
 // One owner. Needs root and a writable cgroup file system.
 
@@ -25,11 +25,13 @@ class PodCgroups {
   PodCgroups(PodCgroups&& other) noexcept = default;
   ~PodCgroups();
 
-  // Container ids are "<uid without dashes><number>".
-  Result<> add(const std::string& uid, int containers);
+  // Container ids are "<uid without dashes><number>". Each has a sleeping process unless told not.
+  Result<> add(const std::string& uid, int containers, bool processes = true);
   Result<> remove(const std::string& uid);
   // A process that uses one whole CPU until it is ended with the pod.
   Result<> burn(const std::string& uid);
+  // The process started last in that pod; 0: none.
+  int lastProcess(const std::string& uid) const;
 
   const std::string& parent() const { return parent_; }
   bool isV2() const { return trees_.isV2(); }

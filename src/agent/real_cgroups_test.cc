@@ -1,0 +1,115 @@
+// Real cgroups with real processes: what is measured must be what happened. Skipped by name where
+// cgroups cannot be made.
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "agent/bench/pod_cgroups.h"
+#include "agent/collect/collector.h"
+#include "agent/self_usage.h"
+
+namespace mangrove::agent {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string uidOf(int i) {
+  return fmt::format("0a1b2c3d-0000-4000-8000-{:012}", i);
+}
+
+// A collector over this machine's own cgroups, below a parent of the test's.
+class RealCgroups : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = PodCgroups::make(fmt::format("mangrove-test-{}", ::getpid()));
+    if (!made) GTEST_SKIP() << "cannot make cgroups here: " << made.error().text();
+    pods.emplace(*std::move(made));
+    MachineOptions options = liveMachine();
+    options.mounts.cgroupParent = pods->parent();
+    options.driver = kernel::CgroupDriver::kCgroupfs;
+    auto opened = Machine::open(options);
+    ASSERT_TRUE(opened) << opened.error().text();
+    machine = *std::move(opened);
+    history.emplace(History::open({}, realClock().mono()));
+    collector.emplace(*machine, realClock(), *history, CollectorOptions{});
+  }
+  // Ticks a second apart, on time.
+  void ticks(int count) {
+    for (int i = 0; i < count; ++i) {
+      std::this_thread::sleep_until(next);
+      collector->tick(book);
+      next += 1s;
+    }
+  }
+  const PodLook* find(const std::string& uid) const {
+    for (const PodLook& pod : collector->look().pods)
+      if (pod.uid == uid) return &pod;
+    return nullptr;
+  }
+
+  std::optional<PodCgroups> pods;
+  std::unique_ptr<Machine> machine;
+  std::optional<History> history;
+  std::optional<Collector> collector;
+  PodBook book;
+  MonoTime next = realClock().mono();
+};
+
+TEST_F(RealCgroups, UsageOfABurningProcessIsRightWithinOnePercent) {
+  ASSERT_TRUE(pods->add(uidOf(1), 1));
+  ASSERT_TRUE(pods->burn(uidOf(1)));
+  const int pid = pods->lastProcess(uidOf(1));
+  ticks(2);
+  const MonoTime begun = realClock().mono();
+  const Duration before = readUsageOf(pid).cpu;
+  ticks(11);
+  const Duration used = readUsageOf(pid).cpu - before;
+  const double real = std::chrono::duration<double>(used).count() /
+                      std::chrono::duration<double>(realClock().mono() - begun).count();
+  const auto id = history->pods().find(uidOf(1));
+  ASSERT_TRUE(id);
+  const auto reported = history->pods().average(*id, pod_column::kCpu, begun, realClock().mono());
+  ASSERT_TRUE(reported);
+  // /proc/<pid>/stat counts in ticks of 10 ms: over 11 s that alone is 0.1 %.
+  EXPECT_NEAR(*reported / real, 1, 0.01) << "reported " << *reported << ", real " << real;
+}
+
+TEST_F(RealCgroups, ANewContainerIsSeenAtTheNextTick) {
+  ticks(2);
+  EXPECT_EQ(find(uidOf(2)), nullptr);
+  ASSERT_TRUE(pods->add(uidOf(2), 2));
+  ticks(1);
+  ASSERT_NE(find(uidOf(2)), nullptr);
+  EXPECT_EQ(find(uidOf(2))->containers.size(), 2u);
+  ticks(1);
+  EXPECT_TRUE(find(uidOf(2))->containers[0].usage.cpu);
+}
+
+TEST_F(RealCgroups, APodStormLosesNoSampleOfOthersAndLeaksNothing) {
+  for (int i = 1; i <= 5; ++i) ASSERT_TRUE(pods->add(uidOf(i), 1));
+  ticks(3);
+  const size_t openBefore = collector->stats().openFiles;
+  const auto slotsBefore = collector->stats().slots;
+  const MonoTime begun = realClock().mono();
+  // 500 pods come and go while the collector keeps its time.
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(pods->add(uidOf(1000 + i), 1, false));
+    ticks(1);
+    for (int i = 0; i < 50; ++i) ASSERT_TRUE(pods->remove(uidOf(1000 + i)));
+    ticks(1);
+  }
+  EXPECT_EQ(collector->look().pods.size(), 5u);
+  EXPECT_EQ(collector->stats().openFiles, openBefore);
+  EXPECT_EQ(history->pods().tracks(), 5u);
+  const auto slots = collector->stats().slots - slotsBefore;
+  for (int i = 1; i <= 5; ++i) {
+    const auto id = history->pods().find(uidOf(i));
+    ASSERT_TRUE(id);
+    const auto window = history->pods().window(*id, pod_column::kCpu, begun, realClock().mono());
+    EXPECT_EQ(window.values.size(), slots) << "pod " << i;
+  }
+}
+
+}  // namespace
+}  // namespace mangrove::agent
