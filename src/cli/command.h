@@ -26,6 +26,7 @@ int benchManager(const std::vector<std::string>& args);
 int explainNode(const std::vector<std::string>& args);
 int manager(const std::vector<std::string>& args);
 int podShim(const std::vector<std::string>& args);
+int run(const std::vector<std::string>& args);
 int standIn(const std::vector<std::string>& args);
 int up(const std::vector<std::string>& args);
 int explainPod(const std::vector<std::string>& args);

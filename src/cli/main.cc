@@ -29,6 +29,7 @@ constexpr std::array kCommands = {
     Command{"explain node", "how the amounts a node sells came to be", &explainNode},
     Command{"manager", "decides what nodes have for sale", &manager},
     Command{"pod-shim", "", &podShim},
+    Command{"run", "any command as a colocated pod of this machine", &run},
     Command{"stand-in", "", &standIn},
     Command{"up", "a whole colocated machine in one process: API, node runner, roles", &up},
     Command{"version", "what this binary is", &version},

@@ -1,0 +1,255 @@
+// Any command as a colocated pod: its output here, its exit code ours, our signals its end.
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "api/decode.h"
+#include "api/pod.h"
+#include "base/clock.h"
+#include "cli/command.h"
+#include "client/credentials.h"
+#include "client/http_api_client.h"
+#include "client/kubeconfig.h"
+#include "frame/flags.h"
+#include "frame/signals.h"
+#include "net/http_client.h"
+#include "up/run_pod.h"
+
+extern char** environ;
+
+namespace mangrove::cli {
+namespace {
+
+constexpr int kPollMicroseconds = 100'000;
+constexpr const char* kDefaultConfig = "/var/lib/mangrove/kubeconfig";
+
+struct RunFlags {
+  up::RunRequest request;
+  std::string kubeconfig;
+  bool keep = false;
+};
+
+std::string freshName(const std::string& command) {
+  std::string base = std::filesystem::path(command).filename();
+  std::erase_if(base, [](unsigned char c) { return !std::isalnum(c) && c != '-'; });
+  for (char& c : base) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  while (!base.empty() && base.front() == '-') base.erase(0, 1);
+  if (base.empty()) base = "run";
+  return fmt::format("{}-{:x}", base.substr(0, 40), ::getpid());
+}
+
+// One output stream of the pod, copied to ours as it comes.
+class Tail {
+ public:
+  Tail(net::HttpClient& http, const client::Authorization& who, const std::string& target,
+       std::FILE* out)
+      : out_(out) {
+    net::HttpRequest request;
+    request.target = target;
+    for (const auto& [name, value] : who.headers.fields()) request.headers.set(name, value);
+    stream_ = http.open(std::move(request), {.onHead = {},
+                                             .onData =
+                                                 [this](std::string_view data) {
+                                                   std::fwrite(data.data(), 1, data.size(), out_);
+                                                   std::fflush(out_);
+                                                 },
+                                             .onEnd =
+                                                 [this](Result<>) {
+                                                   std::lock_guard lock(mutex_);
+                                                   ended_ = true;
+                                                   changed_.notify_all();
+                                                 }});
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ended_; });
+  }
+
+ private:
+  std::FILE* out_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ended_ = false;
+  std::unique_ptr<net::HttpStream> stream_;
+};
+
+class PodRunner {
+ public:
+  PodRunner(client::ApiClient& api, const RunFlags& flags)
+      : api_(api), flags_(flags), ref_{client::kind::kPod, flags.request.ns, flags.request.name} {}
+
+  Result<> create() {
+    auto body = up::podOf(flags_.request);
+    if (!body) return pass(body.error());
+    auto made = api_.create(client::kind::kPod, ref_.ns, json::write(*body));
+    return made ? Result<>() : pass(made.error());
+  }
+
+  // Returns when it runs or has ended; tells on the way why it does not.
+  Result<api::Pod> awaitStart(const std::atomic<int>& stopped) {
+    std::string told;
+    for (;;) {
+      auto pod = look();
+      if (!pod) return pod;
+      if (pod->status.phase != api::PodPhase::kPending &&
+          pod->status.phase != api::PodPhase::kUnset)
+        return pod;
+      if (stopped != 0) return fail(Code::kCancelled, "stopped by signal {}", stopped.load());
+      const auto* placed = api::findCondition(pod->status.conditions, "PodScheduled");
+      if (placed && placed->status == api::Truth::kFalse && placed->message.view() != told) {
+        told = placed->message.view();
+        fmt::print(stderr, "mangrove run: waiting: {}\n", told);
+      }
+      ::usleep(kPollMicroseconds);
+    }
+  }
+
+  // The exit code; nullopt when the pod is gone or was evicted.
+  std::optional<int> awaitEnd() {
+    for (;;) {
+      auto pod = look();
+      if (!pod) return std::nullopt;
+      if (api::isTerminated(*pod)) {
+        if (pod->status.containers.empty()) return std::nullopt;
+        const auto& state = pod->status.containers[0].state;
+        if (!state.message.view().empty())
+          fmt::print(stderr, "mangrove run: {}\n", state.message.view());
+        return state.exitCode;
+      }
+      ::usleep(kPollMicroseconds);
+    }
+  }
+
+  Result<> remove(std::optional<int64_t> grace) {
+    client::DeleteOptions options;
+    options.gracePeriodSeconds = grace;
+    return api_.remove(ref_, options);
+  }
+
+  std::string logTarget(const char* stream) const {
+    return client::kind::kPod.path(ref_.ns, ref_.name, "log") +
+           fmt::format("?follow=true&stream={}", stream);
+  }
+
+ private:
+  Result<api::Pod> look() {
+    auto text = api_.get(ref_);
+    if (!text) return pass(text.error());
+    return api::decodeText<api::Pod>(*text);
+  }
+
+  client::ApiClient& api_;
+  const RunFlags& flags_;
+  const client::Ref ref_;
+};
+
+Result<client::Authorization> authorization(client::Credentials& credentials) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<Result<client::Authorization>> got;
+  credentials.authorize([&](Result<client::Authorization> a) {
+    std::lock_guard lock(mutex);
+    got = std::move(a);
+    changed.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return got.has_value(); });
+  return std::move(*got);
+}
+
+Result<int> runPod(RunFlags& flags) {
+  std::atomic<int> stopped = 0;
+  std::atomic<PodRunner*> runner = nullptr;
+  frame::Signals signals([&](int number) {
+    stopped = number;
+    if (PodRunner* pod = runner) (void)pod->remove(std::nullopt);
+  });
+  net::Loop loop;
+  client::ConfigRequest where;
+  where.kubeconfig = flags.kubeconfig;
+  if (where.kubeconfig.empty() && !std::getenv("KUBECONFIG")) where.kubeconfig = kDefaultConfig;
+  auto config = client::loadClientConfig(where);
+  if (!config) return pass(config.error());
+  auto api = client::HttpApiClient::make(loop, realClock(), *config, {.userAgent = "mangrove-run"});
+  if (!api) return pass(api.error());
+  client::Credentials credentials(*config, realClock());
+  auto tls = credentials.tls();
+  if (!tls) return pass(tls.error());
+  auto url = net::Url::parse(config->server);
+  if (!url) return pass(url.error());
+  net::ClientOptions options;
+  options.base = *url;
+  options.tls = *tls;
+  auto http = net::HttpClient::create(loop, options);
+  if (!http) return pass(http.error());
+  auto who = authorization(credentials);
+  if (!who) return pass(who.error());
+
+  PodRunner pod(**api, flags);
+  if (auto ok = pod.create(); !ok) return pass(ok.error());
+  runner = &pod;
+  auto started = pod.awaitStart(stopped);
+  if (!started) {
+    (void)pod.remove(0);
+    return started.error().code() == Code::kCancelled ? Result<int>(128 + stopped)
+                                                      : pass(started.error());
+  }
+  {
+    Tail out(**http, *who, pod.logTarget("Stdout"), stdout);
+    Tail err(**http, *who, pod.logTarget("Stderr"), stderr);
+    out.wait();
+    err.wait();
+  }
+  auto code = pod.awaitEnd();
+  runner = nullptr;
+  if (!flags.keep && stopped == 0) (void)pod.remove(0);
+  if (stopped != 0) return 128 + stopped;
+  if (!code) return fail(Code::kGone, "the pod {} was removed before it ended", flags.request.name);
+  return *code;
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& args) {
+  RunFlags run;
+  frame::Flags flags("mangrove run",
+                     "runs a command as a colocated pod: mangrove run --qos BE -- CMD");
+  flags.add("qos", run.request.qos, "LSE, LSR, LS or BE");
+  flags.add("cpu", run.request.cpu, "CPUs it may use, e.g. 2 or 500m");
+  flags.add("memory", run.request.memory, "memory it may use, e.g. 1Gi");
+  flags.add("name", run.request.name, "name of the pod; made from the command by default");
+  flags.add("namespace", run.request.ns, "namespace of the pod");
+  flags.add("kubeconfig", run.kubeconfig,
+            "server to run it on; $KUBECONFIG or that of mangrove up");
+  flags.add("keep", run.keep, "leave the pod object when the command has ended");
+  // What follows "--" is the command, whatever it looks like.
+  const auto split = std::find(args.begin(), args.end(), "--");
+  auto go = flags.parse({args.begin(), split});
+  if (!go) {
+    fmt::print(stderr, "mangrove run: {}\n", go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  if (split != args.end()) run.request.command.assign(split + 1, args.end());
+  if (run.request.command.empty()) {
+    fmt::print(stderr, "mangrove run: no command; write it behind --: mangrove run -- sleep 10\n");
+    return kWrongUsage;
+  }
+  if (run.request.name.empty()) run.request.name = freshName(run.request.command[0]);
+  for (char** one = environ; *one; ++one) run.request.env.emplace_back(*one);
+  std::error_code error;
+  run.request.directory = std::filesystem::current_path(error);
+  run.request.uid = ::getuid();
+  run.request.gid = ::getgid();
+  auto code = runPod(run);
+  if (code) return *code;
+  fmt::print(stderr, "mangrove run: {}\n", code.error().text());
+  return kFailed;
+}
+
+}  // namespace mangrove::cli

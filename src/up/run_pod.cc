@@ -1,0 +1,108 @@
+#include "up/run_pod.h"
+
+#include <algorithm>
+
+#include "api/names.h"
+#include "base/quantity.h"
+#include "base/strings.h"
+
+namespace mangrove::up {
+
+namespace {
+
+Result<Quantity> amountOf(std::string_view flag, std::string_view text) {
+  auto amount = Quantity::parse(text);
+  if (!amount) return amount.error().in("--{}", flag);
+  if (!(*amount > Quantity())) return invalid("--{} {}: want more than nothing", flag, text);
+  return *amount;
+}
+
+Result<json::Object> resourcesOf(const RunRequest& request) {
+  const bool batch = request.qos == "BE";
+  json::Object amounts;
+  if (!request.cpu.empty()) {
+    auto cpu = amountOf("cpu", request.cpu);
+    if (!cpu) return pass(cpu.error());
+    if (batch) {
+      amounts[api::resource::kBatchCpu] = std::to_string(cpu->milliValue());
+    } else {
+      amounts[api::resource::kCpu] = request.cpu;
+    }
+  }
+  if (!request.memory.empty()) {
+    auto memory = amountOf("memory", request.memory);
+    if (!memory) return pass(memory.error());
+    amounts[batch ? api::resource::kBatchMemory : api::resource::kMemory] = request.memory;
+  }
+  if (amounts.empty()) return json::Object();
+  return json::Object{{"requests", amounts}, {"limits", amounts}};
+}
+
+json::Array textList(const std::vector<std::string>& texts) {
+  json::Array out;
+  // A dollar is doubled, because $(NAME) would be replaced.
+  for (const auto& text : texts) {
+    std::string plain;
+    for (char c : text) plain += c == '$' ? "$$" : std::string(1, c);
+    out.emplace_back(plain);
+  }
+  return out;
+}
+
+json::Array environment(const std::vector<std::string>& env) {
+  json::Array out;
+  for (const auto& one : env) {
+    const auto parts = cut(one, '=');
+    const bool fits = parts.found && !parts.before.empty() &&
+                      std::all_of(parts.before.begin(), parts.before.end(), [](unsigned char c) {
+                        return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+                      });
+    if (!fits) continue;  // shell functions and the like
+    out.push_back(json::Object{{"name", parts.before},
+                               {"value", textList({std::string(parts.after)}).front()}});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<json::Object> podOf(const RunRequest& request) {
+  static constexpr std::string_view kQos[] = {"LSE", "LSR", "LS", "BE"};
+  if (std::find(std::begin(kQos), std::end(kQos), request.qos) == std::end(kQos))
+    return invalid("--qos {}: want LSE, LSR, LS or BE", request.qos);
+  if (request.command.empty()) return invalid("no command; write it behind --");
+  auto resources = resourcesOf(request);
+  if (!resources) return pass(resources.error());
+  json::Object container{{"name", "main"},
+                         {"image", "host"},
+                         {"command", textList(request.command)},
+                         {"env", environment(request.env)},
+                         {"resources", std::move(*resources)}};
+  json::Object spec{
+      {"restartPolicy", "Never"},
+      {"schedulerName", "koord-scheduler"},
+      {"priorityClassName", request.qos == "BE" ? "koord-batch" : "koord-prod"},
+      {"hostNetwork", true},
+      {"securityContext", json::Object{{"runAsUser", request.uid}, {"runAsGroup", request.gid}}}};
+  if (!request.directory.empty()) {
+    container["workingDir"] = request.directory;
+    container["volumeMounts"] =
+        json::Array{json::Object{{"name", "here"}, {"mountPath", request.directory}}};
+    spec["volumes"] = json::Array{
+        json::Object{{"name", "here"}, {"hostPath", json::Object{{"path", request.directory}}}}};
+  }
+  if (request.directory == "/") {
+    container.erase("volumeMounts");
+    spec.erase("volumes");
+  }
+  spec["containers"] = json::Array{std::move(container)};
+  json::Object labels{{api::label::kQosClass, request.qos}, {"mangrove.io/run", request.name}};
+  return json::Object{{"apiVersion", "v1"},
+                      {"kind", "Pod"},
+                      {"metadata", json::Object{{"name", request.name},
+                                                {"namespace", request.ns},
+                                                {"labels", std::move(labels)}}},
+                      {"spec", std::move(spec)}};
+}
+
+}  // namespace mangrove::up

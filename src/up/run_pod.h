@@ -1,0 +1,28 @@
+#pragma once
+// `mangrove run`: any command as a pod of this machine, for somebody without Kubernetes. What it
+// becomes is a pure function; running it is the command's part (cli/run.cc).
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "json/value.h"
+
+namespace mangrove::up {
+
+struct RunRequest {
+  std::string name;
+  std::string ns = "default";
+  std::string qos = "BE";  // LSE, LSR, LS or BE
+  std::string cpu, memory;
+  std::vector<std::string> command;
+  std::vector<std::string> env;  // NAME=value
+  std::string directory;         // where it runs; shown to the pod as it is
+  int64_t uid = 0, gid = 0;
+};
+
+// Best effort asks for reclaimed resources, the others for the machine's own. The command sees the
+// machine's network and the directory it was started in. kInvalid names what does not fit.
+Result<json::Object> podOf(const RunRequest& request);
+
+}  // namespace mangrove::up
