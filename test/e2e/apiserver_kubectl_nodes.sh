@@ -37,6 +37,7 @@ refused "cannot delete Pods that declare no controller" kubectl drain n1
 refused "cannot delete DaemonSet-managed Pods" kubectl drain n1 --force
 refused "cannot delete Pods with local storage" kubectl drain n1 --force --ignore-daemonsets
 kubectl apply -f - >/dev/null <<<'{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"keep"},"spec":{"minAvailable":1,"selector":{"matchLabels":{"app":"owned"}}}}'
+kubectl patch pdb keep --subresource=status --type=merge -p '{"status":{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":1,"desiredHealthy":1,"expectedPods":1}}' >/dev/null
 refused "Cannot evict pod as it would violate the pod's disruption budget" kubectl drain n1 --force --ignore-daemonsets --delete-emptydir-data --timeout=3s
 kubectl delete pdb keep >/dev/null
 want "node/n1 drained" kubectl drain n1 --force --ignore-daemonsets --delete-emptydir-data --timeout=30s
