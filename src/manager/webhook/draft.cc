@@ -4,9 +4,12 @@
 
 namespace mangrove::manager {
 
+// Looks before it inserts: Boost's operator[] makes room for a new member, and so moves all others,
+// even when the key is there.
 json::Object& objectIn(json::Object& parent, std::string_view key) {
-  json::Value& member = parent[key];
-  return member.is_object() ? member.get_object() : member.emplace_object();
+  json::Value* member = parent.if_contains(key);
+  if (member == nullptr) member = &parent.emplace(key, json::Object()).first->value();
+  return member->is_object() ? member->get_object() : member->emplace_object();
 }
 
 json::Object* findObject(json::Object& parent, std::string_view key) {
