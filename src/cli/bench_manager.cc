@@ -24,7 +24,7 @@ std::string toTable(const ManagerBenchResult& r) {
       "  everything written      {:8.2f} s\n"
       "  raw PATCH rate          {:8.0f} /s  (manager: {:.0f} %)\n"
       "  writes per node         {:8.2f}     ({} with a wrong amount)\n"
-      "  CPU to fill             {:8.3f} ms per node\n"
+      "  CPU until all are right {:8.3f} ms per node; with NodeSLOs {:.3f}\n"
       "  CPU of one more report  {:8.3f} ms per node, {} writes\n"
       "  at rest                 {:8.2f} % of a core, {:.0f} writes/min\n"
       "  memory                  {:8.1f} MB RSS, {:.1f} MB PSS\n",
@@ -32,9 +32,9 @@ std::string toTable(const ManagerBenchResult& r) {
       r.rawPatchesPerSecond,
       r.rawPatchesPerSecond > 0 ? r.nodesPerSecond / r.rawPatchesPerSecond * 100 : 0,
       static_cast<double>(r.nodeWrites) / static_cast<double>(std::max<int64_t>(1, r.nodes)),
-      r.wrongValues, r.fillCpuMillisPerNode, r.roundCpuMillisPerNode, r.roundWrites,
-      r.restCpuPercent, r.restWritesPerMinute, static_cast<double>(r.rssBytes) / kMegabyte,
-      static_cast<double>(r.pssBytes) / kMegabyte);
+      r.wrongValues, r.rightCpuMillisPerNode, r.fillCpuMillisPerNode, r.roundCpuMillisPerNode,
+      r.roundWrites, r.restCpuPercent, r.restWritesPerMinute,
+      static_cast<double>(r.rssBytes) / kMegabyte, static_cast<double>(r.pssBytes) / kMegabyte);
 }
 
 std::string toJson(const ManagerBenchResult& r) {
@@ -47,6 +47,7 @@ std::string toJson(const ManagerBenchResult& r) {
                                         {"nodesPerSecond", r.nodesPerSecond},
                                         {"nodeWrites", r.nodeWrites},
                                         {"wrongValues", r.wrongValues},
+                                        {"rightCpuMillisPerNode", r.rightCpuMillisPerNode},
                                         {"fillCpuMillisPerNode", r.fillCpuMillisPerNode},
                                         {"roundCpuMillisPerNode", r.roundCpuMillisPerNode},
                                         {"roundWrites", r.roundWrites},

@@ -20,6 +20,7 @@
 #include "client/informer.h"
 #include "json/value.h"
 #include "kernel/sys_root.h"
+#include "manager/controllers/nodemetric/controller.h"
 #include "manager/controllers/noderesource/batch_resource.h"
 
 extern char** environ;
@@ -68,11 +69,13 @@ Request reportMetric(int64_t index, int64_t pods, WallTime now) {
 }
 
 Request createMetric(int64_t index) {
-  return create(kind::kNodeMetric, "",
-                json::Object{{"apiVersion", kind::kNodeMetric.apiVersion()},
-                             {"kind", "NodeMetric"},
-                             {"metadata", {{"name", client::benchNodeName(index)}}},
-                             {"spec", json::Object()}});
+  return create(
+      kind::kNodeMetric, "",
+      json::Object{
+          {"apiVersion", kind::kNodeMetric.apiVersion()},
+          {"kind", "NodeMetric"},
+          {"metadata", {{"name", client::benchNodeName(index)}}},
+          {"spec", toJson(manager::metricSpecFor(manager::loadConfig({}, nullptr).state, {}))}});
 }
 
 // The same size and kind as the manager's write, on names that are not its own.
@@ -85,6 +88,16 @@ Request rawPatch(int64_t index) {
       fmt::format(
           R"({{"metadata":{{"annotations":{{"example.com/raw":"{0}{0}{0}{0}"}}}},"status":{{"capacity":{1},"allocatable":{1}}}}})",
           index + 1000000, amounts));
+}
+
+Request undoRawPatch(int64_t index) {
+  constexpr std::string_view kNothing =
+      R"({"example.com/a":null,"example.com/b":null,"example.com/c":null,"example.com/d":null})";
+  return client::patchRequest(
+      {kind::kNode, "", client::benchNodeName(index), "status"}, client::PatchType::kMerge,
+      fmt::format(
+          R"({{"metadata":{{"annotations":{{"example.com/raw":null}}}},"status":{{"capacity":{0},"allocatable":{0}}}}})",
+          kNothing));
 }
 
 // What the formula gives for the bench's node and report.
@@ -136,6 +149,23 @@ class OwnManager {
   pid_t pid_;
 };
 
+// The one amount that is judged, so that watching costs little beside what is measured.
+struct SoldCpu {
+  std::optional<Quantity> amount;
+};
+bool readAllocatable(const api::In& in, SoldCpu& out) {
+  static constexpr api::Fields fields{api::field<&SoldCpu::amount>(api::resource::kBatchCpu)};
+  return fields.read(in, out);
+}
+bool readStatus(const api::In& in, SoldCpu& out) {
+  static constexpr api::Fields fields{api::via<readAllocatable>("allocatable")};
+  return fields.read(in, out);
+}
+static bool read(const api::In& in, SoldCpu& out) {
+  static constexpr api::Fields fields{api::via<readStatus>("status")};
+  return fields.read(in, out);
+}
+
 // Watches nodes and NodeSLOs and notes when they are right.
 class Watcher {
  public:
@@ -178,12 +208,12 @@ class Watcher {
   MonoTime lastRight() const { return last_; }
 
  private:
-  void onNode(const client::Change<api::Node>& change) {
+  void onNode(const client::Change<SoldCpu>& change) {
     changes_++;
     if (!change.after) return;
     const auto expected = expected_.find(std::string(change.key));
-    const Quantity* amount = change.after->status.allocatable.find(api::resource::kBatchCpu);
-    if (expected == expected_.end() || amount == nullptr) return;
+    const auto& amount = change.after->amount;
+    if (expected == expected_.end() || !amount) return;
     if (amount->value() != expected->second) {
       wrong_++;
       return;
@@ -194,7 +224,7 @@ class Watcher {
   }
 
   Mailbox owner_;
-  client::Informer<api::Node> nodes_;
+  client::Informer<SoldCpu> nodes_;
   struct Named {
     int unused = 0;
     friend bool read(const api::In&, Named&) { return true; }
@@ -245,9 +275,12 @@ Result<> seed(Bench& bench) {
       o.nodes, [&](int64_t i) { return reportMetric(i, o.podsPerNode, now); }, "report");
 }
 
-void measureFill(Bench& bench, Watcher& watch, MonoTime started, ManagerBenchResult& out) {
+void measureFill(Bench& bench, Watcher& watch, const client::ProcessProbe& probe, MonoTime started,
+                 ManagerBenchResult& out) {
   const auto n = static_cast<size_t>(bench.options.nodes);
   watch.runUntil([&] { return watch.right() >= n; }, kLongest);
+  out.rightCpuMillisPerNode =
+      probe.cpu().serverSeconds * 1e3 / static_cast<double>(bench.options.nodes);
   out.firstRightSeconds = std::chrono::duration<double>(watch.firstRight() - started).count();
   out.allRightSeconds = std::chrono::duration<double>(watch.lastRight() - started).count();
   out.nodesPerSecond = static_cast<double>(watch.right()) /
@@ -289,21 +322,37 @@ void measureRest(Bench& bench, Watcher& watch, const client::ProcessProbe& probe
   out.pssBytes = memory.pssBytes;
 }
 
+// With as many watchers of nodes as there will be later, because each costs the server something
+// with every write: the manager itself and the one who judges it.
+double rawRate(Bench& bench) {
+  const auto idle = [&] {
+    client::WatchHandler handler;
+    handler.onEvents = [](const std::string&) { return true; };
+    return bench.clients.back()->watch({.kind = kind::kNode, .ns = "", .query = {}},
+                                       std::move(handler));
+  };
+  const auto one = idle(), two = idle();
+  const auto raw = client::runLoad(
+      bench.clients, bench.nobody,
+      {.operations = bench.options.nodes, .inFlight = bench.options.inFlight}, rawPatch);
+  // The nodes are as they were, so that what the manager keeps of them is not ours.
+  (void)bench.load(bench.options.nodes, undoRawPatch, "undo");
+  return static_cast<double>(raw.counted) / std::max(raw.seconds, 1e-9);
+}
+
 Result<ManagerBenchResult> measure(Bench& bench, const std::string& kubeconfig) {
   ManagerBenchResult out;
   const auto& o = bench.options;
   out.nodes = o.nodes;
   out.server = bench.clients.front()->server();
   if (auto ok = seed(bench); !ok) return pass(ok.error());
-  const auto raw = client::runLoad(bench.clients, bench.nobody,
-                                   {.operations = o.nodes, .inFlight = o.inFlight}, rawPatch);
-  out.rawPatchesPerSecond = static_cast<double>(raw.counted) / std::max(raw.seconds, 1e-9);
+  out.rawPatchesPerSecond = rawRate(bench);
   Watcher watch(*bench.clients.front(), o.nodes, o.podsPerNode);
   const MonoTime started = realClock().mono();
   auto manager = OwnManager::start(o.program, kubeconfig);
   if (!manager) return pass(manager.error());
   const client::ProcessProbe probe(bench.root, {(*manager)->pid()});
-  measureFill(bench, watch, started, out);
+  measureFill(bench, watch, probe, started, out);
   out.fillCpuMillisPerNode = probe.cpu().serverSeconds * 1e3 / static_cast<double>(o.nodes);
   if (auto ok = measureRound(bench, watch, probe, out); !ok) return pass(ok.error());
   measureRest(bench, watch, probe, out);

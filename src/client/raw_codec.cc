@@ -87,7 +87,12 @@ RawBlob RawPacker::pack(std::string_view text) {
 
 struct RawUnpacker::Context {
   ~Context() { ZSTD_freeDCtx(zstd); }
-  ZSTD_DCtx* zstd = ZSTD_createDCtx();
+  // 160 KB that an informer without raw objects never needs.
+  ZSTD_DCtx* get() {
+    if (zstd == nullptr) zstd = ZSTD_createDCtx();
+    return zstd;
+  }
+  ZSTD_DCtx* zstd = nullptr;
 };
 
 RawUnpacker::RawUnpacker() : context_(std::make_unique<Context>()) {}
@@ -103,7 +108,7 @@ Result<std::string> RawUnpacker::unpack(const RawBlob& blob) const {
   CHECK(dictionary_ != nullptr, "a packed object without its dictionary");
   std::string out(blob.originalSize(), '\0');
   size_t size =
-      ZSTD_decompress_usingDDict(context_->zstd, out.data(), out.size(), blob.bytes().data(),
+      ZSTD_decompress_usingDDict(context_->get(), out.data(), out.size(), blob.bytes().data(),
                                  blob.bytes().size(), dictionary_->unpack());
   if (ZSTD_isError(size) || size != out.size())
     return fail(Code::kInternal, "stored object does not unpack: {}",

@@ -44,7 +44,9 @@ void trimNode(api::Node& node) {
     slim.conditions.push_back(kept);
   }
   node.status = std::move(slim);
-  node.spec.podCidrs.clear();
+  node.spec.podCidr = {};
+  node.spec.podCidrs = {};
+  node.spec.providerId = {};
 }
 
 void trimTopology(api::NodeResourceTopology& topology) {

@@ -52,12 +52,19 @@ ControlLoop::~ControlLoop() {
   queue_.shutDown();
 }
 
+// Only when something can be taken: a full window wakes us when it has room again.
 void ControlLoop::wake() {
-  if (!running_ || queue_.ready() == 0 || posted_->exchange(true)) return;
+  if (!running_ || !window_.isOpen() || mustWait() || queue_.ready() == 0) return;
+  if (posted_->exchange(true)) return;
   owner_.post([self = std::weak_ptr(self_), posted = posted_] {
     posted->store(false);
     if (auto alive = self.lock()) alive->loop->pump();
   });
+}
+
+// The other one wakes us when it has nothing left.
+bool ControlLoop::mustWait() const {
+  return first_ && first_->running_ && first_->queue_.ready() > 0;
 }
 
 void ControlLoop::letFirst(ControlLoop& first) {
@@ -75,7 +82,7 @@ void ControlLoop::pause() {
 }
 
 void ControlLoop::pump() {
-  if (first_ && first_->running_ && first_->queue_.ready() > 0) return;  // it wakes us
+  if (mustWait()) return;
   for (int i = 0; i < kKeysAtOnce && running_ && window_.isOpen(); i++) {
     auto key = queue_.tryGet();
     if (!key) break;

@@ -83,6 +83,7 @@ class ControlLoop {
     ControlLoop* loop;
   };
   void wake();
+  bool mustWait() const;
   void pump();
   void take(const std::string& key);
   void finish(const std::string& key, const Result<>& outcome);

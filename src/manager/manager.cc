@@ -326,6 +326,10 @@ ManagerStats Manager::stats() const {
           static_cast<uint64_t>(impl_->desk.writesFailed.value()), impl_->window.size()};
 }
 
+std::shared_ptr<const NodeGauges> Manager::nodeGauges() const {
+  return impl_->resourceController.gauges();
+}
+
 SloConfigPtr Manager::config() const {
   return impl_->desk.config;
 }

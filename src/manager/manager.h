@@ -24,6 +24,7 @@
 namespace mangrove::manager {
 
 struct NodeLabels;  // webhook/surroundings.h
+class NodeGauges;   // controllers/noderesource/node_gauges.h
 
 struct ManagerParts {
   client::ApiClient* client = nullptr;
@@ -86,6 +87,8 @@ class Manager {
   bool idle() const;
   ManagerStats stats() const;
   SloConfigPtr config() const;
+  // Metrics of single nodes, to follow the registry's on the metrics page.
+  std::shared_ptr<const NodeGauges> nodeGauges() const;
   std::vector<NodeLabels> nodeLabels() const;
 
  private:

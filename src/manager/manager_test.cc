@@ -21,7 +21,8 @@ namespace kind = client::kind;
 
 class ManagerTest : public ::testing::Test {
  protected:
-  ManagerTest() : clock(*parseTime("2026-03-01T12:00:00Z")), api(loop, {.seed = 7, .retryAfter = 0}) {
+  ManagerTest()
+      : clock(*parseTime("2026-03-01T12:00:00Z")), api(loop, {.seed = 7, .retryAfter = 0}) {
     client = *client::HttpApiClient::make(loop, realClock(), api.config(), {.perSecond = 0});
     configure(
         R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})");

@@ -30,6 +30,7 @@ class ManagerRole final : public frame::Role {
   Result<> check() const;
   Result<> connect(frame::RoleContext& context);
   Result<> serveProbes(frame::RoleContext& context);
+  void serveNodeMetrics(frame::RoleContext& context);
   void reportHealth(frame::RoleContext& context);
   void refreshHealth();
   Result<> compete(frame::RoleContext& context);
@@ -61,6 +62,7 @@ class ManagerRole final : public frame::Role {
   std::shared_ptr<std::string> waiting_;  // what readiness says; written by the owner
   std::shared_ptr<std::mutex> waitingMutex_;
   Timer healthTimer_;
+  int healthyLooks_ = 0;
   Clock* clock_ = nullptr;
   Mailbox* owner_ = nullptr;
 };

@@ -50,10 +50,7 @@ NodeResourceController::NodeResourceController(
              "Passes over the resources of nodes."),
       pluginStatus_(desk.metrics.counters("slo_controller_node_resource_run_plugin_status",
                                           "Plugins that failed in a pass.",
-                                          {"plugin", "status", "reason"})),
-      calculated_(desk.metrics.gauges("slo_controller_node_extended_resource_allocatable_internal",
-                                      "What was calculated for a node, written or not.",
-                                      {"node", "resource", "unit"})) {
+                                          {"plugin", "status", "reason"})) {
   auto& churn =
       desk.metrics.counters("mangrove_manager_reclaim_churn_total",
                             "Sum of the changes of what nodes sell, up and down.", {"resource"});
@@ -67,6 +64,7 @@ void NodeResourceController::forgetSync(const std::string& name) {
 }
 
 NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
+  static const NodeMemory kNothing;
   const std::string name = node.meta.name.str();
   const auto pods = desk_.caches.podsOn(name);
   const auto metric = desk_.caches.metrics.find(name);
@@ -79,7 +77,7 @@ NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
                 .device = device.get(),
                 .config = *desk_.config,
                 .options = options_,
-                .memory = state.memory,
+                .memory = state.memory ? *state.memory : kNothing,
                 .now = desk_.clock.wall()};
   if (windows_) in.windowReport = windows_(node, in.metric, pods);
   return planNode(in);
@@ -89,7 +87,7 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
   const auto node = desk_.caches.nodes.find(name);
   if (!node) {
     states_.erase(name);
-    calculated_.removeIf([&](const LabelValues& labels) { return labels[0] == name; });
+    gauges_->remove(name);
     return done({});
   }
   if (!desk_.config->colocation.available) {
@@ -103,7 +101,9 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
   }
   state.awaitedVersion.clear();
   auto pass = std::make_shared<Pass>(Pass{name, node, plan(*node, state), std::move(done)});
-  state.memory = pass->plan.memory;
+  const auto& kept = pass->plan.memory;
+  const bool keep = kept.steadyCpu.published || kept.steadyMemory.published;
+  state.memory = keep ? std::make_unique<NodeMemory>(kept) : nullptr;
   if (pass->plan.lookAgain) again_(name, *pass->plan.lookAgain);
   note(name, *node, pass->plan);
   writeZones(std::move(pass));
@@ -116,14 +116,14 @@ void NodeResourceController::note(const std::string& name, const api::Node& node
     if (trouble.plugin == "ColocationStrategy")
       desk_.warn(api::refTo(kind::kNode, node.meta), "ColocationStrategyInvalid", trouble.message);
   }
+  NodeGauges::Values values;
   const auto& names = api::resourceNames();
-  for (Interned resource : {names.batchCpu, names.batchMemory, names.midCpu, names.midMemory}) {
-    const auto* wanted = plan.wish.resource(resource);
-    const bool isCpu = resource == names.batchCpu || resource == names.midCpu;
-    if (wanted && *wanted)
-      calculated_.with({name, std::string(resource.view()), isCpu ? "milli" : "byte"})
-          .set((*wanted)->approximate());
+  const Interned columns[] = {names.batchCpu, names.batchMemory, names.midCpu, names.midMemory};
+  for (size_t i = 0; i < values.size(); i++) {
+    const auto* wanted = plan.wish.resource(columns[i]);
+    values[i] = wanted && *wanted ? (*wanted)->value() : NodeGauges::kNone;
   }
+  gauges_->set(name, values);
 }
 
 void NodeResourceController::writeZones(std::shared_ptr<Pass> pass) {

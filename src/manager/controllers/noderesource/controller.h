@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "manager/controllers/noderesource/node_gauges.h"
 #include "manager/controllers/noderesource/node_sync.h"
 #include "manager/controllers/noderesource/plan.h"
 #include "manager/desk.h"
@@ -22,6 +23,8 @@ class NodeResourceController {
   void reconcile(const std::string& name, ControlLoop::Done done);
   // The NodeMetric of that node is gone: its next pass counts as the first one.
   void forgetSync(const std::string& name);
+  // What was calculated, for the metrics page; may outlive us.
+  std::shared_ptr<const NodeGauges> gauges() const { return gauges_; }
   // How a time policy caps a node; asked on each pass.
   using WindowFn = std::function<std::optional<CpuMemory>(const api::Node&, const MetricFacts*,
                                                           std::span<const PodFacts* const>)>;
@@ -30,8 +33,8 @@ class NodeResourceController {
  private:
   struct State {
     std::optional<MonoTime> lastStatusWrite;
-    std::string awaitedVersion;  // our own write; the cache is behind until it has it
-    NodeMemory memory;
+    std::string awaitedVersion;          // our own write; the cache is behind until it has it
+    std::unique_ptr<NodeMemory> memory;  // null: nothing to remember
   };
   struct Pass;
 
@@ -50,7 +53,7 @@ class NodeResourceController {
   std::unordered_map<std::string, State> states_;
   ReconcileCount count_;
   CounterFamily& pluginStatus_;
-  GaugeFamily& calculated_;
+  std::shared_ptr<NodeGauges> gauges_ = std::make_shared<NodeGauges>();
   Counter churnCpu_, churnMemory_;
 };
 
