@@ -237,9 +237,12 @@ void ServerSession::handOver() {
 
 void ServerSession::linger() {
   if (ended_) return close();
+  // Who is still sending the body of a refused request would take our farewell for a failure and
+  // never read the answer.
+  const bool midway = !reader_.done();
   state_ = State::kLinger;
   in_.clear();
-  transport_->finish();
+  if (!midway) transport_->finish();
   deadline_.in(kLingerTime);
   read();
 }
