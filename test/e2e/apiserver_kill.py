@@ -11,6 +11,7 @@ import time
 from apiserver_client import Server
 
 WRITERS = 4
+WINDOW = 20000  # changes; more than the server remembers
 PATH = "/api/v1/namespaces/default/configmaps"
 BROKEN = (OSError, http.client.HTTPException)
 
@@ -229,6 +230,9 @@ def main():
             unanswered += half
             check_watcher(watcher, model, revision)
         watcher.stopped = True
+        if ledger.highest > WINDOW:
+            status, answer = server.connect().call("GET", f"{PATH}?watch=true&resourceVersion=1")
+            assert status == 410 or answer.get("object", {}).get("code") == 410, (status, answer)
         code = server.kill(15)
         assert code == 0, f"SIGTERM: code {code}"
         print(f"ok: {kills} kills ({early} more during the start), {ledger.writes} acknowledged writes all there, {unanswered} writes "
