@@ -47,6 +47,8 @@ def normal(value, key=""):
     if isinstance(value, dict):
         return {k: normal(v, k) for k, v in value.items()}
     if isinstance(value, list):
+        if key == "managedFields":  # by time, which two servers never share
+            value = sorted(value, key=lambda e: [e.get(k, "") for k in ("operation", "manager", "subresource", "apiVersion")])
         return [normal(v, key) for v in value]
     if key == "resourceVersion" and value not in ("", "0"):
         return "VERSION"
