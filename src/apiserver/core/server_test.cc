@@ -14,9 +14,10 @@ namespace {
 
 class AllowAll final : public Authorizer {
  public:
-  Decision authorize(const Identity& who, const Attributes&) override {
-    return {who.user != "nobody", ""};
+  Decision authorize(const Identity& who, const Attributes& what) override {
+    return {who.user != "nobody" && what.verb != refused, ""};
   }
+  std::string refused = "no verb at all";
 };
 
 struct Heard {
@@ -168,6 +169,31 @@ TEST_F(ServerTest, RefusesWithTheStatusKubernetesGives) {
     EXPECT_EQ(at(answer, "/reason"), row.reason) << answer.body;
   }
   EXPECT_EQ(send("GET", kMaps, "", "", "nobody")->answer->status, 403);
+}
+
+TEST_F(ServerTest, CreatingByAnotherVerbTakesTheRightToCreate) {
+  const std::string one = "/api/v1/namespaces/default/configmaps/a?fieldManager=m";
+  const std::string body = R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})";
+  authorizer_.refused = "create";
+  auto no = ask("PATCH", one, body, "application/apply-patch+yaml");
+  EXPECT_EQ(no.status, 403) << no.body;
+  EXPECT_NE(no.body.find("cannot create resource"), std::string::npos) << no.body;
+  EXPECT_EQ(ask("PUT", "/api/v1/namespaces/default/services/s",
+                R"({"metadata":{"name":"s"},"spec":{"ports":[{"port":80}]}})")
+                .status,
+            403);
+  authorizer_.refused = "";
+  EXPECT_EQ(ask("PATCH", one, body, "application/apply-patch+yaml").status, 201);
+  authorizer_.refused = "create";
+  EXPECT_EQ(ask("PATCH", one, body, "application/apply-patch+yaml").status, 200);
+}
+
+TEST_F(ServerTest, WhatAPatchMakesUnreadableIsInvalid) {
+  ask("POST", "/api/v1/namespaces/default/configmaps", R"({"metadata":{"name":"a"}})");
+  auto bad = ask("PATCH", "/api/v1/namespaces/default/configmaps/a", R"({"data":{"k":1}})",
+                 "application/merge-patch+json");
+  EXPECT_EQ(bad.status, 422) << bad.body;
+  EXPECT_EQ(at(bad, "/details/causes/0/field"), "patch");
 }
 
 TEST_F(ServerTest, WarnsOfUnknownFieldsUnlessToldOtherwise) {
