@@ -78,7 +78,11 @@ void OpsServer::answer(net::Exchange& exchange) {
   Route found;
   {
     std::lock_guard lock(mutex_);
-    auto it = routes_.find(cut(request.target, '?').before);
+    // A route that ends with '/' stands for everything below it; the longest one counts.
+    const std::string_view path = cut(request.target, '?').before;
+    auto it = routes_.find(path);
+    for (size_t end = path.size(); it == routes_.end() && end > 1; end--)
+      if (path[end - 1] == '/') it = routes_.find(path.substr(0, end));
     if (it != routes_.end()) found = it->second;
   }
   if (!found) return exchange.reply(net::HttpResponse::text(404, "no such page\n"));

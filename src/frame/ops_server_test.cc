@@ -63,6 +63,17 @@ class OpsServerTest : public testing::Test {
   std::unique_ptr<net::HttpClient> client_;
 };
 
+TEST_F(OpsServerTest, RoutesThatEndWithASlashStandForWhatIsBelow) {
+  const auto say = [](std::string word) {
+    return [word](const net::HttpRequest&) { return net::HttpResponse::text(200, word); };
+  };
+  ops_->route("/apis/v1/", say("all"));
+  ops_->route("/apis/v1/nodes/", say("nodes"));
+  EXPECT_EQ(get("/apis/v1/plugins/x").body, "all");
+  EXPECT_EQ(get("/apis/v1/nodes/n1?x=1").body, "nodes");
+  EXPECT_EQ(get("/apis/v2").status, 404);
+}
+
 TEST_F(OpsServerTest, SaysAliveReadyAndWhyNot) {
   EXPECT_EQ(get("/healthz").body, "ok");
   EXPECT_EQ(get("/readyz").status, 500);

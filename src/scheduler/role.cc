@@ -1,6 +1,7 @@
 #include "scheduler/role.h"
 
 #include <array>
+#include <future>
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/log.h"
 #include "client/kubeconfig.h"
 #include "scheduler/core/engine.h"
+#include "scheduler/service/service.h"
 
 namespace mangrove::scheduler {
 
@@ -111,13 +113,31 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
     if (filled_.load()) return {};
     return fail(mangrove::Code::kUnavailable, "the caches are not filled yet");
   });
+  serve(context);
   scheduler_->onFilled([this] { filled_ = true; });
   scheduler_->start();
   if (leaderElect_ && election_.leaderElect)
     elect(context);
   else
-    scheduler_->setActive(true);
+    lead();
   return {};
+}
+
+// Pages are asked for on I/O threads; the answers are the owner's.
+void SchedulerRole::serve(frame::RoleContext& context) {
+  if (!context.ops) return;
+  Mailbox& owner = context.owner;
+  context.ops->route("/apis/v1/", [this, &owner](const net::HttpRequest& request) {
+    auto answer = std::make_shared<std::promise<ServiceAnswer>>();
+    auto future = answer->get_future();
+    owner.post([this, answer, path = request.target.substr(0, request.target.find('?'))] {
+      answer->set_value(answerService(scheduler_->engine(), path, leading_));
+    });
+    if (future.wait_for(std::chrono::seconds(2)) != std::future_status::ready)
+      return net::HttpResponse::json(503, R"({"message": "the scheduler is busy"})");
+    const ServiceAnswer got = future.get();
+    return net::HttpResponse::json(got.status, got.body);
+  });
 }
 
 void SchedulerRole::elect(frame::RoleContext& context) {
@@ -131,10 +151,11 @@ void SchedulerRole::elect(frame::RoleContext& context) {
   client::ElectionCallbacks callbacks;
   callbacks.started = [this] {
     log.info("leading");
-    scheduler_->setActive(true);
+    lead();
   };
   // Another one decides from now on: a decision of ours would be a second one.
   callbacks.stopped = [this, &context] {
+    leading_ = false;
     scheduler_->setActive(false);
     if (!stopping_) context.quit(1);
   };
@@ -142,6 +163,11 @@ void SchedulerRole::elect(frame::RoleContext& context) {
       config, *client_, context.owner, context.clock,
       static_cast<uint64_t>(context.clock.wall().time_since_epoch().count()), callbacks);
   leader_->start();
+}
+
+void SchedulerRole::lead() {
+  leading_ = true;
+  scheduler_->setActive(true);
 }
 
 void SchedulerRole::stop(Fn stopped) {

@@ -28,6 +28,8 @@ class SchedulerRole final : public frame::Role {
   Result<SchedulerConfig> loadConfig();
   Result<> connect(frame::RoleContext& context, const SchedulerConfig& config);
   void elect(frame::RoleContext& context);
+  void lead();
+  void serve(frame::RoleContext& context);
 
   std::string config_, kubeconfig_, context_;
   std::vector<std::string> names_;
@@ -38,6 +40,7 @@ class SchedulerRole final : public frame::Role {
   LeaderElectionConfig election_;
   std::atomic<bool> filled_ = false;
   bool stopping_ = false;
+  bool leading_ = false;  // owner thread
 
   std::unique_ptr<client::HttpApiClient> client_;
   std::unique_ptr<client::Worker> worker_;

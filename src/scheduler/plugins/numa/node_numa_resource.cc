@@ -149,9 +149,10 @@ class NodeNumaResource final : public Plugin,
                      {table.allocatable(kCpuId)[row], table.requested(kCpuId)[row]}, args_);
   }
   uint32_t numberOf(const std::string& text) const {
-    const auto at = std::find(texts_.begin(), texts_.end(), text);
-    if (at == texts_.end()) texts_.push_back(text);
-    return static_cast<uint32_t>(at - texts_.begin());
+    const auto found = std::find(texts_.begin(), texts_.end(), text);
+    const auto number = static_cast<uint32_t>(found - texts_.begin());
+    if (found == texts_.end()) texts_.push_back(text);
+    return number;
   }
   int64_t scoreOn(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table, Row row) const;
   int64_t scoreNode(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table, Row row,

@@ -115,7 +115,7 @@ NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& c
   // which the trial finds as well (the reference finds out when it reserves).
   if (aligned || (out.binds && out.policy == NumaPolicy::kNone)) {
     const NumaOutcome trial = allocateNuma(pod, out, node, args);
-    if (!trial.ok()) return NumaAnswer::refuse(Code::kUnschedulable, join(trial.reasons, ", "));
+    if (!trial.ok()) return NumaAnswer::refuse(Code::kUnschedulable, join(trial.reasons, "\n"));
   }
   return out;
 }

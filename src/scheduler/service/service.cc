@@ -1,0 +1,110 @@
+#include "scheduler/service/service.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "json/value.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+constexpr std::string_view kNodes = "/apis/v1/nodes/";
+constexpr std::string_view kPlugins = "/apis/v1/plugins/";
+
+ServiceAnswer told(int status, std::string_view message) {
+  return {status, json::write(json::Object{{"message", message}})};
+}
+
+std::string amountText(const NodeTable& table, ResourceId id, int64_t amount) {
+  const std::string_view name = table.resources().name(id).view();
+  if (name == "cpu") return Quantity::ofMilli(amount).text();
+  return (name == "memory" || name == "ephemeral-storage" ? Quantity::of(Bytes{amount})
+                                                          : Quantity::of(amount))
+      .text();
+}
+
+template <class AmountOf>
+json::Object amounts(const NodeTable& table, Row row, AmountOf amountOf) {
+  json::Object out;
+  for (ResourceId id = 0; id < table.resources().size(); id++)
+    if (table.allocatable(id)[row] != 0 || table.requested(id)[row] != 0)
+      out[table.resources().name(id).view()] = amountText(table, id, amountOf(id));
+  return out;
+}
+
+json::Value portsOf(const NodeInfo& info) {
+  json::Array out;
+  for (const HostPort& port : info.ports)
+    out.push_back(json::Object{
+        {"ip", port.ip.view()}, {"protocol", port.protocol.view()}, {"port", port.port}});
+  return out;
+}
+
+json::Value nodeJson(const NodeTable& table, Row row) {
+  const NodeInfo& info = table.info(row);
+  json::Array pods, withTerms, withAnti;
+  for (const PodPtr& pod : info.pods) {
+    const std::string key = pod->pod->meta.ns.str() + "/" + pod->pod->meta.name.str();
+    pods.emplace_back(key);
+    if (pod->cls->hasTerms()) withTerms.emplace_back(key);
+    if (!pod->cls->requiredAntiAffinity.empty()) withAnti.emplace_back(key);
+  }
+  const int64_t *cpu = table.nonZeroCpu(), *memory = table.nonZeroMemory();
+  return json::Object{
+      {"node", info.name.view()},
+      {"pods", pods},
+      {"podsWithAffinity", withTerms},
+      {"podsWithRequiredAntiAffinity", withAnti},
+      {"usedPorts", portsOf(info)},
+      {"requested", amounts(table, row, [&](auto id) { return table.requested(id)[row]; })},
+      {"nonZeroRequested", json::Object{{"cpu", Quantity::ofMilli(cpu[row]).text()},
+                                        {"memory", Quantity::of(Bytes{memory[row]}).text()}}},
+      {"remaining",
+       amounts(table, row,
+               [&](auto id) { return table.allocatable(id)[row] - table.requested(id)[row]; })},
+      {"allocatable", amounts(table, row, [&](auto id) { return table.allocatable(id)[row]; })},
+      {"allocatablePods", table.podLimit()[row]},
+      {"generation", table.now()}};
+}
+
+ServiceAnswer services() {
+  return {200, json::write(json::Object{
+                   {"GET", json::Array{"/apis/v1/__services__", "/apis/v1/nodes/:nodeName",
+                                       "/apis/v1/plugins/LoadAwareScheduling/node/:nodeName",
+                                       "/apis/v1/plugins/NodeNUMAResource/nodes/:name"}}})};
+}
+
+ServiceAnswer askPlugin(Engine& engine, std::string_view path) {
+  const size_t slash = path.find('/');
+  const std::string_view name = path.substr(0, slash);
+  const std::string_view rest =
+      slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+  for (const auto& profile : engine.profiles()) {
+    Plugin* plugin = profile->find(name);
+    if (!plugin) continue;
+    const auto value = plugin->serve(rest);
+    if (!value) return told(404, fmt::format("plugin {} serves no '{}'", name, rest));
+    const auto* code = value->is_object() ? value->get_object().if_contains("code") : nullptr;
+    return {code && code->is_int64() ? static_cast<int>(code->get_int64()) : 200,
+            json::write(*value)};
+  }
+  return told(404, fmt::format("no plugin '{}' is enabled", name));
+}
+
+}  // namespace
+
+ServiceAnswer answerService(Engine& engine, std::string_view path, bool leading) {
+  if (path == "/apis/v1/__services__") return services();
+  if (!leading) return told(503, "the instance is not leader");
+  if (path.starts_with(kPlugins)) return askPlugin(engine, path.substr(kPlugins.size()));
+  if (!path.starts_with(kNodes)) return told(404, fmt::format("no such path: {}", path));
+  const NodeTable& table = engine.cluster().table;
+  const Row row = table.find(path.substr(kNodes.size()));
+  if (row == kNoRow)
+    return told(404, fmt::format("cannot find node {}", path.substr(kNodes.size())));
+  return {200, json::write(nodeJson(table, row))};
+}
+
+}  // namespace mangrove::scheduler
