@@ -2,37 +2,55 @@
 
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "apiserver/kinds/catalogue.h"
 #include "apiserver/kinds/kind_assets.h"
 #include "apiserver/schema/decoding.h"
 #include "apiserver/schema/defaulting.h"
 #include "base/check.h"
-#include "json/yaml.h"
+#include "base/strings.h"
 
 namespace mangrove::apiserver {
 namespace {
 
-// The files are part of the program: an error in them is a bug of ours, found by every test.
-std::vector<json::Value> readAll() {
-  const KindInfo& kind =
-      *catalogue().find("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
-  std::vector<json::Value> out;
-  for (const Asset& asset : builtInCrdAssets()) {
-    auto crd = json::parseYamlDocument(asset.bytes, asset.name);
-    CHECK(crd.has_value(), "{}", crd ? "" : crd.error().text());
-    auto decoded = decode(kind, *crd);
-    CHECK(decoded.has_value(), "{}: {}", asset.name, decoded ? "" : decoded.error().text());
-    applyDefaults(kind, *crd);
-    out.push_back(std::move(*crd));
-  }
-  return out;
+// "slo.koordinator.sh_nodemetrics.json": the names of the files are the names of the definitions.
+std::string nameOfFile(std::string_view file) {
+  const auto [group, rest, found] = cut(file, '_');
+  CHECK(found, "config/crd/{}: want GROUP_PLURAL", file);
+  return fmt::format("{}.{}", cut(rest, '.').before, group);
+}
+
+std::vector<BuiltInCrd> listAll() {
+  std::vector<BuiltInCrd> all;
+  for (const Asset& asset : builtInCrdAssets())
+    all.push_back({nameOfFile(asset.name), asset.bytes});
+  return all;
 }
 
 }  // namespace
 
-std::span<const json::Value> builtInCrds() {
-  static const std::vector<json::Value> crds = readAll();
-  return crds;
+std::string BuiltInCrd::digest() const {
+  uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
+  for (unsigned char c : json) sum = (sum ^ c) * 0x100000001b3;
+  return fmt::format("{:016x}", sum);
+}
+
+// The files are part of the program: an error in them is a bug of ours, found by every test.
+json::Value BuiltInCrd::read() const {
+  const KindInfo& kind =
+      *catalogue().find("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+  auto crd = json::parse(json);
+  CHECK(crd.has_value(), "{}: {}", name, crd ? "" : crd.error().text());
+  auto decoded = decode(kind, *crd);
+  CHECK(decoded.has_value(), "{}: {}", name, decoded ? "" : decoded.error().text());
+  applyDefaults(kind, *crd);
+  return std::move(*crd);
+}
+
+std::span<const BuiltInCrd> builtInCrds() {
+  static const std::vector<BuiltInCrd> all = listAll();
+  return all;
 }
 
 }  // namespace mangrove::apiserver

@@ -10,6 +10,6 @@
 namespace mangrove::apiserver {
 
 std::span<const Asset> kindTableAssets();   // kinds/*.txt
-std::span<const Asset> builtInCrdAssets();  // config/crd/*.yaml, one definition each
+std::span<const Asset> builtInCrdAssets();  // config/crd/*.yaml as JSON, one definition each
 
 }  // namespace mangrove::apiserver

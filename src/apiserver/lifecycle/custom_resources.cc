@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "apiserver/core/commit.h"
 #include "apiserver/core/object.h"
 #include "apiserver/core/remove.h"
@@ -88,6 +90,18 @@ std::vector<ResourcePtr> resourcesOf(const CustomKinds& kinds, bool ending) {
   return out;
 }
 
+void markBuiltIn(json::Object& crd, const std::string& digest) {
+  objectAt(metadataOf(crd), "annotations")[kBuiltInAnnotation] = digest;
+}
+bool isMarkedBuiltIn(const json::Object& crd) {
+  const json::Object* annotations = findObject(metadataOf(crd), "annotations");
+  return annotations && annotations->contains(kBuiltInAnnotation);
+}
+// How a mark looks in the stored bytes.
+std::string builtInMark(const std::string& digest) {
+  return fmt::format("\"{}\":\"{}\"", kBuiltInAnnotation, digest);
+}
+
 void addStoredVersion(json::Object& crd) {
   json::Value& versions = objectAt(crd, "status")["storedVersions"];
   if (!versions.is_array()) versions = json::Array();
@@ -141,13 +155,35 @@ void CustomResources::recover() {
 
 void CustomResources::installBuiltIn() {
   auto resource = definitionsOf(context_);
-  for (const json::Value& crd : builtInCrds()) {
-    if (context_.store.getHead(stored(), "", nameOf(crd.get_object()))) continue;
-    json::Value copy = crd;
-    stampCreate(*resource->kind, copy.get_object(), context_.clock.wall(), context_.rng);
+  for (const BuiltInCrd& crd : builtInCrds()) {
+    const std::string digest = crd.digest();
+    if (auto there = context_.store.getHead(stored(), "", crd.name)) {
+      renew(*there, crd, digest);
+      continue;
+    }
+    json::Value fresh = crd.read();
+    markBuiltIn(fresh.get_object(), digest);
+    stampCreate(*resource->kind, fresh.get_object(), context_.clock.wall(), context_.rng);
     // A full disk: the next start looks again.
-    putObject(context_, resource, std::move(copy), nullptr, [](const auto&) {});
+    putObject(context_, resource, std::move(fresh), nullptr, [](const auto&) {});
   }
+}
+
+// Another version of this program brought another definition. Those that somebody else installed,
+// or took the mark off, are theirs.
+void CustomResources::renew(const store::Object& there, const BuiltInCrd& crd,
+                            const std::string& digest) {
+  const store::Body text = there.json();
+  if (text->find(builtInMark(digest)) != std::string::npos) return;
+  if (text->find(kBuiltInAnnotation) == std::string::npos) return;
+  auto change = [fresh = crd.read(), digest](json::Object& object) -> Outcome<> {
+    if (isBeingDeleted(object) || !isMarkedBuiltIn(object)) return {};
+    copyMember(object, fresh.get_object(), "spec");
+    markBuiltIn(object, digest);
+    return {};
+  };
+  changeObject(context_, definitionsOf(context_), "", crd.name, std::move(change),
+               [](const auto&) {});
 }
 
 void CustomResources::notice(const store::Object& object) {

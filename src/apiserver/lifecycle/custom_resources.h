@@ -5,7 +5,7 @@
 //   CustomResources custom(context);
 //   context.observers.push_back(&custom);
 //   custom.recover();                           // routes of definitions stored before
-//   custom.installBuiltIn();                    // those every server has, where missing
+//   custom.installBuiltIn();                    // those every server has, missing or outdated
 //
 // A route is there before the author of the definition gets an answer; status (accepted names,
 // Established, stored versions) and the finalizer that keeps the definition until its objects are
@@ -23,6 +23,12 @@ namespace mangrove::apiserver {
 
 inline constexpr std::string_view kCustomResourceFinalizer =
     "customresourcecleanup.apiextensions.k8s.io";
+
+// On definitions that came with the program: which ones. A newer program replaces what it marked;
+// without the mark a definition is left alone.
+inline constexpr std::string_view kBuiltInAnnotation = "mangrove.io/built-in-digest";
+
+struct BuiltInCrd;
 
 class CustomResources final : public Observer {
  public:
@@ -44,6 +50,7 @@ class CustomResources final : public Observer {
   };
 
   void notice(const store::Object& object);
+  void renew(const store::Object& there, const BuiltInCrd& crd, const std::string& digest);
   void judge(const std::string& name, Definition& definition, const json::Object& crd);
   void route(Definition& definition, const json::Object& crd);
   void forget(const std::string& name);

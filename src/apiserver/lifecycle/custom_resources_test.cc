@@ -138,5 +138,33 @@ TEST_F(CustomResourcesTest, TheBuiltInOnesAreMadeOnce) {
   EXPECT_EQ(store_->revision(), revision);
 }
 
+TEST_F(CustomResourcesTest, TheBuiltInOnesAreRenewedUnlessSomebodyTookTheMarkOff) {
+  custom_->installBuiltIn();
+  settle();
+  const std::string path = std::string(kDefinitions) + "/nodeslos.slo.koordinator.sh";
+  auto digest = [&] {
+    return at(ask("GET", path), "/metadata/annotations/mangrove.io~1built-in-digest");
+  };
+  const std::string present = digest();
+  auto outdate = [&](const char* mark) {
+    auto crd = json::parse(ask("GET", path).body);
+    json::Value& annotations = crd->at("metadata").at("annotations");
+    if (mark)
+      annotations.as_object()[kBuiltInAnnotation] = mark;
+    else
+      annotations.as_object().erase(kBuiltInAnnotation);
+    crd->at("spec").at("names").as_object()["shortNames"] = json::Array{"older"};
+    EXPECT_EQ(ask("PUT", path, json::write(*crd)).status, 200);
+    settle();
+    custom_->installBuiltIn();
+    settle();
+  };
+  outdate("an older one");
+  EXPECT_EQ(digest(), present);
+  EXPECT_EQ(ask("GET", path).body.find("older"), std::string::npos);
+  outdate(nullptr);
+  EXPECT_NE(ask("GET", path).body.find("older"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mangrove::apiserver

@@ -30,8 +30,8 @@ using KindsByName = std::map<std::string, std::shared_ptr<const KindInfo>>;
 const KindsByName& builtInKinds() {
   static const KindsByName kinds = [] {
     KindsByName out;
-    for (const json::Value& crd : builtInCrds()) {
-      auto made = customKinds(crd.as_object());
+    for (const BuiltInCrd& crd : builtInCrds()) {
+      auto made = customKinds(crd.read().as_object());
       EXPECT_TRUE(made.has_value()) << (made ? "" : made.error().text());
       if (!made) continue;
       EXPECT_TRUE(made->warnings.empty()) << made->warnings.front();
