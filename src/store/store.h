@@ -27,6 +27,7 @@
 // With an empty `dir` nothing touches a disk and no thread is started: for tests and the simulator.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,7 @@
 #include "base/interned.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "store/batch_report.h"
 #include "store/object.h"
 #include "store/query.h"
 #include "store/resource.h"
@@ -59,6 +61,8 @@ struct Options {
   // The write-ahead log is folded into the database when it is larger than this or after a pause.
   Bytes walLimit = kMiB * 8;
   Duration idleBeforeFold = std::chrono::seconds(1);
+  // Told of every disk transaction, on the owner thread, before its callbacks run.
+  std::function<void(const BatchReport&)> onBatch = {};
   std::string vfs = {};  // SQLite's name of the file system to use; tests inject faults through it
 };
 

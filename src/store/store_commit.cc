@@ -15,6 +15,10 @@ const Logger log("store");
 // Rows the window has outgrown travel with a later transaction; this many make it worth a page.
 constexpr size_t kTrimRows = 64;
 
+// Small portions: packing an object takes ten times as long as reading it, and others wait.
+constexpr size_t kPackPerChange = 4;
+constexpr size_t kPackAtOnce = 64;
+
 // Room for the largest batch of ordinary objects that the writer reports at once.
 constexpr size_t kRecentObjects = 1024;
 constexpr size_t kRecentBytes = 2 * 1024 * 1024;
@@ -144,6 +148,7 @@ void Store::Impl::settle() {
   while (!outcomes_.empty()) {
     const Outcome outcome = std::move(outcomes_.front());
     outcomes_.pop_front();
+    if (options_.onBatch) options_.onBatch(outcome.batch);
     outcome.error ? settleFailed(*outcome.error) : settleDurable(outcome.sequence);
   }
 }
@@ -164,14 +169,33 @@ void Store::Impl::makeVisible(const Change& change) {
 }
 
 void Store::Impl::keepRecent(const ObjectPtr& object) {
+  remember(object);
+  packSome(kPackPerChange);
+}
+
+void Store::Impl::remember(const ObjectPtr& object) {
   recent_.push_back(object);
   recentBytes_ += object->bytes();
-  while (recent_.size() > kRecentObjects || recentBytes_ > kRecentBytes) {
+}
+
+bool Store::Impl::packSome(size_t most) {
+  const auto tooMany = [this] {
+    return recent_.size() > kRecentObjects || recentBytes_ > kRecentBytes;
+  };
+  for (; most > 0 && tooMany(); --most) {
     const ObjectPtr old = std::move(recent_.front());
     recent_.pop_front();
     recentBytes_ -= old->bytes();
     if (old.use_count() > 1) old->pack(state_.of(old->resource()).packer());
   }
+  return tooMany();
+}
+
+void Store::Impl::packSoon() {
+  post_([weak = std::weak_ptr<Impl*>(self_)] {
+    const auto self = weak.lock();
+    if (self && (*self)->packSome(kPackAtOnce)) (*self)->packSoon();
+  });
 }
 
 // First everything becomes visible, then callbacks run: they may look around and commit again.

@@ -57,6 +57,11 @@ class Store::Impl {
   // The newest objects stay as they are, since watchers are about to read them; older ones are
   // packed.
   void keepRecent(const ObjectPtr& object);
+  void remember(const ObjectPtr& object);
+  // Up to `most` of the old ones; whether there are more.
+  bool packSome(size_t most);
+  // What was loaded, in portions between other messages: a start need not wait for it.
+  void packSoon();
   void settleDurable(uint64_t sequence);
   void settleFailed(const Error& error);
 

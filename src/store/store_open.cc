@@ -34,6 +34,7 @@ Result<> Store::Impl::open() {
   head_ = visible_;
   feed_->advance(visible_);
   doc_.shrink();
+  if (packSome(0)) packSoon();
   writer_ = std::make_unique<Writer>(std::move(*database),
                                      Writer::Limits{options_.walLimit, options_.idleBeforeFold},
                                      [this] { tell(); });
@@ -48,7 +49,7 @@ Result<> Store::Impl::loadRow(const StoredRow& row, Revision windowStart) {
                              state_.of(key.resource).spec(), doc_);
   if (!object) return object.error().in("revision {}", row.revision.v);
   visible_ = std::max(visible_, row.revision);
-  keepRecent(*object);
+  remember(*object);
   ObjectPtr before =
       row.deleted ? state_.erase(key.resource, (*object)->path()) : state_.put(*object);
   if (row.revision <= windowStart) return {};

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace mangrove::store {
@@ -89,7 +90,9 @@ void Writer::run() {
 
 void Writer::writeBatch(const std::vector<WriteItem>& batch) {
   Outcome outcome{batch.back().sequence, std::nullopt};
+  const MonoTime from = realClock().mono();
   if (auto written = database_.write(batch); !written) outcome.error = written.error();
+  outcome.batch = {batch.size(), realClock().mono() - from, outcome.error.has_value()};
   {
     std::lock_guard lock(mutex_);
     busy_ = false;

@@ -16,6 +16,7 @@
 #include "base/fn.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "store/batch_report.h"
 #include "store/database.h"
 
 namespace mangrove::store {
@@ -23,6 +24,7 @@ namespace mangrove::store {
 struct Outcome {
   uint64_t sequence = 0;       // transactions up to this one …
   std::optional<Error> error;  // … are durable, or not
+  BatchReport batch = {};
 };
 
 class Writer {
