@@ -20,6 +20,7 @@
 #include "apiserver/auth/rbac_guard.h"
 #include "apiserver/auth/reviews.h"
 #include "apiserver/auth/routes.h"
+#include "apiserver/core/store_metrics.h"
 #include "apiserver/lifecycle/custom_resources.h"
 #include "apiserver/lifecycle/event_expiry.h"
 #include "apiserver/lifecycle/garbage_collector.h"
@@ -119,6 +120,7 @@ struct EmbeddedServer::Parts {
     serveSubresources(server, context, [this] { return runner; });
     namespaces.install(server);
     serveHealth();
+    serveMetrics(server, context);
   }
 
   // What an earlier run left undone, then what every server has.
@@ -135,10 +137,11 @@ struct EmbeddedServer::Parts {
     custom.installBuiltIn();
   }
 
+  // A full disk is no reason to be restarted: reads go on, and nothing would be better afterwards.
   void serveHealth() {
-    for (const char* path : {"/healthz", "/livez", "/readyz"}) {
-      server.onPath(path, [this](const Call&, ResponderPtr to) {
-        const auto failure = store->stats().writeFailure;
+    for (const std::string path : {"/healthz", "/livez", "/readyz"}) {
+      server.onPath(path, [this, live = path == "/livez"](const Call&, ResponderPtr to) {
+        const auto failure = live ? std::nullopt : store->stats().writeFailure;
         Answer answer =
             answer::json(failure ? 500 : 200, failure ? "store: " + failure->text() : "ok");
         answer.contentType = "text/plain";
@@ -171,12 +174,14 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailb
                                                              EmbeddedOptions options) {
   auto secrets = openSecrets(options.dataDir);
   if (!secrets) return pass(secrets.error());
-  auto store =
-      store::Store::open({.dir = options.dataDir}, [&owner](Fn fn) { owner.post(std::move(fn)); });
+  auto store = store::Store::open({.dir = options.dataDir, .onBatch = batchMetrics(metrics)},
+                                  [&owner](Fn fn) { owner.post(std::move(fn)); });
   if (!store) return pass(store.error());
   auto parts = std::make_unique<Parts>(clock, owner, metrics, std::move(*store),
                                        std::move(*secrets), options);
   parts->start(options.io);
+  // The first client must find everything it was promised, the built-in custom resources included.
+  parts->store->flush();
   return std::unique_ptr<EmbeddedServer>(new EmbeddedServer(std::move(parts)));
 }
 

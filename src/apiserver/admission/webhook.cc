@@ -81,9 +81,9 @@ class MutateRun : public std::enable_shared_from_this<MutateRun> {
   void askNext() {
     const Webhook& hook = *hooks_[next_];
     if (auto refusal = dryRunRefusal(hook, request_)) return done_(std::move(refusal));
-    caller_.ask(hook, request_, [self = shared_from_this()](Result<Verdict> verdict) {
-      self->heard(std::move(verdict));
-    });
+    caller_.ask(
+        hook, request_, WebhookType::kMutating,
+        [self = shared_from_this()](Result<Verdict> verdict) { self->heard(std::move(verdict)); });
   }
 
   void heard(Result<Verdict> verdict) {
@@ -140,9 +140,10 @@ class ValidateRun : public std::enable_shared_from_this<ValidateRun> {
     refusals_.resize(hooks_.size());
     waiting_ = hooks_.size();
     for (size_t i = 0; i < hooks_.size(); ++i) {
-      caller_.ask(*hooks_[i], request_, [self = shared_from_this(), i](Result<Verdict> verdict) {
-        self->heard(i, std::move(verdict));
-      });
+      caller_.ask(*hooks_[i], request_, WebhookType::kValidating,
+                  [self = shared_from_this(), i](Result<Verdict> verdict) {
+                    self->heard(i, std::move(verdict));
+                  });
     }
   }
 
@@ -173,7 +174,8 @@ class ValidateRun : public std::enable_shared_from_this<ValidateRun> {
 
 Webhooks::Webhooks(Context& context, net::Loop& loop, WebhookOptions options)
     : context_(context),
-      caller_(loop, context.owner, context.rng, std::move(options.resolveService)),
+      caller_(loop, context.owner, context.rng, {context.metrics, context.clock},
+              std::move(options.resolveService)),
       mutatingStored_(Resources::storedName(kGroup, "mutatingwebhookconfigurations")),
       validatingStored_(Resources::storedName(kGroup, "validatingwebhookconfigurations")) {}
 

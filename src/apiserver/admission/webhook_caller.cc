@@ -34,8 +34,13 @@ Result<Verdict> verdictOf(const Result<net::HttpResponse>& response, const std::
 
 }  // namespace
 
-WebhookCaller::WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, ResolveService resolve)
-    : loop_(loop), owner_(owner), rng_(rng), resolve_(std::move(resolve)) {}
+WebhookCaller::WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, WebhookMetrics metrics,
+                             ResolveService resolve)
+    : loop_(loop),
+      owner_(owner),
+      rng_(rng),
+      metrics_(std::move(metrics)),
+      resolve_(std::move(resolve)) {}
 
 Result<WebhookCaller::Address> WebhookCaller::addressOf(const Webhook& webhook) const {
   if (!webhook.trouble.empty()) return invalid("{}", webhook.trouble);
@@ -76,7 +81,9 @@ Result<WebhookCaller::Client*> WebhookCaller::clientFor(const Address& address,
   return &client;
 }
 
-void WebhookCaller::ask(const Webhook& webhook, const AdmissionRequest& request, Done done) {
+void WebhookCaller::ask(const Webhook& webhook, const AdmissionRequest& request, WebhookType type,
+                        Done done) {
+  done = metrics_.timed(webhook, type, request.operation, std::move(done));
   auto address = addressOf(webhook);
   if (!address) return done(pass(address.error()));
   auto client = clientFor(*address, webhook.caPem);

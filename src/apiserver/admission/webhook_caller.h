@@ -12,6 +12,7 @@
 #include <string>
 
 #include "apiserver/admission/webhook_config.h"
+#include "apiserver/admission/webhook_metrics.h"
 #include "apiserver/admission/webhook_review.h"
 #include "base/fn.h"
 #include "base/mailbox.h"
@@ -26,11 +27,12 @@ using ResolveService = std::function<std::optional<std::string>(const ServiceRef
 
 class WebhookCaller {
  public:
-  WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, ResolveService resolve);
+  WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, WebhookMetrics metrics,
+                ResolveService resolve);
 
   using Done = UniqueFn<void(Result<Verdict>)>;
   // `done` runs on the owner thread; at once when the webhook cannot be asked at all.
-  void ask(const Webhook& webhook, const AdmissionRequest& request, Done done);
+  void ask(const Webhook& webhook, const AdmissionRequest& request, WebhookType type, Done done);
 
   // Where it would be asked, or why it cannot be.
   struct Address {
@@ -52,6 +54,7 @@ class WebhookCaller {
   net::Loop& loop_;
   Mailbox& owner_;
   Rng& rng_;
+  WebhookMetrics metrics_;
   ResolveService resolve_;
   std::map<std::string, Client> clients_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);

@@ -7,6 +7,7 @@
 
 #include "apiserver/core/read.h"
 #include "apiserver/core/remove.h"
+#include "apiserver/core/request_metrics.h"
 #include "apiserver/core/watch.h"
 #include "apiserver/core/write.h"
 #include "apiserver/output/encode.h"
@@ -16,14 +17,15 @@ namespace mangrove::apiserver {
 
 class Server::Impl {
  public:
-  explicit Impl(Context& context) : context_(context), watches_(context) {}
+  explicit Impl(Context& context)
+      : context_(context), metrics_(context.metrics, context.clock), watches_(context) {}
 
   void handle(Call call, ResponderPtr to) {
     ResourcePtr resource;
-    if (call.info.isResource) {
+    if (call.info.isResource)
       resource = context_.resources.find(call.info.group, call.info.version, call.info.resource);
-      if (resource && prefersProtobuf(call, *resource)) to = protobuf::inProtobuf(std::move(to));
-    }
+    to = metrics_.measured(call.info, resource != nullptr, std::move(to));
+    if (resource && prefersProtobuf(call, *resource)) to = protobuf::inProtobuf(std::move(to));
     const Attributes wanted = Attributes::of(call.info);
     const Decision decision = context_.authorizer.authorize(call.who, wanted);
     if (!decision.allowed) return to->answer(denied(call.who, wanted, decision.reason));
@@ -140,6 +142,7 @@ class Server::Impl {
   }
 
   Context& context_;
+  RequestMetrics metrics_;
   Watches watches_;
 };
 

@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kEventsPerTake = 64;
 constexpr Bytes kQueueMark =
     kKiB * 256;  // a stream with more unsent bytes than this is not given more
+constexpr size_t kPortion = 64 * 1024;  // encoded at once; the last line may exceed it
 constexpr Duration kBookmarkEvery = std::chrono::seconds(30);
 constexpr Duration kShortestWatch =
     std::chrono::minutes(30);  // without timeoutSeconds; doubled at random
@@ -121,21 +122,33 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
       markEnd_ = false;
       return send(encodeBookmark(*resource_, std::to_string(watch_->position().v), true, shape_));
     }
+    if (ready_.empty() && !takeEvents()) return false;
+    std::string lines;
+    while (!ready_.empty() && hasRoom(lines)) {
+      lines += lineOf(ready_.front());
+      ready_.pop_front();
+    }
+    return lines.empty() || send(std::move(lines));
+  }
+
+  // False when there are none, or never will be.
+  bool takeEvents() {
     auto events = watch_->take(kEventsPerTake);
     if (!events) {
       send(encodeErrorEvent(answer::ofError(events.error())));
       end();
       return false;
     }
-    std::string lines;
-    for (const auto& event : *events) lines += lineOf(event);
-    if (events->empty()) return false;
-    return lines.empty() || send(std::move(lines));
+    ready_.assign(events->begin(), events->end());
+    return !ready_.empty();
   }
+
+  // Objects may be large and readers slow: what is encoded waits in memory, once per watcher.
+  static bool hasRoom(const std::string& lines) { return lines.size() < kPortion; }
 
   bool sendInitial() {
     std::string lines;
-    for (size_t i = 0; i < kEventsPerTake && !initial_.empty(); ++i) {
+    while (!initial_.empty() && hasRoom(lines)) {
       if (filter_.matches(*initial_.front())) lines += encode("ADDED", *initial_.front());
       initial_.pop_front();
     }
@@ -178,7 +191,8 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   // here.
   void sendBookmark() {
     pump();
-    const bool caughtUp = stream_ && initial_.empty() && stream_->queued() < kQueueMark;
+    const bool caughtUp =
+        stream_ && initial_.empty() && ready_.empty() && stream_->queued() < kQueueMark;
     if (caughtUp)
       send(encodeBookmark(*resource_, std::to_string(watch_->position().v), false, shape_));
     if (stream_) scheduleBookmark();
@@ -202,6 +216,7 @@ class WatchSession : public std::enable_shared_from_this<WatchSession> {
   std::string ns_;
   std::optional<store::Watch> watch_;
   std::deque<store::ObjectPtr> initial_;
+  std::deque<store::Event> ready_;  // taken, not yet encoded
   bool markEnd_ = false;
   bool first_ = true;  // Tables carry their columns once
   bool pumping_ = false;
