@@ -39,6 +39,8 @@ Result<> ApiServerRole::checkBind() const {
 
 Result<> ApiServerRole::start(frame::RoleContext& context) {
   if (auto ok = checkBind(); !ok) return ok;
+  owner_ = &context.owner;
+  tuneHeap();
   auto credentials = openCredentials(dataDir_, {bind_}, context.clock.wall());
   if (!credentials) return pass(credentials.error());
   auto embedded =
@@ -60,6 +62,7 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
   if (!front) return pass(front.error());
   front_ = std::move(*front);
 
+  heap_.emplace(context.clock, context.owner);
   const std::string host = bind_.find(':') == std::string::npos ? bind_ : "[" + bind_ + "]";
   auto kubeconfig =
       writeKubeconfig(dataDir_, fmt::format("https://{}:{}", host, front_->port()), *credentials);
@@ -69,10 +72,13 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
   return {};
 }
 
+// Messages that wait for the owner name parts of the server: none may run once those are gone.
 void ApiServerRole::stop(Fn stopped) {
   front_->shutdown(kShutdownGrace);
   front_.reset();
   embedded_->close();
+  owner_->stop();
+  heap_.reset();
   embedded_.reset();
   stopped();
 }

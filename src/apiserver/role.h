@@ -2,10 +2,12 @@
 // `mangrove apiserver`: the embedded server on the network, with its state in one directory.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apiserver/embedded.h"
+#include "apiserver/heap.h"
 #include "apiserver/http_front.h"
 #include "frame/role.h"
 
@@ -25,8 +27,10 @@ class ApiServerRole final : public frame::Role {
   std::string bind_ = "127.0.0.1";
   int64_t port_ = 6443;
   bool allowRemote_ = false;
+  Mailbox* owner_ = nullptr;
   std::unique_ptr<EmbeddedServer> embedded_;
   std::unique_ptr<HttpFront> front_;
+  std::optional<HeapKeeper> heap_;
 };
 
 }  // namespace mangrove::apiserver
