@@ -83,7 +83,7 @@ for m in r["measures"]:
 for m in r["memory"]:
     print(f"  memory, {m['when']:<30} RSS {m['rssBytes'] / 1e6:7.1f} MB  PSS {m['pssBytes'] / 1e6:7.1f} MB")
 for s in r["starts"]:
-    print(f"  start, {s['what']:<31} first 200 {f(s['healthMillis'])} ms, first list {f(s['requestMillis'])} ms")
+    print(f"  start, {s['what']:<31} first 200 {f(s['healthMillis'])} ms, first list {f(s['requestMillis'])} ms, CPU {f(s['cpuMillis'])} ms")
 P
 }
 

@@ -61,6 +61,7 @@ struct StartMeasure {
   std::string what;      // "fresh directory", "5000 nodes and 5000 pods"
   Spread healthMillis;   // from exec to the first 200 of /readyz
   Spread requestMillis;  // … to the first 200 of a real list
+  Spread cpuMillis;      // of the server until then: what a busy machine cannot falsify
 };
 
 struct ApiBenchResult {

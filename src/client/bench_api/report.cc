@@ -60,8 +60,9 @@ std::string toTable(const ApiBenchResult& r) {
                        static_cast<double>(m.rssBytes) / kMega,
                        static_cast<double>(m.pssBytes) / kMega);
   for (const StartMeasure& s : r.starts)
-    out += fmt::format("  start, {:<33} first 200 after {} ms, first list after {} ms\n", s.what,
-                       cell(s.healthMillis, 0), cell(s.requestMillis, 0));
+    out += fmt::format("  start, {:<33} first 200 after {} ms, first list after {} ms, CPU {} ms\n",
+                       s.what, cell(s.healthMillis, 0), cell(s.requestMillis, 0),
+                       cell(s.cpuMillis, 0));
   return out;
 }
 
@@ -84,7 +85,8 @@ std::string toJson(const ApiBenchResult& r) {
   for (const StartMeasure& s : r.starts)
     starts.push_back(json::Object{{"what", s.what},
                                   {"healthMillis", toObject(s.healthMillis)},
-                                  {"requestMillis", toObject(s.requestMillis)}});
+                                  {"requestMillis", toObject(s.requestMillis)},
+                                  {"cpuMillis", toObject(s.cpuMillis)}});
   out["measures"] = std::move(measures);
   out["memory"] = std::move(memory);
   out["starts"] = std::move(starts);

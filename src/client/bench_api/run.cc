@@ -219,9 +219,10 @@ class Bench {
 };
 
 // A server that is started only to be timed.
-Result<StartMeasure> measureStarts(const ApiBenchOptions& options, std::string what,
+Result<StartMeasure> measureStarts(const ApiBenchOptions& options, const kernel::SysRoot& root,
+                                   std::string what,
                                    const std::function<std::string(int64_t)>& dirOf) {
-  std::vector<double> health, request;
+  std::vector<double> health, request, cpu;
   for (int64_t i = 0; i < options.starts; ++i) {
     auto server = OwnServer::start(options.program, dirOf(i));
     if (!server) return pass(server.error());
@@ -237,14 +238,15 @@ Result<StartMeasure> measureStarts(const ApiBenchOptions& options, std::string w
                       ->call(pathRequest("/apis/slo.koordinator.sh/v1alpha1/nodemetrics?limit=1"));
     if (!listed) return pass(listed.error());
     request.push_back(millisSince((*server)->execAt()));
+    cpu.push_back(ProcessProbe(root, {(*server)->pid()}).cpu().serverSeconds * 1000);
   }
-  return StartMeasure{std::move(what), spreadOf(health), spreadOf(request)};
+  return StartMeasure{std::move(what), spreadOf(health), spreadOf(request), spreadOf(cpu)};
 }
 
-Result<> addStarts(const ApiBenchOptions& options, std::string what, ApiBenchResult& result,
-                   const std::function<std::string(int64_t)>& dirOf) {
+Result<> addStarts(const ApiBenchOptions& options, const kernel::SysRoot& root, std::string what,
+                   ApiBenchResult& result, const std::function<std::string(int64_t)>& dirOf) {
   if (options.starts == 0) return {};
-  auto measured = measureStarts(options, std::move(what), dirOf);
+  auto measured = measureStarts(options, root, std::move(what), dirOf);
   if (!measured) return pass(measured.error());
   result.starts.push_back(std::move(*measured));
   return {};
@@ -255,7 +257,7 @@ Result<ApiBenchResult> benchOwn(const ApiBenchOptions& options, const kernel::Sy
   result.options = options;
   auto scratch = ScratchDir::make(options.dir.empty() ? "/tmp" : options.dir);
   if (!scratch) return pass(scratch.error());
-  auto fresh = addStarts(options, "fresh directory", result,
+  auto fresh = addStarts(options, root, "fresh directory", result,
                          [&](int64_t i) { return fmt::format("{}/start-{}", scratch->path(), i); });
   if (!fresh) return pass(fresh.error());
   const std::string data = scratch->path() + "/data";
@@ -271,8 +273,9 @@ Result<ApiBenchResult> benchOwn(const ApiBenchOptions& options, const kernel::Sy
     auto run = Bench(options, (*connections)->clients, probe, result).run();
     if (!run) return pass(run.error());
   }
-  auto filled = addStarts(options, fmt::format("{} nodes and {} pods", options.nodes, options.pods),
-                          result, [&](int64_t) { return data; });
+  auto filled =
+      addStarts(options, root, fmt::format("{} nodes and {} pods", options.nodes, options.pods),
+                result, [&](int64_t) { return data; });
   if (!filled) return pass(filled.error());
   return result;
 }
