@@ -63,6 +63,9 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
   metrics_.capabilities(machine_->can());
   if (options_.nodeMetricSeries)
     reporter_.onStatus([this](const api::NodeMetricStatus& s) { metrics_.status(s); });
+  topology_.onDesired([this](const DesiredTopology& want) {
+    metrics_.pools(want.sharedPool, want.bestEffortPool, options_.perCpuSeries);
+  });
   makeInformers();
 }
 

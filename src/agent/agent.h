@@ -54,6 +54,7 @@ struct AgentOptions {
   KubeletSourceOptions kubelet = {};
   bool report = true;
   bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
+  bool perCpuSeries = false;      // a series per CPU of the pools
   uint64_t seed = 1;
   // Pods from the API watch; off when another source feeds the book (kubelet).
   bool watchPods = true;

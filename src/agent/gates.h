@@ -16,6 +16,8 @@ inline constexpr std::string_view kCpiCollector = "CPICollector";
 inline constexpr std::string_view kPsiCollector = "PSICollector";
 inline constexpr std::string_view kColdPageCollector = "ColdPageCollector";
 inline constexpr std::string_view kHugePageReport = "HugePageReport";
+inline constexpr std::string_view kPerCpuSeries = "PerCPUMetric";
+inline constexpr std::string_view kBlkio = "BlkIOReconcile";
 inline constexpr std::string_view kNodeMetricSeries = "NodeMetricPromMetrics";
 }  // namespace gate
 

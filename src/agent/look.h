@@ -21,6 +21,7 @@
 #include "agent/series/history.h"
 #include "api/classes.h"
 #include "api/koordinator/node_slo.h"
+#include "kernel/block_devices.h"
 #include "kernel/perf_group.h"
 #include "kernel/resctrl_mon.h"
 
@@ -109,7 +110,8 @@ struct Look {
   std::span<const HostAppLook> hostApps;
   std::span<const ResctrlLook> resctrl;
   const PodBook* book = nullptr;
-  const api::NodeSloSpec* slo = nullptr;  // null: no NodeSLO seen
+  const kernel::BlockDevices* blocks = nullptr;  // null: not collected
+  const api::NodeSloSpec* slo = nullptr;         // null: no NodeSLO seen
   const History* history = nullptr;
 };
 

@@ -4,6 +4,7 @@
 
 #include "agent/self_usage.h"
 #include "api/names.h"
+#include "base/strings.h"
 
 namespace mangrove::agent {
 namespace {
@@ -165,6 +166,12 @@ void AgentMetrics::counters(const CollectorStats& stats, const ReporterStats& re
     for (CounterFamily* family : {&cpuInfo_, &numaInfo_})
       family->with({node_, failed ? "failed" : "succeeded"}).inc();
   }
+  if (seen_ && stats.storageReads > old.storageReads)
+    internal_
+        .counters("koordlet_collect_node_local_storage_info_status",
+                  "Readings of the disks' layout.", {"node", "status"})
+        .with({node_, stats.storageFailures > old.storageFailures ? "failed" : "succeeded"})
+        .inc();
   lastStats_ = stats;
   lastReport_ = report;
 }
@@ -310,6 +317,24 @@ void AgentMetrics::resctrl(const Look& look) {
             .set(static_cast<double>(*cache.totalBytes));
     }
   }
+}
+
+void AgentMetrics::pools(const CpuSet& shared, const CpuSet& bestEffort, bool perCpu) {
+  if (!seen_) return;
+  const auto one = [&](const char* cores, const char* info, const CpuSet& set) {
+    internal_.gauges(cores, "CPUs of the pool.", {"node"})
+        .with({node_})
+        .set(static_cast<double>(set.size()));
+    if (!perCpu) return;
+    auto& members = internal_.gauges(info, "1 for each CPU of the pool.", {"node", "cpu"});
+    members.removeIf([&](const LabelValues& v) {
+      const auto cpu = parseInt<int>(v[1]);
+      return !cpu || !set.contains(*cpu);
+    });
+    for (int cpu : set) members.with({node_, std::to_string(cpu)}).set(1);
+  };
+  one("koordlet_cpuset_share_pool_cpu_cores", "koordlet_cpuset_share_pool_info", shared);
+  one("koordlet_cpuset_be_share_pool_cpu_cores", "koordlet_cpuset_be_share_pool_info", bestEffort);
 }
 
 void AgentMetrics::prediction(const Reclaim& reclaim) {

@@ -37,6 +37,8 @@ class AgentMetrics {
   // The statuses of the NodeMetric as gauges (gate NodeMetricPromMetrics).
   void status(const api::NodeMetricStatus& status);
   void prediction(const Reclaim& reclaim);
+  // CPUs that shared and best-effort pods may use; `perCpu`: a series for each as well.
+  void pools(const CpuSet& shared, const CpuSet& bestEffort, bool perCpu);
   void capabilities(const kernel::Capabilities& can);
   Counter& clockJumps() { return clockJumps_; }
 

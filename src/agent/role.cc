@@ -99,6 +99,8 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.trimMemory = true;
   options.historyDir = flags_.historyDir;
   options.report = flags_.reportNodeMetric;
+  options.perCpuSeries = context.gates.on(gate::kPerCpuSeries);
+  options.collect.storage = context.gates.on(gate::kBlkio);
   options.nodeMetricSeries = context.gates.on(gate::kNodeMetricSeries);
   options.seed = std::hash<std::string>()(options.node);
   return options;

@@ -37,6 +37,16 @@ Collector::Collector(Machine& machine, Clock& clock, History& history, Collector
   for (std::string_view group : kResctrlGroups)
     resctrlGroups_.push_back({std::string(group), std::nullopt});
   layoutKnown_ = machine.can().has(kernel::Feature::kPodsCgroup);
+  if (options_.coldPages) startColdScan();
+}
+
+// Kernels with kidled count idle pages only when told how often to look, and to add up children.
+void Collector::startColdScan() {
+  const kernel::Mounts& mounts = machine_.mounts();
+  for (const auto& [file, value] : {std::pair{"kernel/mm/kidled/scan_period_in_seconds", "5"},
+                                    std::pair{"kernel/mm/kidled/use_hierarchy", "1"}})
+    if (auto ok = machine_.root().write(mounts.sysFile(file), value); !ok)
+      log.warn("cold pages: {}", ok.error().text());
 }
 
 bool Collector::Every::due(MonoTime now, Duration every) {
@@ -112,6 +122,7 @@ void Collector::refreshMachine(MonoTime now) {
     log.info("CPUs online: {}", machine_.cpus().online.text());
     node_.remap();
   }
+  if (options_.storage) readStorage();
   if (layoutKnown_) return;
   machine_.refreshLayout();
   layoutKnown_ = machine_.can().has(kernel::Feature::kPodsCgroup);
@@ -119,6 +130,16 @@ void Collector::refreshMachine(MonoTime now) {
   allPods_ = CgroupMeter(machine_, machine_.layout().root());
   bestEffort_ = BestEffortMeter(machine_);
   mirror_.restart();
+}
+
+void Collector::readStorage() {
+  ++stats_.storageReads;
+  auto blocks = kernel::readBlockDevices(machine_.root(), machine_.mounts());
+  if (blocks)
+    blocks_ = *std::move(blocks);
+  else
+    ++stats_.storageFailures;
+  look_.blocks = &blocks_;
 }
 
 void Collector::followCgroups(const PodBook& book, MonoTime now) {

@@ -31,6 +31,7 @@ struct CollectorOptions {
   Duration pressureInterval = std::chrono::seconds(10);
   bool coldPages = false;
   Duration coldInterval = std::chrono::seconds(5);
+  bool storage = false;  // disks, volumes and mounts, with the machine's interval
   bool resctrl = false;
   Duration resctrlInterval = std::chrono::seconds(10);
   bool cpi = false;
@@ -51,6 +52,7 @@ struct CollectorStats {
   uint64_t watchOverflows = 0;
   uint64_t machineFailures = 0;  // CPUs could not be read again
   uint64_t machineReads = 0;
+  uint64_t storageReads = 0, storageFailures = 0;
 };
 
 class Collector {
@@ -87,6 +89,8 @@ class Collector {
   void readSystem();
   void readNumaSystem();
   void readResctrl();
+  void readStorage();
+  void startColdScan();
   Usage usageOf(const CgroupSample& sample);
   void remember();
   void rememberPods();
@@ -124,6 +128,7 @@ class Collector {
   Every machineDue_, pressureDue_, coldDue_, resctrlDue_, numaDue_;
   bool pressureNow_ = false, coldNow_ = false;
   std::optional<Bytes> cold_;
+  kernel::BlockDevices blocks_;
   bool layoutKnown_ = false;
   CollectorStats stats_;
 };

@@ -46,9 +46,9 @@ struct ReclaimInputs {
   Amounts allocatable;
   int64_t marginPercent = 10;
   Duration coldStart = std::chrono::hours(24);
-  std::span<const ReclaimPod> pods;
+  std::span<const ReclaimPod> pods = {};
   // Models of the whole: neither pods nor Kubernetes, prod pods, pods without a class.
-  std::optional<Peak> system, prod, none;
+  std::optional<Peak> system = {}, prod = {}, none = {};
 };
 
 struct Opinion {

@@ -28,8 +28,8 @@ struct KubeletOptions {
   Duration timeout = std::chrono::seconds(3);
   bool plainHttp = false;
   int64_t readOnlyPort = 10255;
-  std::string token;      // or
-  std::string tokenFile;  // read for every request: Kubernetes replaces it
+  std::string token = {};      // or
+  std::string tokenFile = {};  // read for every request: Kubernetes replaces it
 };
 
 // Where the node says its kubelet listens.

@@ -193,6 +193,8 @@ Result<DesiredTopology> desiredTopology(const TopologyInputs& in) {
                                                 in.kubelet->topologyManagerScope)
                              : "None"};
   out.zones = zonesOf(in);
+  out.sharedPool = pools.sharedPool();
+  out.bestEffortPool = pools.bestEffortPool();
   return out;
 }
 

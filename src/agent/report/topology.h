@@ -57,6 +57,7 @@ struct DesiredTopology {
   std::map<std::string, std::string> labels;
   std::vector<std::string> policies;
   std::vector<api::Zone> zones;  // sorted by name as text: node-10 before node-2
+  CpuSet sharedPool, bestEffortPool;
 };
 Result<DesiredTopology> desiredTopology(const TopologyInputs& inputs);
 

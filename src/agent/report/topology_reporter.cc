@@ -138,7 +138,10 @@ void TopologyReporter::tick(const Look& look, const std::shared_ptr<const api::N
   lastLook_ = look.at;
   ++stats_.looks;
   const auto want = desired(look, *node, kubelet);
-  if (want) return write(*want, *node);
+  if (want) {
+    if (onDesired_) onDesired_(*want);
+    return write(*want, *node);
+  }
   ++stats_.failedLooks;
   if (std::exchange(lastTrouble_, want.error().text()) != lastTrouble_)
     log.warn("NodeResourceTopology stays as it is: {}", lastTrouble_);

@@ -9,6 +9,7 @@
 //
 // Owner thread.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,8 @@ class TopologyReporter {
   void tick(const Look& look, const std::shared_ptr<const api::Node>& node,
             const std::optional<KubeletConfig>& kubelet, bool synced);
   const TopologyStats& stats() const { return stats_; }
+  // Called with each layout that was computed.
+  void onDesired(std::function<void(const DesiredTopology&)> fn) { onDesired_ = std::move(fn); }
 
  private:
   struct Seen {
@@ -71,6 +74,7 @@ class TopologyReporter {
   MonoTime lastLook_ = MonoTime::min();
   bool inFlight_ = false;
   std::string lastTrouble_;
+  std::function<void(const DesiredTopology&)> onDesired_;
   TopologyStats stats_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
