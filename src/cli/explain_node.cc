@@ -11,6 +11,7 @@
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
 #include "manager/controllers/noderesource/explain.h"
+#include "manager/controllers/timepolicy/controller.h"
 #include "net/loop.h"
 
 namespace mangrove::cli {
@@ -53,6 +54,32 @@ Result<std::vector<api::Pod>> podsOn(client::ApiClient& client, const std::strin
   return out;
 }
 
+// The first policy that selects the node, as the controller takes it. A server without the kind has
+// none.
+void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
+  const auto page = client.list(manager::kTimePolicyKind);
+  if (!page || !in.metric) return;
+  const auto metric = manager::metricFacts(in.metric->status);
+  std::vector<manager::PodFacts> facts;
+  for (const auto& pod : in.pods) facts.push_back(manager::podFacts(pod));
+  std::vector<const manager::PodFacts*> pods;
+  for (const auto& pod : facts) pods.push_back(&pod);
+  for (auto item : page->items) {
+    const auto object = api::decodeText<manager::TimePolicy>(item);
+    const auto policy = object ? manager::compilePolicy(*object) : pass(object.error());
+    if (!policy || !policy->nodes.matches(in.node.meta.labels) || !metric.hasNodeUsage) continue;
+    const auto verdict = manager::judgeTime(*policy, in.now);
+    in.windowReport =
+        manager::timeReport(*policy, verdict, manager::cpuMemoryOf(in.node.status.capacity),
+                            manager::onlineUsage(metric), manager::allocatedBy(pods));
+    in.windowNote = fmt::format(
+        "policy {}, {}, × {:g}{}, until {}", policy->name,
+        verdict.window.empty() ? "outside of all windows" : "window '" + verdict.window + "'",
+        verdict.factor, verdict.draining ? ", draining" : "", formatTime(verdict.changesAt));
+    return;
+  }
+}
+
 Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& options,
                                       const std::string& name) {
   manager::ExplainInputs in;
@@ -76,6 +103,7 @@ Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& 
   if (!pods) return pass(pods.error());
   in.pods = std::move(*pods);
   in.now = realClock().wall();
+  askTheClock(client, in);
   return in;
 }
 

@@ -55,6 +55,13 @@ CacheSetup cacheSetup(const ManagerParts& parts, const ManagerOptions& options, 
           .configName = options.configName};
 }
 
+template <class Controller>
+ControlLoop::Reconcile reconcileBy(Controller& controller) {
+  return [&controller](const std::string& key, ControlLoop::Done done) {
+    controller.reconcile(key, std::move(done));
+  };
+}
+
 // What the sums of a node depend on; heartbeats are not among it.
 bool matters(const api::Node& a, const api::Node& b) {
   return a.status.allocatable != b.status.allocatable || a.status.capacity != b.status.capacity ||
@@ -89,43 +96,21 @@ class Manager::Impl {
         resourceController(
             desk, planOptions(options),
             [this](std::string_view node, Duration after) { resourceLoop.addAfter(node, after); }),
-        metricLoop(clock, *parts.owner, window, "nodemetric",
-                   [this](const std::string& key, ControlLoop::Done done) {
-                     metricController.reconcile(key, std::move(done));
-                   }),
-        sloLoop(clock, *parts.owner, window, "nodeslo",
-                [this](const std::string& key, ControlLoop::Done done) {
-                  sloController.reconcile(key, std::move(done));
-                }),
-        quotaLoop(clock, *parts.owner, window, "quotaprofile",
-                  [this](const std::string& key, ControlLoop::Done done) {
-                    quotaController.reconcile(key, std::move(done));
-                  }),
-        timeLoop(clock, *parts.owner, window, "timepolicy",
-                 [this](const std::string& key, ControlLoop::Done done) {
-                   timeController.reconcile(key, std::move(done));
-                 }),
-        resourceLoop(clock, *parts.owner, window, "noderesource",
-                     [this](const std::string& key, ControlLoop::Done done) {
-                       resourceController.reconcile(key, std::move(done));
-                     }) {
-    auto& writes =
-        parts.metrics->counters("mangrove_manager_writes_total",
-                                "Requests that changed something, by outcome.", {"result"});
-    desk.writesSent = writes.with({"ok"});
-    desk.writesFailed = writes.with({"failed"});
-    windowGauge = parts.metrics->gauge("mangrove_manager_write_window",
-                                       "Writes that may be under way at once.");
-    window.onRoom([this] { windowGauge.set(static_cast<double>(window.size())); });
+        metricLoop(clock, *parts.owner, window, "nodemetric", reconcileBy(metricController)),
+        sloLoop(clock, *parts.owner, window, "nodeslo", reconcileBy(sloController)),
+        quotaLoop(clock, *parts.owner, window, "quotaprofile", reconcileBy(quotaController)),
+        timeLoop(clock, *parts.owner, window, "timepolicy", reconcileBy(timeController)),
+        resourceLoop(clock, *parts.owner, window, "noderesource", reconcileBy(resourceController)) {
+    if (options.profileController && isSwitchedOn(options.controllers, "colocationprofile"))
+      profileController = std::make_unique<ColocationProfileController>(
+          desk, cacheSetup(parts, options, clock), profileOptions(options));
     resourceController.useWindows([this](const api::Node& node, const MetricFacts* metric,
                                          std::span<const PodFacts* const> pods) {
       return timeController.report(node, metric, pods);
     });
-    if (options.profileController && isSwitchedOn(options.controllers, "colocationprofile"))
-      profileController = std::make_unique<ColocationProfileController>(
-          desk, cacheSetup(parts, options, clock), profileOptions(options));
     metricLoop.letFirst(resourceLoop);
     sloLoop.letFirst(resourceLoop);
+    measure(*parts.metrics);
     listen();
   }
 
@@ -139,6 +124,7 @@ class Manager::Impl {
     return out;
   }
 
+  void measure(Registry& metrics);
   void listen();
   void onNode(const client::Change<api::Node>& change);
   void onMetric(const client::Change<MetricSeen>& change);
@@ -168,6 +154,16 @@ class Manager::Impl {
   bool leads = false;
 };
 
+void Manager::Impl::measure(Registry& metrics) {
+  auto& writes = metrics.counters("mangrove_manager_writes_total",
+                                  "Requests that changed something, by outcome.", {"result"});
+  desk.writesSent = writes.with({"ok"});
+  desk.writesFailed = writes.with({"failed"});
+  windowGauge =
+      metrics.gauge("mangrove_manager_write_window", "Writes that may be under way at once.");
+  window.onRoom([this] { windowGauge.set(static_cast<double>(window.size())); });
+}
+
 void Manager::Impl::listen() {
   caches.configs.onChange([this](const auto& change) { onConfig(change); });
   caches.nodes.onChange([this](const auto& change) { onNode(change); });
@@ -185,6 +181,8 @@ void Manager::Impl::listen() {
 void Manager::Impl::onNode(const client::Change<api::Node>& change) {
   const bool whole = !change.before || !change.after;
   if (whole || matters(*change.before, *change.after)) resourceLoop.add(change.key);
+  // Our own taint may arrive after it has become wrong.
+  if (whole || change.before->spec.taints != change.after->spec.taints) timeLoop.add(change.key);
   if (!whole && !mattersToSpecs(change.before->meta, change.after->meta)) return;
   metricLoop.add(change.key);
   sloLoop.add(change.key);

@@ -58,7 +58,7 @@ class ManagerTest : public ::testing::Test {
   // Runs the owner while virtual time flows, until the condition holds; false after a while.
   template <class Condition>
   bool until(Condition condition) {
-    const MonoTime giveUp = realClock().mono() + 20s;
+    const MonoTime giveUp = realClock().mono() + 10s;
     while (realClock().mono() < giveUp) {
       if (condition()) return true;
       if (!owner.runOne(2ms)) clock.advance(5ms);
@@ -224,6 +224,52 @@ TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {
   EXPECT_TRUE(until(some));
   api.setFaults({});
   EXPECT_TRUE(until(all));
+}
+
+// Spec 08, T-CA-2, from the policy to the eviction.
+TEST_F(ManagerTest, ATimePolicyDrainsAndThenEvicts) {
+  clock.stepWall(-5h);  // 07:00
+  api.put(
+      kind::kNode, "", "n1",
+      R"({"metadata":{"labels":{"pool":"online"}},"status":{"capacity":{"cpu":"40","memory":"100G"},"allocatable":{"cpu":"40","memory":"100G"}}})");
+  const auto refresh = [&] {
+    api.put(
+        kind::kNodeMetric, "", "n1",
+        fmt::format(
+            R"({{"spec":{},"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{{"resources":{{"cpu":"0","memory":"0"}}}}}}}}}})",
+            kSpec, formatTime(clock.wall())));
+  };
+  refresh();
+  for (auto [name, cpu] : {std::pair("small", 10000), std::pair("large", 12000)})
+    api.put(
+        kind::kPod, "d", name,
+        fmt::format(
+            R"({{"metadata":{{"labels":{{"koordinator.sh/qosClass":"BE"}}}},"spec":{{"nodeName":"n1","containers":[{{"name":"c","resources":{{"requests":{{"kubernetes.io/batch-cpu":"{}"}}}}}}]}},"status":{{"phase":"Running"}}}})",
+            cpu));
+  api.put(
+      {"colocation.mangrove.io", "v1alpha1", "ColocationTimePolicy", "colocationtimepolicies",
+       false, false},
+      "", "p",
+      R"({"spec":{"nodeSelector":{"matchLabels":{"pool":"online"}},"cpu":{"safePercent":100},"memory":{"safePercent":100},"windows":[{"name":"night","start":"01:00","end":"08:00","mode":"Full","gracePeriod":"30m"}],"default":{"mode":"Ratio","ratio":0.3}}})");
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "40000"; }));
+  ASSERT_TRUE(settle());
+  const auto tainted = [&] {
+    return api.truth(kind::kNode).at("n1").find("colocation-draining") != std::string::npos;
+  };
+  EXPECT_FALSE(tainted());
+  clock.advance(31min);
+  refresh();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "22000" && tainted(); }));
+  EXPECT_EQ(api.truth(kind::kPod).size(), 2u);
+  clock.advance(30min);
+  refresh();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "12000" && !tainted(); }))
+      << api.truth(kind::kNode).at("n1");
+  // The largest goes; 10 000 m fit into 12 000.
+  EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
+  EXPECT_TRUE(api.truth(kind::kPod).contains("d/small"));
 }
 
 TEST(Switches, ReadLikeTheReferences) {

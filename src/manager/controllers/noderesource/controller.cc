@@ -143,13 +143,10 @@ void NodeResourceController::writeZones(std::shared_ptr<Pass> pass) {
 }
 
 void NodeResourceController::writeNode(std::shared_ptr<Pass> pass) {
-  const auto& strategy = pass->plan.strategy.strategy;
-  const bool steady = strategy.steadyReclaim && strategy.steadyReclaim->enable.value_or(false);
   State& state = states_[pass->name];
-  SyncRule rule;
-  rule.diffThreshold = steady ? 0 : strategy.resourceDiffThreshold.value_or(0.1);
-  rule.longestWait = std::chrono::seconds(strategy.updateTimeThresholdSeconds.value_or(300));
-  if (state.lastStatusWrite) rule.sinceStatusWrite = desk_.clock.mono() - *state.lastStatusWrite;
+  std::optional<Duration> since;
+  if (state.lastStatusWrite) since = desk_.clock.mono() - *state.lastStatusWrite;
+  const SyncRule rule = syncRule(pass->plan.strategy.strategy, pass->plan.byClock, since);
   const auto verdict = judgeSync(ownedOf(*pass->node), granted(*pass->node, pass->plan.wish), rule);
   json::Object patch;
   if (verdict.any()) patch = patchOf(*pass->node, pass->plan.wish, {verdict.status, true});

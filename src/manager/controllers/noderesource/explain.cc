@@ -51,7 +51,8 @@ Facts factsOf(const ExplainInputs& in) {
                     .config = out.config.state,
                     .options = in.options,
                     .memory = none,
-                    .now = in.now};
+                    .now = in.now,
+                    .windowReport = in.windowReport};
   out.plan = planNode(inputs);
   return out;
 }
@@ -162,6 +163,27 @@ ExplainedPart zonePart(const BatchResult& batch) {
   return out;
 }
 
+ExplainedPart ledgerPart(const ExplainInputs& in, const Facts& facts) {
+  ExplainedPart out{"what is sold of it", {}};
+  const auto asLine = [](std::string what, const Sold& sold, std::string source) {
+    return line(std::move(what),
+                {Quantity::ofMilli(sold.milliCpu), Quantity::of(Bytes{sold.memoryBytes})},
+                std::move(source));
+  };
+  if (in.windowReport) out.lines.push_back(line("by the clock", *in.windowReport, in.windowNote));
+  const auto& steady = facts.plan.strategy.strategy.steadyReclaim;
+  const bool held = steady && steady->enable.value_or(false);
+  out.lines.push_back(
+      asLine("ledger", facts.plan.ledger, held ? "rises are held and ramped (steadyReclaim)" : ""));
+  Sold placed;
+  for (const auto& part : facts.plan.placed) {
+    placed.milliCpu += part.milliCpu;
+    placed.memoryBytes += part.memoryBytes;
+  }
+  out.lines.push_back(asLine("placed", placed, "asked for by batch pods on the node"));
+  return out;
+}
+
 ExplainedPart shownPart(const ExplainInputs& in, const Facts& facts) {
   ExplainedPart out{"on the node", {}};
   const auto& have = in.node.status.allocatable;
@@ -206,6 +228,7 @@ Explanation explainNode(const ExplainInputs& in) {
     out.parts.push_back(batchPart(in, facts));
     out.parts.push_back(podPart(in, facts));
     if (!facts.plan.batch.zones.empty()) out.parts.push_back(zonePart(facts.plan.batch));
+    out.parts.push_back(ledgerPart(in, facts));
     out.parts.push_back(midPart(facts, in));
   }
   out.parts.push_back(shownPart(in, facts));

@@ -23,6 +23,9 @@ struct ExplainInputs {
   std::optional<api::NodeResourceTopology> topology;
   std::optional<api::Device> device;
   std::optional<api::ConfigMap> configMap;
+  // What a time policy allows on the node now, and in whose words; absent without one.
+  std::optional<CpuMemory> windowReport;
+  std::string windowNote;
   PlanOptions options;
   WallTime now{};
 };

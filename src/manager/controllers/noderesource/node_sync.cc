@@ -14,6 +14,9 @@ namespace {
 
 // A step of the two-decimal ratio that counts.
 constexpr double kRatioStep = 0.01;
+// Under a time policy (spec 08 CA-1).
+constexpr double kClockThreshold = 0.05;
+constexpr Duration kClockWait = std::chrono::seconds(60);
 
 bool resourceDiffers(const NodeOwned& before, const NodeOwned& after, std::string_view name,
                      double threshold) {
@@ -30,6 +33,15 @@ bool statusDiffers(const NodeOwned& before, const NodeOwned& after, double thres
       return true;
   for (auto name : deviceResourceNames())
     if (resourceDiffers(before, after, name, 0)) return true;
+  return false;
+}
+
+bool fell(const NodeOwned& before, const NodeOwned& after) {
+  for (auto name : {api::resource::kBatchCpu, api::resource::kBatchMemory}) {
+    const Quantity* old = before.allocatable.find(name);
+    const Quantity* now = after.allocatable.find(name);
+    if (old && now && *now < *old) return true;
+  }
   return false;
 }
 
@@ -62,8 +74,26 @@ SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const Syn
   if (after.allocatable.empty() || after.capacity.empty()) return {};
   SyncVerdict out;
   out.status = !rule.sinceStatusWrite || *rule.sinceStatusWrite > rule.longestWait ||
-               statusDiffers(before, after, rule.diffThreshold);
+               statusDiffers(before, after, rule.diffThreshold) ||
+               (rule.dropsAtOnce && fell(before, after));
   out.meta = metaDiffers(before, after);
+  return out;
+}
+
+SyncRule syncRule(const Colocation& strategy, bool byClock,
+                  std::optional<Duration> sinceStatusWrite) {
+  SyncRule out;
+  out.sinceStatusWrite = sinceStatusWrite;
+  out.diffThreshold = strategy.resourceDiffThreshold.value_or(out.diffThreshold);
+  if (strategy.updateTimeThresholdSeconds)
+    out.longestWait = std::chrono::seconds(*strategy.updateTimeThresholdSeconds);
+  if (byClock) {
+    out.diffThreshold = kClockThreshold;
+    out.longestWait = kClockWait;
+    out.dropsAtOnce = true;
+  }
+  if (strategy.steadyReclaim && strategy.steadyReclaim->enable.value_or(false))
+    out.diffThreshold = 0;
   return out;
 }
 

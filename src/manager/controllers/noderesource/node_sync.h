@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/units.h"
+#include "manager/config/strategies.h"
 #include "manager/controllers/noderesource/node_wish.h"
 
 namespace mangrove::manager {
@@ -18,6 +19,7 @@ struct SyncRule {
   double diffThreshold = 0.1;
   Duration longestWait = std::chrono::seconds(300);
   std::optional<Duration> sinceStatusWrite;  // nullopt: never written
+  bool dropsAtOnce = false;                  // any fall of batch resources is worth a write
 };
 
 struct SyncVerdict {
@@ -27,5 +29,10 @@ struct SyncVerdict {
   bool operator==(const SyncVerdict&) const = default;
 };
 SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const SyncRule& rule);
+
+// The rule by which a plan is written: the strategy's; under a time policy 5 %, a minute, and drops
+// at once (spec 08 CA-1); when steadied, every value that steadying lets through.
+SyncRule syncRule(const Colocation& strategy, bool byClock,
+                  std::optional<Duration> sinceStatusWrite);
 
 }  // namespace mangrove::manager

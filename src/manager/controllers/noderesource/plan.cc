@@ -140,7 +140,8 @@ void planBatch(NodePlan& plan, const PlanInputs& in, const NodeInputs& inputs) {
   if (!plan.enabled || plan.batch.reset) return resetBatch(plan, in);
   plan.formula = {plan.batch.milliCpu, plan.batch.memoryBytes};
   plan.ledger = plan.formula;
-  if (in.windowReport)
+  plan.byClock = in.windowReport.has_value();
+  if (plan.byClock)
     plan.ledger = {in.windowReport->cpu.milliValue(), in.windowReport->memory.value()};
   keepSteady(plan, in);
   const BatchItem item{false, plan.ledger.milliCpu, plan.ledger.memoryBytes, plan.normalization};

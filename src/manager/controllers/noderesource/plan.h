@@ -67,8 +67,9 @@ struct NodePlan {
   std::string disabledBecause;
   BatchResult batch;
   MidResult mid;
-  Sold formula;  // what the formula allows
-  Sold ledger;   // what is sold: after time windows and steadying, before normalization
+  Sold formula;          // what the formula allows
+  Sold ledger;           // what is sold: after time windows and steadying, before normalization
+  bool byClock = false;  // a time policy decided
   Placed placed;
   std::optional<double> normalization;
   std::vector<ViewReport> views;
