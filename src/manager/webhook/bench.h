@@ -44,6 +44,7 @@ struct WebhookBenchResult {
   int64_t wrong = 0;             // answers that were not as expected
   BenchLatency handler;          // from the last byte of a review to the answer
   BenchLatency roundTrip;        // as the client sees it
+  BenchLatency cpu;              // processor time of one review, read to written, without a network
   std::vector<BenchOddity> oddities;
 };
 

@@ -35,24 +35,22 @@ struct Draft {
   Result<api::Pod> decoded() const { return api::decodeText<api::Pod>(json::write(pod)); }
 };
 
-Result<> speakOneDialect(Draft& draft, const api::Pod& pod) {
-  if (pod.meta.labels.has(api::label::kQosClass)) return {};
-  const DialectVerdict verdict = resolveDialects(pod.meta.labels, pod.meta.annotations);
-  if (verdict.qos == api::Qos::kNone) return {};
+// `labels` are the pod's, and get what the pod gets.
+void speakOneDialect(Draft& draft, const api::Annotations& annotations, api::Labels& labels) {
+  if (labels.has(api::label::kQosClass)) return;
+  const DialectVerdict verdict = resolveDialects(labels, annotations);
+  if (verdict.qos == api::Qos::kNone) return;
+  labels.set(api::label::kQosClass, api::qosName(verdict.qos));
   setText(objectIn(metadataOf(draft.object()), "labels"), api::label::kQosClass,
           api::qosName(verdict.qos));
   if (!verdict.conflict.empty()) {
     draft.review.warnings.push_back("QoS dialects disagree: " + verdict.conflict);
     draft.review.notices.push_back({"QoSDialectConflict", verdict.conflict});
   }
-  return {};
 }
 
-Result<> applyProfiles(Draft& draft) {
-  auto pod = draft.decoded();
-  if (!pod) return pass(pod.error());
-  const auto matched =
-      draft.around.profiles->matching(draft.around.labelsOf(draft.ns), pod->meta.labels);
+Result<> applyProfiles(Draft& draft, const api::Labels& labels) {
+  const auto matched = draft.around.profiles->matching(draft.around.labelsOf(draft.ns), labels);
   auto chosen = chooseProfiles(matched, draft.around, draft.request.uid);
   if (!chosen) return pass(chosen.error());
   const json::MergeSchema& schema = *json::mergeSchemaOf("", "Pod");
@@ -77,8 +75,9 @@ Result<> colocate(Draft& draft) {
 
 Result<> runSteps(Draft& draft, const api::Pod& pod) {
   const WebhookGates& gates = draft.around.gates;
-  if (auto done = speakOneDialect(draft, pod); !done) return done;
-  if (auto done = applyProfiles(draft); !done) return done;
+  api::Labels labels = pod.meta.labels;
+  speakOneDialect(draft, pod.meta.annotations, labels);
+  if (auto done = applyProfiles(draft, labels); !done) return done;
   if (auto done = colocate(draft); !done) return done;
   if (!gates.disableExtendedResourceSpec)
     if (auto done = writeExtendedSpec(draft.object()); !done) return done;
