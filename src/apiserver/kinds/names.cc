@@ -90,6 +90,44 @@ std::string variableTrouble(std::string_view name) {
          "than '='";
 }
 
+namespace {
+
+constexpr std::string_view kNameRule =
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
+    "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
+}  // namespace
+
+// The rule itself is api's; the sentence is the one people know from Kubernetes.
+std::string qualifiedTrouble(std::string_view key) {
+  if (api::labelKeyTrouble(key).empty()) return "";
+  const size_t slash = key.find('/');
+  const bool hasPrefix = slash != std::string_view::npos;
+  const std::string_view name = hasPrefix ? key.substr(slash + 1) : key;
+  if (name.find('/') != std::string_view::npos)
+    return fmt::format(
+        "a valid label key {} with an optional DNS subdomain prefix and '/' (e.g. "
+        "'example.com/MyName')",
+        kNameRule);
+  if (hasPrefix && slash == 0) return "prefix part must be non-empty";
+  if (hasPrefix)
+    if (auto trouble = subdomainTrouble(key.substr(0, slash)); !trouble.empty())
+      return "prefix part " + trouble;
+  if (name.empty()) return "name part must be non-empty";
+  if (name.size() > api::kMaxLabelName) return "name part " + atMost(api::kMaxLabelName);
+  return fmt::format("name part {}", kNameRule);
+}
+
+std::string labelValueTrouble(std::string_view value) {
+  if (api::labelValueTrouble(value).empty()) return "";
+  if (value.size() > api::kMaxLabelName) return atMost(api::kMaxLabelName);
+  return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
+         "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
+         "'my_value',  or '12345', regex used for validation is "
+         "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+}
+
 std::string pathInVolumeTrouble(std::string_view path) {
   if (path.starts_with('/')) return "must be a relative path";
   for (size_t start = 0; start <= path.size();) {

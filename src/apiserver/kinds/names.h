@@ -17,6 +17,9 @@ std::string portNameTrouble(std::string_view name);      // IANA service name, u
 std::string configKeyTrouble(std::string_view key);      // key of a ConfigMap or Secret
 std::string variableTrouble(std::string_view name);      // environment variable
 std::string pathInVolumeTrouble(std::string_view path);  // relative, without ".."
+// [prefix/]name of labels, annotations, taints and finalizers, and a label's value.
+std::string qualifiedTrouble(std::string_view key);
+std::string labelValueTrouble(std::string_view value);
 
 std::string nameTrouble(NameRule rule, std::string_view name);
 // For generateName: what follows is made by the server, so a trailing "-" or "." is fine.

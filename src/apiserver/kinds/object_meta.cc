@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
 #include "apiserver/kinds/inspect.h"
 #include "apiserver/kinds/names.h"
 
@@ -21,7 +20,7 @@ void validateAnnotations(const Inspect& meta) {
     std::string key(entry.key());
     for (char& c : key)
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    std::string trouble = api::labelKeyTrouble(key);
+    std::string trouble = qualifiedTrouble(key);
     if (!trouble.empty()) meta.errors().invalid(at, json::Value(entry.key()), trouble);
   }
   if (bytes > kMostAnnotationBytes) meta.errors().tooLong(at, kMostAnnotationBytes);
@@ -50,7 +49,7 @@ void validateFinalizers(const KindInfo& kind, const Inspect& meta) {
   meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath& at) {
     std::string_view name = value.is_string() ? std::string_view(value.get_string()) : "";
     bool isStandard = name == "orphan" || name == "foregroundDeletion" || name == "kubernetes";
-    std::string trouble = isStandard ? "" : api::labelKeyTrouble(name);
+    std::string trouble = isStandard ? "" : qualifiedTrouble(name);
     if (trouble.empty() && !isStandard && !isFree && name.find('/') == std::string_view::npos)
       trouble = "name is neither a standard finalizer name nor is it fully qualified";
     if (!trouble.empty()) meta.errors().invalid(at, value, trouble);
@@ -100,10 +99,10 @@ void refuseNewFinalizers(const Inspect& meta, const json::Object& before) {
 
 void validateLabels(const json::Object& labels, const FieldPath& at, FieldErrors& errors) {
   for (const auto& entry : labels) {
-    if (std::string trouble = api::labelKeyTrouble(entry.key()); !trouble.empty())
+    if (std::string trouble = qualifiedTrouble(entry.key()); !trouble.empty())
       errors.invalid(at, json::Value(entry.key()), trouble);
     if (!entry.value().is_string()) continue;
-    if (std::string trouble = api::labelValueTrouble(entry.value().get_string()); !trouble.empty())
+    if (std::string trouble = labelValueTrouble(entry.value().get_string()); !trouble.empty())
       errors.invalid(at, entry.value(), trouble);
   }
 }

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/validators.h"
 #include "apiserver/schema/formats.h"
@@ -15,8 +14,8 @@ namespace {
 void checkTaints(const Inspect& spec) {
   std::set<std::string> seen;
   spec.each("taints", [&](const Inspect& taint) {
-    taint.check("key", api::labelKeyTrouble(taint.text("key")));
-    taint.check("value", api::labelValueTrouble(taint.text("value")));
+    taint.check("key", qualifiedTrouble(taint.text("key")));
+    taint.check("value", labelValueTrouble(taint.text("value")));
     if (!taint.wants("effect")) return;
     std::string key = fmt::format("{}:{}", taint.text("key"), taint.text("effect"));
     if (!seen.insert(key).second) taint.errors().duplicate(taint.at(), taint.object());
@@ -76,7 +75,7 @@ void validateNamespace(const json::Object& object, FieldErrors& errors) {
   Inspect spec = root.child("spec");
   spec.eachValue("finalizers", [&](const json::Value& value, const FieldPath& at) {
     std::string_view name = value.is_string() ? std::string_view(value.get_string()) : "";
-    std::string trouble = name == "kubernetes" ? "" : api::labelKeyTrouble(name);
+    std::string trouble = name == "kubernetes" ? "" : qualifiedTrouble(name);
     if (!trouble.empty()) errors.invalid(at, value, trouble);
   });
 }

@@ -1,7 +1,7 @@
 // Pieces that many kinds share: selectors, ports, amounts, templates.
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
+#include "apiserver/kinds/names.h"
 #include "apiserver/kinds/object_meta.h"
 #include "apiserver/kinds/validators.h"
 #include "base/quantity.h"
@@ -12,7 +12,7 @@ namespace {
 
 void checkRequirement(const Inspect& requirement) {
   std::string_view key = requirement.text("key");
-  requirement.check("key", api::labelKeyTrouble(key));
+  requirement.check("key", qualifiedTrouble(key));
   std::string_view op = requirement.text("operator");
   bool hasValues = !requirement.array("values").empty();
   if (op == "In" || op == "NotIn") {
@@ -48,7 +48,7 @@ bool isHugePage(std::string_view name) {
 
 void checkAmount(const FieldPath& at, std::string_view name, const json::Value& value,
                  FieldErrors& errors) {
-  if (std::string trouble = api::labelKeyTrouble(name); !trouble.empty())
+  if (std::string trouble = qualifiedTrouble(name); !trouble.empty())
     errors.invalid(at, json::Value(name), trouble);
   std::optional<Quantity> amount = amountOf(value);
   if (!amount) return;

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
+#include "apiserver/kinds/names.h"
 #include "apiserver/kinds/object_meta.h"
 #include "apiserver/kinds/validators.h"
 #include "base/strings.h"
@@ -12,7 +12,7 @@ namespace mangrove::apiserver {
 namespace {
 
 void checkNodeRequirement(const Inspect& one) {
-  one.check("key", api::labelKeyTrouble(one.text("key")));
+  one.check("key", qualifiedTrouble(one.text("key")));
   std::string_view op = one.text("operator");
   const json::Array& values = one.array("values");
   if ((op == "In" || op == "NotIn") && values.empty())
@@ -55,7 +55,7 @@ void checkPodTerm(const Inspect& term) {
   if (term.text("topologyKey").empty())
     term.required("topologyKey", "can not be empty");
   else
-    term.check("topologyKey", api::labelKeyTrouble(term.text("topologyKey")));
+    term.check("topologyKey", qualifiedTrouble(term.text("topologyKey")));
   Inspect selector = term.child("labelSelector"), namespaces = term.child("namespaceSelector");
   checkSelector(selector);
   checkSelector(namespaces);
@@ -74,7 +74,7 @@ void checkPodAffinity(const Inspect& affinity, std::string_view key) {
 
 void checkToleration(const Inspect& toleration) {
   std::string_view key = toleration.text("key"), op = toleration.text("operator");
-  if (!key.empty()) toleration.check("key", api::labelKeyTrouble(key));
+  if (!key.empty()) toleration.check("key", qualifiedTrouble(key));
   if (key.empty() && op != "Exists")
     toleration.invalid("operator",
                        "operator must be Exists when `key` is empty, which means "
@@ -82,7 +82,7 @@ void checkToleration(const Inspect& toleration) {
   if (op == "Exists" && !toleration.text("value").empty())
     toleration.invalid("operator", "value must be empty when `operator` is 'Exists'");
   if ((op.empty() || op == "Equal") && !toleration.text("value").empty())
-    toleration.check("value", api::labelValueTrouble(toleration.text("value")));
+    toleration.check("value", labelValueTrouble(toleration.text("value")));
   if (toleration.has("tolerationSeconds") && toleration.text("effect") != "NoExecute")
     toleration.invalid("effect", "effect must be 'NoExecute' when `tolerationSeconds` is set");
 }

@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/validators.h"
 #include "apiserver/schema/formats.h"
@@ -69,7 +68,7 @@ void checkDns(const Inspect& spec) {
 void checkGates(const Inspect& spec) {
   std::set<std::string_view> names;
   spec.each("schedulingGates", [&](const Inspect& gate) {
-    std::string trouble = api::labelKeyTrouble(gate.text("name"));
+    std::string trouble = qualifiedTrouble(gate.text("name"));
     if (!trouble.empty()) return gate.errors().invalid(gate.at(), gate.value("name"), trouble);
     if (!names.insert(gate.text("name")).second)
       gate.errors().duplicate(gate.at(), gate.value("name"));

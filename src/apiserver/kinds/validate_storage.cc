@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/validators.h"
 #include "base/quantity.h"
@@ -121,7 +120,7 @@ void validateVolumeUpdate(const json::Object& now, const json::Object& old, Fiel
 void validateStorageClass(const json::Object& object, FieldErrors& errors) {
   Inspect root(object, errors);
   if (root.wants("provisioner"))
-    root.check("provisioner", api::labelKeyTrouble(root.text("provisioner")));
+    root.check("provisioner", qualifiedTrouble(root.text("provisioner")));
 }
 
 void validateStorageClassUpdate(const json::Object& now, const json::Object& old,
