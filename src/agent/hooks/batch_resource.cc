@@ -1,0 +1,78 @@
+#include "agent/hooks/batch_resource.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "api/names.h"
+#include "kernel/cpu_units.h"
+
+namespace mangrove::agent {
+namespace {
+
+constexpr int64_t kLeastQuotaUs = 1000;  // the kernel refuses less
+
+struct Sums {
+  int64_t request = 0;
+  int64_t cpuLimit = 0;
+  int64_t memoryLimit = 0;
+  bool cpuUnlimited = false;
+  bool memoryUnlimited = false;
+};
+
+int64_t amountOf(const api::ResourceList& list, std::string_view name) {
+  return list.amount(name).value();
+}
+
+int64_t quotaOf(int64_t milli, const BatchRule& rule) {
+  if (!rule.quotaOn || milli <= 0) return kUnlimited;
+  const int64_t quota = std::max(kernel::quotaOf(MilliCpu{milli}), kLeastQuotaUs);
+  if (rule.ratio.value_or(0) <= 1) return quota;
+  return static_cast<int64_t>(std::ceil(static_cast<double>(quota) / *rule.ratio));
+}
+
+BatchValue valueOf(int64_t request, int64_t cpuLimit, int64_t memoryLimit, const BatchRule& rule) {
+  return {kernel::sharesOf(MilliCpu{request}), quotaOf(cpuLimit, rule),
+          memoryLimit > 0 ? memoryLimit : kUnlimited};
+}
+
+bool asksForBatch(const api::Container& container) {
+  for (const api::ResourceList* list : {&container.requests, &container.limits})
+    if (list->has(api::resource::kBatchCpu) || list->has(api::resource::kBatchMemory)) return true;
+  return false;
+}
+
+}  // namespace
+
+BatchValues batchValues(const api::ExtendedResourceSpec& spec, const BatchRule& rule) {
+  BatchValues out;
+  Sums sums;
+  for (const auto& [name, one] : spec.containers) {
+    const int64_t request = amountOf(one.requests, api::resource::kBatchCpu);
+    const int64_t cpu = amountOf(one.limits, api::resource::kBatchCpu);
+    const int64_t memory = amountOf(one.limits, api::resource::kBatchMemory);
+    out.containers[name] = valueOf(request, cpu, memory, rule);
+    sums.request += request;
+    sums.cpuLimit += cpu;
+    sums.memoryLimit += memory;
+    sums.cpuUnlimited |= cpu <= 0;
+    sums.memoryUnlimited |= memory <= 0;
+  }
+  out.pod = valueOf(sums.request, sums.cpuUnlimited ? 0 : sums.cpuLimit,
+                    sums.memoryUnlimited ? 0 : sums.memoryLimit, rule);
+  return out;
+}
+
+std::optional<api::ExtendedResourceSpec> batchSpecOf(const api::Pod& pod) {
+  api::ExtendedResourceSpec spec;
+  bool any = false;
+  for (const api::Container& container : pod.spec->containers) {
+    any |= asksForBatch(container);
+    spec.containers[std::string(container.name.view())] = {container.limits, container.requests};
+  }
+  if (any) return spec;
+  auto said = api::parseExtendedResourceSpec(pod.meta.annotations);
+  if (!said || !*said || (*said)->containers.empty()) return std::nullopt;
+  return **std::move(said);
+}
+
+}  // namespace mangrove::agent

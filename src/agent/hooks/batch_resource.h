@@ -1,0 +1,39 @@
+#pragma once
+// Control values of batch pods, whose requests and limits the kubelet does not understand: shares,
+// quota and memory limit from batch-cpu and batch-memory. Pure functions, any thread.
+//
+//   BatchValues want = batchValues(spec, {.quotaOn = true, .ratio = 1.2});
+//   want.pod.quota, want.containers.at("c0").memory
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "agent/executor/value.h"
+#include "api/annotations/extended_resource.h"
+#include "api/pod.h"
+
+namespace mangrove::agent {
+
+struct BatchRule {
+  bool quotaOn = true;  // false while suppression works by quota: no child may stand above it
+  std::optional<double> ratio = {};  // CPU normalisation
+};
+
+// kUnlimited: no limit.
+struct BatchValue {
+  int64_t shares = 0;
+  int64_t quota = kUnlimited;
+  int64_t memory = kUnlimited;
+};
+struct BatchValues {
+  BatchValue pod;
+  std::map<std::string, BatchValue> containers;
+};
+BatchValues batchValues(const api::ExtendedResourceSpec& spec, const BatchRule& rule);
+
+// What a best-effort pod asks for in batch resources: by its spec, else by the annotation that
+// repeats it; nullopt: nothing, keep what the kubelet set.
+std::optional<api::ExtendedResourceSpec> batchSpecOf(const api::Pod& pod);
+
+}  // namespace mangrove::agent

@@ -1,0 +1,41 @@
+#pragma once
+// Which CPUs a container gets when it starts, by its class and by what the scheduler decided: LSE
+// and LSR their own, LS the shared pool, BE what suppression leaves. Pure functions, any thread.
+//
+//   Result<CpusetRule> rule = cpusetRule(topologyAnnotations, beCpuManager);
+//   containerCpuset(*rule, {rawQos, KubeQos::kBurstable, &pod.meta.annotations})
+//        // nullopt: leave it alone; "": clear it
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/annotations/topology.h"
+#include "api/classes.h"
+#include "base/result.h"
+
+namespace mangrove::agent {
+
+struct CpusetRule {
+  api::CpuSharedPools servicePools;
+  api::CpuSharedPools batchPools;
+  bool kubeletIsStatic = false;
+  std::string systemCpus;  // "": none configured
+  bool beCpuManager = false;
+};
+// From the NodeResourceTopology's annotations.
+Result<CpusetRule> cpusetRule(const api::Annotations& topology, bool beCpuManager);
+
+struct CpusetPod {
+  api::Qos qos = api::Qos::kNone;  // raw
+  api::KubeQos kubeQos = api::KubeQos::kUnset;
+  const api::Annotations* annotations = nullptr;
+};
+Result<std::optional<std::string>> containerCpuset(const CpusetRule& rule, const CpusetPod& pod);
+
+// The QoS of a pod by the name of its parent cgroup, as runtimes tell it.
+api::KubeQos kubeQosOfParent(std::string_view cgroupParent);
+// Pods with CPUs of their own run without a CFS quota.
+bool runsWithoutQuota(const api::Annotations& pod);
+
+}  // namespace mangrove::agent

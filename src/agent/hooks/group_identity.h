@@ -1,0 +1,30 @@
+#pragma once
+// Group identities (cpu.bvt_warp_ns) by class: services ahead of batch work on one core, where the
+// kernel knows it. Pure functions, any thread.
+//
+//   IdentityRule rule = identityRule(strategy);
+//   podIdentity(rule, pod)                       // -1 … 2
+
+#include <cstdint>
+#include <optional>
+
+#include "api/classes.h"
+#include "api/koordinator/resource_qos.h"
+#include "base/result.h"
+
+namespace mangrove::agent {
+
+struct IdentityRule {
+  bool enabled = false;  // the policy is group identity and some class has it
+  int64_t lsr = 0, ls = 0, be = 0;
+  bool lsrEnabled = false;
+};
+IdentityRule identityRule(const api::ResourceQosStrategy& strategy);
+
+int64_t identityOf(const IdentityRule& rule, api::Qos raw, api::KubeQos kube);
+// Of the QoS directory; all pods' parent is always 0.
+int64_t tierIdentity(const IdentityRule& rule, api::KubeQos tier);
+// With the pod's own annotation, which counts for LS only. An error: leave the pod alone.
+Result<int64_t> podIdentity(const IdentityRule& rule, const api::Pod& pod);
+
+}  // namespace mangrove::agent

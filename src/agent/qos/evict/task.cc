@@ -1,0 +1,110 @@
+#include "agent/qos/evict/task.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "api/annotations/eviction.h"
+#include "api/classes.h"
+#include "api/names.h"
+#include "api/pod_requests.h"
+
+namespace mangrove::agent {
+namespace {
+
+bool isDone(const Amounts& wanted, const Amounts& released) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+    auto found = released.find(one.first);
+    return one.second <= (found == released.end() ? 0 : found->second);
+  });
+}
+
+// True when this pod frees something of which there is not enough yet.
+bool helps(const Amounts& frees, const Amounts& wanted, const Amounts& released) {
+  return std::any_of(frees.begin(), frees.end(), [&](const auto& one) {
+    auto want = wanted.find(one.first);
+    auto have = released.find(one.first);
+    return one.second > 0 && want != wanted.end() &&
+           want->second > (have == released.end() ? 0 : have->second);
+  });
+}
+
+int32_t subPriorityOf(const api::Pod& pod) {
+  const int32_t fallback = api::priorityWithDefault(pod);
+  if (!pod.meta.labels.has(api::label::kPriority)) return fallback;
+  return api::subPriority(pod.meta.labels).value_or(fallback);
+}
+
+int64_t requestOf(const api::Pod& pod, std::string_view name) {
+  Quantity sum;
+  for (const api::Container& one : pod.spec->containers) sum = sum + one.requests.amount(name);
+  for (const api::Container& one : pod.spec->initContainers)
+    if (one.isSidecar) sum = sum + one.requests.amount(name);
+  return sum.value();
+}
+
+bool isSold(api::PriorityBand band) {
+  return band == api::PriorityBand::kMid || band == api::PriorityBand::kBatch;
+}
+
+}  // namespace
+
+bool isActivePhase(const api::Pod& pod) {
+  return pod.status.phase == api::PodPhase::kPending || pod.status.phase == api::PodPhase::kRunning;
+}
+
+std::vector<const EvictPod*> pickVictims(const EvictTask& task) {
+  std::vector<const EvictPod*> victims;
+  if (!task.valid || task.release.empty()) return victims;
+  Amounts released;
+  for (const EvictPod* one : task.order) {
+    if (isDone(task.release, released)) break;
+    const Amounts frees = task.frees(*one);
+    if (!helps(frees, task.release, released)) continue;
+    for (const auto& [name, amount] : frees) released[name] += amount;
+    if (!one->leaving) victims.push_back(one);
+  }
+  return victims;
+}
+
+std::vector<const EvictPod*> byPriority(std::span<const EvictPod> pods, std::string_view feature,
+                                        int32_t priorityThreshold,
+                                        const std::function<double(const EvictPod&)>& size) {
+  struct Ranked {
+    const EvictPod* pod;
+    std::tuple<int32_t, int32_t, int32_t, double> rank;
+  };
+  std::vector<Ranked> ranked;
+  for (const EvictPod& one : pods) {
+    const api::Pod& pod = *one.pod;
+    if (!isActivePhase(pod) || !api::isEvictableBy(pod.meta.annotations, feature)) continue;
+    if (!api::isEvictionEnabled(pod.meta.labels)) continue;
+    if (api::priorityWithDefault(pod) > priorityThreshold) continue;
+    if (!one.usedCores && !one.memory) continue;
+    ranked.push_back({&one,
+                      {api::parseEvictionPriority(pod.meta.annotations).value_or(0),
+                       api::priorityWithDefault(pod), subPriorityOf(pod), -size(one)}});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
+  std::vector<const EvictPod*> out;
+  for (const Ranked& one : ranked) out.push_back(one.pod);
+  return out;
+}
+
+Amounts soldRequests(const api::Pod& pod, std::string_view resource) {
+  const api::PriorityBand band = api::bandWithDefault(pod);
+  if (!isSold(band)) return {};
+  const std::string_view name = api::translated(resource, band);
+  const int64_t amount = requestOf(pod, name);
+  if (amount == 0) return {};
+  return {{std::string(name), amount}};
+}
+
+double requestSize(const api::Pod& pod, std::string_view resource) {
+  const api::PriorityBand band = api::bandWithDefault(pod);
+  if (isSold(band)) return static_cast<double>(requestOf(pod, api::translated(resource, band)));
+  const api::ResourceList all = api::podRequests(pod);
+  return static_cast<double>(resource == api::resource::kCpu ? all.cpu().v : all.memory().v);
+}
+
+}  // namespace mangrove::agent

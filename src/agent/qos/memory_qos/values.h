@@ -1,0 +1,57 @@
+#pragma once
+// Memory protection by class: what memory.min, low, high and their kin should be for the three QoS
+// directories, pods and containers. Pure functions, any thread.
+//
+//   MemoryQosValues want = memoryQosValues(in);
+//   for (const MemorySetting& s : want.pods) …      // s.cgroup, s.resource, s.value
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/executor/value.h"
+#include "api/classes.h"
+#include "api/koordinator/resource_qos.h"
+#include "api/node.h"
+#include "api/pod.h"
+#include "kernel/cgroup_layout.h"
+
+namespace mangrove::agent {
+
+struct MemorySetting {
+  std::string cgroup;
+  std::string_view resource;
+  FileValue value;
+};
+
+struct MemoryQosInputs {
+  const api::ResourceQosStrategy& strategy;  // disabled classes already replaced by neutral values
+  const api::Node& node;
+  std::vector<const api::Pod*> pods;
+  kernel::CgroupLayout layout;
+  Bytes pageSize{4096};
+};
+
+struct MemoryQosValues {
+  std::vector<MemorySetting> tiers;
+  std::vector<MemorySetting> pods;
+  std::vector<MemorySetting> containers;
+};
+MemoryQosValues memoryQosValues(const MemoryQosInputs& in);
+
+// ---- parts, for tests ------------------------------------------------------------------------
+
+// The class's settings under the pod's annotation.
+api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& strategy);
+const api::MemoryQos& recommendedMemoryQos(api::Qos qos);
+const api::MemoryQos& neutralMemoryQos();
+
+struct MemoryAmounts {
+  Bytes request;
+  Bytes limit;  // 0: none
+};
+// memory.high of a container; kUnlimited when throttling is off.
+int64_t throttleAt(MemoryAmounts amounts, Bytes allocatable, Percent throttling, Bytes page);
+Bytes protectedBytes(Bytes request, Percent percent);
+
+}  // namespace mangrove::agent
