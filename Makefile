@@ -43,6 +43,7 @@ test-vm: build
 bench:
 	@$(MAKE) --no-print-directory PRESET=release build
 	@build/release/bin/mangrove bench client
+	@build/release/bin/mangrove bench api
 
 format: setup
 	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
