@@ -11,6 +11,7 @@ namespace {
 constexpr std::array kDrivers = {
     DriverInfo{"mangrove", &makeMangroveDriver},
     DriverInfo{"queue", &makeQueueDriver},
+    DriverInfo{"scheduler", &makeSchedulerDriver},
     DriverInfo{"workloads", &makeWorkloadsDriver},
 };
 

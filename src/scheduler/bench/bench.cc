@@ -169,7 +169,7 @@ size_t peakMegabytes() {
   return static_cast<size_t>(usage.ru_maxrss) / 1024;
 }
 
-Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
+Result<std::vector<const BenchCase*>> casesOf(const BenchOptions& options) {
   std::vector<const BenchCase*> cases;
   std::vector<std::string_view> known;
   for (const auto& bench : benchCases()) known.push_back(bench.name);
@@ -180,8 +180,14 @@ Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
   }
   if (cases.empty())
     for (const auto& bench : benchCases()) cases.push_back(&bench);
+  return cases;
+}
+
+Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
+  auto cases = casesOf(options);
+  if (!cases) return pass(cases.error());
   std::vector<BenchResult> out;
-  for (const BenchCase* bench : cases) {
+  for (const BenchCase* bench : *cases) {
     auto result = CoreBench(*bench, options).run();
     if (!result) return result.error().in("{}", bench->name);
     out.push_back(std::move(*result));

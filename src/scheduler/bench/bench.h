@@ -29,6 +29,9 @@ struct BenchResult {
   size_t rssMegabytes = 0;
 };
 
+struct BenchCase;
+// Those that are asked for, or all; an unknown name is answered with the nearest.
+Result<std::vector<const BenchCase*>> casesOf(const BenchOptions& options);
 Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options);
 std::string benchTable(const std::vector<BenchResult>& results);
 std::string benchJson(const std::vector<BenchResult>& results);

@@ -85,8 +85,9 @@ class NodeNumaResource final : public Plugin,
   }
   // Only what the node concerned could now give.
   Hint hint(const ClusterEvent& event, const PodInfo& pod) override {
-    if (event.row == kNoRow) return Hint::kQueue;
     const NumaPlan plan = compileNuma(*pod.cls, args_, cluster_.table.resources());
+    if (plan.binds && plan.cpu % 1000 != 0) return Hint::kSkip;  // no node can change that
+    if (event.row == kNoRow) return Hint::kQueue;
     return judge(plan, cluster_.table, event.row).code == Code::kFits ? Hint::kQueue : Hint::kSkip;
   }
 

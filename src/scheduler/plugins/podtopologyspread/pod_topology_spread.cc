@@ -1,5 +1,8 @@
 #include "scheduler/plugins/podtopologyspread/pod_topology_spread.h"
 
+#include <algorithm>
+#include <unordered_map>
+
 #include <fmt/core.h>
 
 #include "scheduler/framework/args.h"
@@ -47,7 +50,9 @@ class PodTopologySpread final : public Plugin, public ClusterWide {
       case EventKind::kAssignedPodAdd:
       case EventKind::kAssignedPodUpdate:
       case EventKind::kAssignedPodDelete:
-        return event.pod && event.pod->meta.ns == pod.cls->ns ? Hint::kQueue : Hint::kSkip;
+        return event.pod && event.pod->meta.ns == pod.cls->ns && counts(event, *pod.cls)
+                   ? Hint::kQueue
+                   : Hint::kSkip;
       case EventKind::kNodeUpdate:
         return event.actions & (action::kLabel | action::kTaint) ? Hint::kQueue : Hint::kSkip;
       case EventKind::kPodUpdate:
@@ -58,8 +63,21 @@ class PodTopologySpread final : public Plugin, public ClusterWide {
   }
 
  private:
+  // Whether the pod that came or went is one that the waiting pod's constraints count.
+  bool counts(const ClusterEvent& event, const PodClass& cls) {
+    if (hardOf_.size() > kRemembered) hardOf_.clear();
+    const auto [at, isNew] = hardOf_.try_emplace(cls.id);
+    if (isNew) at->second = compileSpread(cls, defaults_, cluster_).hard;
+    return std::any_of(at->second.begin(), at->second.end(), [&](const Spread& rule) {
+      return rule.selector.matches(event.pod->meta.labels) ||
+             (event.podBefore && rule.selector.matches(event.podBefore->meta.labels));
+    });
+  }
+
+  static constexpr size_t kRemembered = 1000;
   Cluster& cluster_;
   SpreadDefaults defaults_;
+  std::unordered_map<uint32_t, std::vector<Spread>> hardOf_;  // by class, of waiting pods
 };
 
 }  // namespace
