@@ -3,6 +3,7 @@
 #include "agent/agent.h"
 #include "client/event_recorder.h"
 #include "manager/manager.h"
+#include "manager/webhook/cluster_picture.h"
 #include "scheduler/core/scheduler.h"
 #include "workloads/workloads.h"
 
@@ -12,25 +13,39 @@ namespace {
 
 class ManagerMate final : public MateRole {
  public:
-  explicit ManagerMate(MateHouse& house)
-      : events_(house.client, house.home, house.clock, {.component = "koordinator-manager"}),
+  ManagerMate(MateHouse& house, std::shared_ptr<PictureSlot> slot)
+      : slot_(std::move(slot)),
+        events_(house.client, house.home, house.clock, {.component = "koordinator-manager"}),
         manager_({.client = &house.client,
                   .owner = &house.owner,
                   .home = &house.home,
                   .clock = &house.clock,
                   .metrics = &house.metrics,
                   .events = &events_},
-                 {}) {}
+                 {}),
+        picture_({.client = &house.client,
+                  .owner = &house.owner,
+                  .home = &house.home,
+                  .clock = &house.clock,
+                  .metrics = &house.metrics}) {}
+  ~ManagerMate() override { slot_->takeBack(); }
   Result<> start() override {
     manager_.start();
     manager_.lead();  // there is only one
+    picture_.start();
+    slot_->lend([this] { return picture_.now(); });
     return {};
   }
-  void stop(Fn done) override { manager_.yield(std::move(done)); }
+  void stop(Fn done) override {
+    slot_->takeBack();
+    manager_.yield(std::move(done));
+  }
 
  private:
+  std::shared_ptr<PictureSlot> slot_;
   client::EventRecorder events_;
   manager::Manager manager_;
+  manager::ClusterPicture picture_;
 };
 
 // With one machine there is nowhere else to go: a busy CPU is the agent's business, and only a
@@ -114,9 +129,10 @@ class AgentMate final : public MateRole {
 
 std::vector<NamedMate> allRoles(const RolesOptions& options) {
   std::vector<NamedMate> roles;
-  roles.push_back({"koord-manager", [](MateHouse& house) -> std::unique_ptr<MateRole> {
-                     return std::make_unique<ManagerMate>(house);
-                   }});
+  roles.push_back(
+      {"koord-manager", [slot = options.picture](MateHouse& house) -> std::unique_ptr<MateRole> {
+         return std::make_unique<ManagerMate>(house, slot);
+       }});
   roles.push_back({"koord-scheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
                      return std::make_unique<SchedulerMate>(house);
                    }});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "up/manager_admission.h"
 #include "up/mate.h"
 
 namespace mangrove::up {
@@ -12,6 +13,8 @@ namespace mangrove::up {
 struct RolesOptions {
   std::string node;      // of the agent; "": no agent
   std::string stateDir;  // of the agent's history
+  // Where the manager's admission finds its picture of the cluster.
+  std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
 };
 
 struct NamedMate {

@@ -77,6 +77,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   RolesOptions options;
   if (runner_) options.node = runner_->nodeName();
   options.stateDir = dataDir_ + "/agent";
+  options.picture = picture_;
   for (auto& role : allRoles(options)) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
     auto mate = Mate::start(context.owner, embedded_->server(), context.clock, context.metrics,
@@ -95,6 +96,7 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
       {.dataDir = dataDir_, .caPem = credentials->caPem, .io = &context.io});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
+  embedded_->context().admission.add(managerAdmission(picture_));
   client_ = std::make_unique<apiserver::InProcessClient>(
       context.owner, embedded_->server(), apiserver::Identity::system(), "mangrove-up");
 

@@ -19,6 +19,7 @@
 #include "client/worker.h"
 #include "frame/role.h"
 #include "runtime/node/runner.h"
+#include "up/manager_admission.h"
 #include "up/mate.h"
 
 namespace mangrove::up {
@@ -55,6 +56,7 @@ class UpRole final : public frame::Role {
   std::unique_ptr<client::Worker> runnerThread_;
   std::unique_ptr<runtime::Runner> runner_;  // lives and dies on runnerThread_
   std::vector<std::unique_ptr<Mate>> mates_;
+  std::shared_ptr<PictureSlot> picture_ = std::make_shared<PictureSlot>();
 };
 
 }  // namespace mangrove::up

@@ -7,6 +7,7 @@
 #include "runtime/core/downward.h"
 #include "runtime/core/env_expand.h"
 #include "runtime/core/image_command.h"
+#include "runtime/core/services.h"
 #include "runtime/shim/container_spec.h"
 #include "runtime/shim/stage.h"
 
@@ -130,6 +131,33 @@ TEST(Downward, FieldsAndAmounts) {
   EXPECT_EQ(amount("requests.memory", "1Mi"), "64");
   EXPECT_EQ(amount("limits.memory", ""), "104857600");
   EXPECT_EQ(amount("memory", ""), "?");
+}
+
+TEST(Services, VariablesAndBackends) {
+  auto service = api::decodeText<ServiceView>(
+      R"({"metadata":{"name":"my-web"},"spec":{"clusterIP":"10.96.0.5",
+          "ports":[{"name":"http","port":80},{"port":53,"protocol":"UDP"}]}})");
+  ASSERT_TRUE(service) << service.error().text();
+  Environment env;
+  addServiceVariables(*service, env);
+  EXPECT_EQ(env["MY_WEB_SERVICE_HOST"], "10.96.0.5");
+  EXPECT_EQ(env["MY_WEB_SERVICE_PORT"], "80");
+  EXPECT_EQ(env["MY_WEB_SERVICE_PORT_HTTP"], "80");
+  EXPECT_EQ(env["MY_WEB_PORT"], "tcp://10.96.0.5:80");
+  EXPECT_EQ(env["MY_WEB_PORT_53_UDP_PROTO"], "udp");
+  auto endpoints = api::decodeText<EndpointsView>(
+      R"({"metadata":{"name":"my-web"},"subsets":[{"addresses":[{"ip":"10.88.0.2"},
+          {"ip":"10.88.0.3"}],"notReadyAddresses":[{"ip":"10.88.0.4"}],
+          "ports":[{"name":"http","port":8080}]}]})");
+  ASSERT_TRUE(endpoints) << endpoints.error().text();
+  EXPECT_EQ(backendsOf(*endpoints, service->ports[0]),
+            (std::vector<Backend>{{"10.88.0.2", 8080}, {"10.88.0.3", 8080}}));
+  EXPECT_TRUE(backendsOf(*endpoints, service->ports[1]).empty());
+  auto headless = api::decodeText<ServiceView>(
+      R"({"metadata":{"name":"h"},"spec":{"clusterIP":"None","ports":[{"port":80}]}})");
+  Environment none;
+  addServiceVariables(*headless, none);
+  EXPECT_TRUE(none.empty());
 }
 
 TEST(ImageCommand, Rules) {

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -19,9 +21,11 @@ namespace {
 // A message being built: header, interface, attributes that may nest.
 class LinkMessage {
  public:
-  LinkMessage(uint16_t type, uint16_t flags) {
+  LinkMessage(uint16_t type, uint16_t flags) : LinkMessage(type, flags, ifinfomsg{}) {}
+  template <class Head>
+  LinkMessage(uint16_t type, uint16_t flags, const Head& head) {
     append(nlmsghdr{0, type, static_cast<uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags), 1, 0});
-    append(ifinfomsg{});
+    append(head);
   }
   ifinfomsg& info() { return *reinterpret_cast<ifinfomsg*>(bytes_.data() + sizeof(nlmsghdr)); }
 
@@ -75,6 +79,20 @@ Result<> transact(LinkMessage& message, const std::string& what) {
   return {};
 }
 
+Result<> changeAddress(uint16_t type, uint16_t flags, const std::string& interface,
+                       const std::string& address) {
+  in_addr ip{};
+  if (::inet_pton(AF_INET, address.c_str(), &ip) != 1)
+    return invalid("'{}' is no IPv4 address", address);
+  ifaddrmsg head{};
+  head.ifa_family = AF_INET;
+  head.ifa_prefixlen = 32;
+  head.ifa_index = ::if_nametoindex(interface.c_str());
+  LinkMessage message(type, flags, head);
+  message.number(IFA_LOCAL, ip.s_addr).number(IFA_ADDRESS, ip.s_addr);
+  return transact(message, "address " + address + " of " + interface);
+}
+
 }  // namespace
 
 Result<> makeBridge(const std::string& name) {
@@ -115,6 +133,16 @@ Result<> removeLink(const std::string& name) {
   LinkMessage message(RTM_DELLINK, 0);
   message.info().ifi_index = static_cast<int>(index);
   return transact(message, "removing interface " + name);
+}
+
+Result<> addAddress(const std::string& interface, const std::string& address) {
+  auto added = changeAddress(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, interface, address);
+  if (!added && added.error().code() == Code::kExists) return {};
+  return added;
+}
+
+Result<> removeAddress(const std::string& interface, const std::string& address) {
+  return changeAddress(RTM_DELADDR, 0, interface, address);
 }
 
 }  // namespace mangrove::runtime

@@ -1,6 +1,7 @@
 #pragma once
-// The three things we ask of rtnetlink: a bridge, a pair of virtual Ethernet interfaces across two
-// network namespaces, and the end of either. Blocking, microseconds. Any thread.
+// What we ask of rtnetlink: a bridge, a pair of virtual Ethernet interfaces across two network
+// namespaces, the end of either, and single addresses on an interface. Blocking, microseconds. Any
+// thread.
 
 #include <cstdint>
 #include <string>
@@ -14,5 +15,8 @@ Result<> makeBridge(const std::string& name);
 // `name` on our side, up and on `bridge`; the peer is "eth0" in the namespace of process `pid`.
 Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid);
 Result<> removeLink(const std::string& name);
+// One IPv4 address, /32. Adding one that is there is fine.
+Result<> addAddress(const std::string& interface, const std::string& address);
+Result<> removeAddress(const std::string& interface, const std::string& address);
 
 }  // namespace mangrove::runtime

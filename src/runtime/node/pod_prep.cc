@@ -100,6 +100,7 @@ Result<std::vector<std::string>> PodPrep::environment(const RunPod& pod,
                                                       Environment& known) {
   known["PATH"] = kPath;
   known["HOSTNAME"] = pod.run.hostname.empty() ? pod.name() : pod.run.hostname;
+  services_.addVariables(pod.ns(), known);
   for (const auto& from : container.run->envFrom) {
     const bool isMap = from.configMap.has_value();
     if (!isMap && !from.secret) continue;
@@ -196,6 +197,10 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   if (auto ok = writeFileAtomically(path, spec.text(), {.mode = 0600, .sync = false}); !ok)
     return pass(ok.error());
   return BuiltContainer{path, spec.id, command.sentence, command.standIn};
+}
+
+void PodPrep::refreshVolumes(const RunPod& pod, const std::string& podIp) {
+  (void)makeVolumes(pod, node_, downward(podIp), source_);
 }
 
 void PodPrep::removeRun(const RunPod& pod, const std::string& id) {

@@ -11,6 +11,7 @@
 #include "runtime/node/cgroups.h"
 #include "runtime/node/config_source.h"
 #include "runtime/node/node_facts.h"
+#include "runtime/node/service_forwarder.h"
 #include "runtime/node/volumes.h"
 #include "runtime/shim/container_spec.h"
 
@@ -25,14 +26,17 @@ struct BuiltContainer {
 
 class PodPrep {
  public:
-  PodPrep(client::ApiClient& client, const Cgroups& cgroups, const NodeFacts& node)
-      : cgroups_(cgroups), node_(node), source_(client) {}
+  PodPrep(client::ApiClient& client, const Cgroups& cgroups, const NodeFacts& node,
+          const ServiceBook& services)
+      : cgroups_(cgroups), node_(node), services_(services), source_(client) {}
 
   // Directories, volumes and the pod's cgroup. May be repeated.
   Result<> makeSandbox(const RunPod& pod, const std::string& podIp);
   // kNotFound for a missing ConfigMap or Secret of a variable: CreateContainerConfigError.
   Result<BuiltContainer> build(const RunPod& pod, const ContainerSpec& container, int attempt,
                                const std::string& podIp);
+  // ConfigMaps and the like that have changed appear in the volumes of a running pod.
+  void refreshVolumes(const RunPod& pod, const std::string& podIp);
   // Everything of the pod on this machine, logs included. kUnavailable: something is still in use.
   Result<> remove(const std::string& uid, const std::string& cgroup, const std::string& logDir);
   void removeLogs(const std::string& logDir);
@@ -54,6 +58,7 @@ class PodPrep {
 
   const Cgroups& cgroups_;
   const NodeFacts& node_;
+  const ServiceBook& services_;
   ConfigSource source_;
 };
 

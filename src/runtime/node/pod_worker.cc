@@ -60,6 +60,12 @@ void PodWorker::leave() {
   killTimers_.clear();
 }
 
+void PodWorker::refreshVolumes() {
+  if (!record_.sandbox || finished_ || takenDown_ || pod_->pod.meta.isDeleting()) return;
+  preparing_.post(
+      [&prep = parts_.prep, pod = pod_, ip = record_.ip] { prep.refreshVolumes(*pod, ip); });
+}
+
 void PodWorker::halt() {
   halting_ = true;
   if (record_.failReason.empty()) record_.failReason = "Halted";

@@ -59,6 +59,8 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
 
   void begin();
   void update(RunPodPtr pod);
+  // Looks whether files from ConfigMaps and the like have changed.
+  void refreshVolumes();
   // The runner stops; pods and their shims stay.
   void leave();
   // The runner stops for good: the pod's processes end and nothing stays here but its log; the

@@ -17,6 +17,7 @@ namespace {
 
 const Logger logger("runtime");
 constexpr int kPreparingThreads = 4;
+constexpr Duration kRefreshVolumes = std::chrono::seconds(60);  // as often as a kubelet
 
 Result<> checkRights(const Cgroups& cgroups) {
   const std::string probe = cgroups.tierPath(api::KubeQos::kGuaranteed);
@@ -84,7 +85,7 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
       machine_(std::move(machine)),
       node_(factsOf(options_, machine_)),
       network_({options_.bridge, options_.podSubnet, options_.dataDir + "/addresses"}),
-      prep_(client, cgroups_, node_),
+      prep_(client, cgroups_, node_, services_),
       events_(client, home_.mailbox(), clock, {.component = "kubelet", .host = node_.nodeName}),
       parts_{owner, clock, loop_, client, events_, cgroups_, node_, prep_, network_, io, running_},
       registration_(client, owner, clock, machine_) {
@@ -95,6 +96,7 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
 Runner::~Runner() {
   *alive_ = false;
   statics_.reset();
+  forwarder_.reset();
   informer_.reset();
   for (auto& [uid, worker] : workers_) worker->leave();
   workers_.clear();
@@ -112,6 +114,11 @@ void Runner::start(Fn ready) {
   informer_->onChange([this](const client::Change<RunPod>& change) { onPod(change); });
   informer_->onSynced([this] { onSynced(); });
   registration_.start(std::move(ready));
+  // Services first, so that the first pods know them.
+  forwarder_ =
+      std::make_unique<ServiceForwarder>(client_, owner_, home_.mailbox(), clock_, loop_,
+                                         network_.available() ? options_.bridge : "", services_);
+  forwarder_->start();
   informer_->start();
 }
 
@@ -120,10 +127,21 @@ void Runner::onSynced() {
   removeStrays();
   for (auto& [uid, worker] : std::map(workers_)) worker->begin();
   updateTierShares();
+  refreshVolumesLater();
   if (options_.staticPods.empty()) return;
   statics_ = std::make_unique<StaticPods>(client_, owner_, home_.mailbox(), clock_, node_.nodeName,
                                           options_.staticPods);
   statics_->start();
+}
+
+void Runner::refreshVolumesLater() {
+  refresh_ = clock_.after(kRefreshVolumes, [this, alive = alive_, &owner = owner_] {
+    owner.post([this, alive] {
+      if (!*alive || halted_) return;
+      for (const auto& [uid, worker] : workers_) worker->refreshVolumes();
+      refreshVolumesLater();
+    });
+  });
 }
 
 void Runner::onPod(const client::Change<RunPod>& change) {
@@ -190,6 +208,7 @@ void Runner::updateTierShares() {
 
 void Runner::halt(Fn halted) {
   statics_.reset();
+  forwarder_.reset();
   informer_.reset();
   halted_ = [this, halted = std::move(halted)]() mutable {
     network_.stop();

@@ -31,6 +31,7 @@
 #include "runtime/node/pod_prep.h"
 #include "runtime/node/pod_worker.h"
 #include "runtime/node/registration.h"
+#include "runtime/node/service_forwarder.h"
 #include "runtime/node/static_pods.h"
 
 namespace mangrove::runtime {
@@ -75,6 +76,7 @@ class Runner final : public frame::NodeRunner {
   void begin(const RunPodPtr& pod);
   void removeStrays();
   void updateTierShares();
+  void refreshVolumesLater();
   // Null when the pod is not here or another of that name.
   std::shared_ptr<PodWorker> find(const frame::ContainerTarget& target) const;
   Result<std::shared_ptr<PodWorker>> runningContainer(const frame::ContainerTarget& target) const;
@@ -90,6 +92,7 @@ class Runner final : public frame::NodeRunner {
   const MachineFacts machine_;
   NodeFacts node_;
   RunningRuns running_;
+  ServiceBook services_;
   FdLoop loop_;
   Network network_;
   PodPrep prep_;
@@ -99,6 +102,8 @@ class Runner final : public frame::NodeRunner {
   WorkerParts parts_;
   Registration registration_;
   std::unique_ptr<StaticPods> statics_;
+  std::unique_ptr<ServiceForwarder> forwarder_;
+  Timer refresh_;
   std::unique_ptr<client::Informer<RunPod>> informer_;
   std::map<std::string, std::shared_ptr<PodWorker>> workers_;  // by uid
   bool synced_ = false;

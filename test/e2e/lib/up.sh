@@ -14,7 +14,7 @@ tag=$(basename "$dir" | tr -cd 'a-zA-Z0-9' | tail -c 7)
 group="mangrove-$tag"
 bridge="mgt$tag"
 subnet="10.$((100 + RANDOM % 100)).$((RANDOM % 250)).0/24"
-export KUBECONFIG="$dir/state/kubeconfig"
+export KUBECONFIG="$dir/state/kubeconfig" no_proxy="*" NO_PROXY="*"
 up_pid= failures=0
 
 up_start() {

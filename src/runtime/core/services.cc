@@ -1,0 +1,100 @@
+#include "runtime/core/services.h"
+
+#include <cctype>
+
+#include <fmt/core.h>
+
+namespace mangrove::runtime {
+
+using api::field;
+using api::Fields;
+using api::In;
+
+static bool read(const In& in, ServicePort& out) {
+  static constexpr Fields fields{field<&ServicePort::name>("name"),
+                                 field<&ServicePort::protocol>("protocol"),
+                                 field<&ServicePort::port>("port")};
+  return fields.read(in, out);
+}
+
+static bool readSpec(const In& in, ServiceView& out) {
+  static constexpr Fields fields{field<&ServiceView::clusterIp>("clusterIP"),
+                                 field<&ServiceView::ports>("ports")};
+  return fields.read(in, out);
+}
+
+bool read(const In& in, ServiceView& out) {
+  static constexpr Fields fields{field<&ServiceView::meta>("metadata"), api::via<readSpec>("spec")};
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, EndpointsView::Port& out) {
+  static constexpr Fields fields{field<&EndpointsView::Port::name>("name"),
+                                 field<&EndpointsView::Port::port>("port")};
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, EndpointsView::Address& out) {
+  static constexpr Fields fields{field<&EndpointsView::Address::ip>("ip")};
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, EndpointsView::Subset& out) {
+  static constexpr Fields fields{field<&EndpointsView::Subset::addresses>("addresses"),
+                                 field<&EndpointsView::Subset::ports>("ports")};
+  return fields.read(in, out);
+}
+
+bool read(const In& in, EndpointsView& out) {
+  static constexpr Fields fields{field<&EndpointsView::meta>("metadata"),
+                                 field<&EndpointsView::subsets>("subsets")};
+  return fields.read(in, out);
+}
+
+std::vector<Backend> backendsOf(const EndpointsView& endpoints, const ServicePort& port) {
+  std::vector<Backend> out;
+  for (const auto& subset : endpoints.subsets)
+    for (const auto& one : subset.ports) {
+      if (one.name != port.name || one.port <= 0 || one.port > 65535) continue;
+      for (const auto& address : subset.addresses)
+        out.push_back({address.ip, static_cast<uint16_t>(one.port)});
+    }
+  return out;
+}
+
+namespace {
+
+// "my-web" → "MY_WEB".
+std::string variableName(std::string_view name) {
+  std::string out;
+  for (char c : name)
+    out += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+void addPort(const std::string& prefix, const ServiceView& service, const ServicePort& port,
+             Environment& env) {
+  std::string protocol = port.protocol;
+  for (char& c : protocol) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string url = fmt::format("{}://{}:{}", protocol, service.clusterIp, port.port);
+  const std::string base = fmt::format("{}_PORT_{}_{}", prefix, port.port, port.protocol);
+  env[base] = url;
+  env[base + "_PROTO"] = protocol;
+  env[base + "_PORT"] = std::to_string(port.port);
+  env[base + "_ADDR"] = service.clusterIp;
+  if (!port.name.empty())
+    env[prefix + "_SERVICE_PORT_" + variableName(port.name)] = std::to_string(port.port);
+  env.emplace(prefix + "_PORT", url);
+}
+
+}  // namespace
+
+void addServiceVariables(const ServiceView& service, Environment& env) {
+  if (!service.hasAddress() || service.ports.empty()) return;
+  const std::string prefix = variableName(service.meta.name.view());
+  env[prefix + "_SERVICE_HOST"] = service.clusterIp;
+  env[prefix + "_SERVICE_PORT"] = std::to_string(service.ports.front().port);
+  for (const auto& port : service.ports) addPort(prefix, service, port, env);
+}
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,59 @@
+#pragma once
+// Services as the node runner needs them: where they listen, who stands behind them, and the
+// variables by which pods find them. Values and pure functions.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/decode.h"
+#include "api/meta.h"
+#include "runtime/core/env_expand.h"
+
+namespace mangrove::runtime {
+
+struct ServicePort {
+  std::string name;
+  std::string protocol = "TCP";
+  int32_t port = 0;
+};
+
+struct ServiceView {
+  api::ObjectMeta meta;
+  std::string clusterIp;  // "" or "None": no address of its own
+  std::vector<ServicePort> ports;
+  bool hasAddress() const { return !clusterIp.empty() && clusterIp != "None"; }
+};
+bool read(const api::In& in, ServiceView& out);
+
+// Endpoints of core/v1: for each subset, ready addresses times ports.
+struct EndpointsView {
+  struct Port {
+    std::string name;
+    int32_t port = 0;
+  };
+  struct Address {
+    std::string ip;
+  };
+  struct Subset {
+    std::vector<Address> addresses;
+    std::vector<Port> ports;
+  };
+  api::ObjectMeta meta;
+  std::vector<Subset> subsets;
+};
+bool read(const api::In& in, EndpointsView& out);
+
+struct Backend {
+  std::string ip;
+  uint16_t port = 0;
+  bool operator==(const Backend&) const = default;
+};
+// Who serves one port of a service.
+std::vector<Backend> backendsOf(const EndpointsView& endpoints, const ServicePort& port);
+
+// MY_WEB_SERVICE_HOST, MY_WEB_SERVICE_PORT, … as Kubernetes gives them to every pod of the
+// service's namespace.
+void addServiceVariables(const ServiceView& service, Environment& env);
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,30 @@
+#pragma once
+// The manager's admission inside the API server's own chain: profiles, QoS rules and quotas judge
+// objects without a webhook in between. The picture of the cluster they need is kept by the manager
+// on its thread and lent through a slot; while the slot is empty, objects pass.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "apiserver/admission/admission.h"
+#include "manager/webhook/surroundings.h"
+
+namespace mangrove::up {
+
+// Any thread.
+class PictureSlot {
+ public:
+  using Picture = std::shared_ptr<const manager::Surroundings>;
+  void lend(std::function<Picture()> now);
+  void takeBack() { lend(nullptr); }
+  Picture now() const;  // null while nobody lends one
+
+ private:
+  mutable std::mutex mutex_;
+  std::function<Picture()> now_;
+};
+
+std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot);
+
+}  // namespace mangrove::up

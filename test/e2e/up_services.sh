@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# One pod reaches another through a Service's address, found by its variables; files from a ConfigMap; what misbehaving pods do.
+source "$(dirname "$0")/lib/up.sh"
+command -v python3 >/dev/null || skip "there is no python3"
+up_start
+pod server 'containers: [{name: main, image: x, command: [python3, -m, http.server, "8080"], workingDir: /usr/share}]'
+want "Running" state server .status.phase
+ip=$(state server .status.podIP)
+# A service without selector and endpoints by hand: the controllers leave both alone.
+kubectl apply -f - >/dev/null <<Y
+apiVersion: v1
+kind: Service
+metadata: {name: my-web}
+spec: {ports: [{name: http, port: 80}]}
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {name: my-web}
+subsets: [{addresses: [{ip: $ip}], ports: [{name: http, port: 8080}]}]
+Y
+address=$(kubectl get service my-web -o 'jsonpath={.spec.clusterIP}')
+[ -n "$address" ] || fail "the service has no address"
+want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://$address/', timeout=5).read().decode())"
+pod client 'restartPolicy: Never, containers: [{name: main, image: x, command: [python3, -c, "import os, urllib.request as u; e = os.environ; print(u.urlopen(\"http://%s:%s/\" % (e[\"MY_WEB_SERVICE_HOST\"], e[\"MY_WEB_SERVICE_PORT\"]), timeout=5).read().decode())"]}]'
+want "Succeeded" state client .status.phase
+want "Directory listing" kubectl logs client
+want "deleted" kubectl delete service my-web
+for _ in $(seq 40); do ip addr show "$bridge" | grep -q "$address/32" || break; sleep 0.1; done
+ip addr show "$bridge" | grep -q "$address/32" && fail "the address of a deleted service is still there"
+
+# It ignores SIGTERM, runs away by forking twice, and floods its log; it ends all the same, within bounds.
+pod stubborn 'terminationGracePeriodSeconds: 1, containers: [{name: main, image: x, command: [sh, -c,
+  "trap : TERM INT; (setsid sh -c \"trap : TERM; sleep 987654\" &) ; while :; do sleep 1; done"]}]'
+want "Running" state stubborn .status.phase
+kubectl delete pod stubborn >/dev/null
+want "not found" kubectl get pod stubborn
+for _ in $(seq 20); do pgrep -f "sleep 98765[4]" >/dev/null || break; sleep 0.1; done
+pgrep -f "sleep 98765[4]" >/dev/null && fail "a process got away"
+pod flood 'restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, "yes 0123456789012345678901234567890123456789 | head -c 100000000"]}]'
+tries=240 want "Succeeded" state flood .status.phase
+[ "$(du -sk "$dir"/state/logs/*flood* | cut -f1)" -lt 70000 ] || fail "the log of a flooding pod is not bounded"
+want "0123456789" kubectl logs flood --tail 1
+
+want "deleted" kubectl delete pods --all
