@@ -56,7 +56,7 @@ int checkConfig(const std::vector<std::string>& args) {
       return kFailed;
     }
   }
-  fmt::print("{} keys, {} errors, {} warnings\n", sum.keys, sum.errors, sum.warnings);
+  fmt::print("keys: {}, errors: {}, warnings: {}\n", sum.keys, sum.errors, sum.warnings);
   return sum.errors == 0 ? 0 : kFailed;
 }
 

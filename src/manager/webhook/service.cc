@@ -12,6 +12,7 @@ namespace {
 
 const Logger log("webhook");
 
+constexpr Duration kPatience = std::chrono::seconds(8);  // below the API server's own of 10
 constexpr Duration kProbeEvery = std::chrono::milliseconds(100);  // until the caches are filled
 
 PictureSetup pictureSetup(const AdmissionSetup& setup) {
@@ -176,6 +177,7 @@ void AdmissionService::judgeBinding(const Route& route, const AdmissionRequest& 
                                     ReviewDone done) {
   client::Request get;
   get.ref = {client::kind::kPod, request.ns, request.name};
+  get.timeout = kPatience;
   setup_.client->submit(*setup_.owner, std::move(get),
                         [this, &route, &request, done = std::move(done),
                          alive = std::weak_ptr<int>(alive_)](Result<client::Reply> reply) mutable {

@@ -47,6 +47,7 @@ class AdmissionTest : public ::testing::Test {
     setup.clock = &realClock();
     setup.metrics = &metrics_;
     setup.gates = &gates_;
+    setup.events = &events_;
     EXPECT_TRUE(readAdmissionEnvironment(setup.options, [&](std::string_view name) {
       if (name == "WEBHOOK_HOST") return host;
       if (name == "WEBHOOK_CERT_DIR") return directory_;
@@ -102,6 +103,7 @@ class AdmissionTest : public ::testing::Test {
   Mailbox owner_;
   std::unique_ptr<client::HttpApiClient> client_;
   client::Worker worker_;
+  client::EventRecorder events_{*client_, worker_.mailbox(), realClock(), {.component = "test"}};
 };
 
 std::string review(std::string_view operation, std::string_view resource, std::string_view object,
@@ -174,6 +176,66 @@ TEST_F(AdmissionTest, ReplicasShareOneSecret) {
   EXPECT_EQ(at(secret, "data|ca-cert.pem"), at(hookNow(), "webhooks|0|clientConfig|caBundle"));
   first->stop(Duration::zero());
   second->stop(Duration::zero());
+}
+
+TEST_F(AdmissionTest, AHandlerThatFailsIsCountedAndLeavesAnEvent) {
+  api_.put(kind::kClusterColocationProfile, "", "broken",
+           R"({"spec":{"priorityClassName":"nobody"}})");
+  auto admission = service("127.0.0.1");
+  admission->start();
+  ASSERT_TRUE(runUntil([&] { return at(hookNow(), "webhooks|0|clientConfig|url") != "(absent)"; }));
+  const auto ready = admission->readiness();
+  ASSERT_TRUE(runUntil([&] { return ready().has_value(); }));
+  auto http = clientOf(*admission);
+  const auto answer =
+      post(*http, "/mutate-pod", review("CREATE", kPods, R"({"metadata":{"name":"p"},"spec":{}})"));
+  EXPECT_NE(answer.body.find("PriorityClass 'nobody' does not exist"), std::string::npos);
+  EXPECT_NE(answer.body.find("\"code\":500"), std::string::npos);
+  EXPECT_NE(
+      metrics_.exposition().find(
+          R"(mangrove_manager_webhook_failures_total{path="/mutate-pod",reason="mutation"} 1)"),
+      std::string::npos);
+  EXPECT_TRUE(runUntil([&] {
+    for (const auto& [key, event] : api_.truth(kind::kEvent))
+      if (event.find("AdmissionHandlerFailed") != std::string::npos) return true;
+    return false;
+  }));
+  http.reset();
+  admission->stop(Duration::zero());
+}
+
+TEST(CertificateKeeper, RenewsInTime) {
+  const std::string directory =
+      (std::filesystem::temp_directory_path() / ("keeper-" + std::to_string(::getpid()))).string();
+  VirtualClock clock(WallTime{} + std::chrono::hours(24 * 365 * 56));
+  Mailbox owner;
+  std::vector<WebhookCertificates> seen;
+  KeeperSetup setup;
+  setup.owner = &owner;
+  setup.clock = &clock;
+  setup.directory = directory;
+  setup.names = namesOfHost("127.0.0.1");
+  CertificateKeeper keeper(setup, [&](const WebhookCertificates& certs) { seen.push_back(certs); });
+  const auto pass = [&](std::chrono::hours by) {
+    clock.advance(by);
+    owner.drain();
+  };
+  keeper.start();
+  ASSERT_EQ(seen.size(), 1U);
+  pass(std::chrono::hours(24 * 200));
+  EXPECT_EQ(seen.size(), 1U);
+  pass(std::chrono::hours(24 * 60));
+  ASSERT_EQ(seen.size(), 2U) << "less than a third of a year is left";
+  EXPECT_EQ(seen[0].caCert, seen[1].caCert);
+  pass(std::chrono::hours(24 * 365 * 7));
+  ASSERT_EQ(seen.size(), 3U);
+  EXPECT_NE(seen[1].caKey, seen[2].caKey);
+  EXPECT_EQ(keeper.trouble(), "");
+  CertificateKeeper replica(setup,
+                            [&](const WebhookCertificates& certs) { seen.push_back(certs); });
+  replica.start();
+  EXPECT_EQ(seen.back(), seen[2]) << "what is there is taken";
+  std::filesystem::remove_all(directory);
 }
 
 TEST_F(AdmissionTest, FollowsProfilesAsTheyChange) {

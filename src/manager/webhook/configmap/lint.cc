@@ -100,6 +100,16 @@ class Linter {
   Lint out_;
 };
 
+// How little a text looks like a key: members nobody reads, those at the top above all.
+size_t strangeness(const Findings& findings) {
+  constexpr size_t kTop = 10;
+  size_t out = 0;
+  for (const Finding& finding : findings)
+    if (finding.kind == FindingKind::kUnknown)
+      out += finding.path.find_first_of(".[") == std::string::npos ? kTop : 1;
+  return out;
+}
+
 // The key whose members the text knows best.
 std::string keyByMembers(std::string_view text) {
   std::string best;
@@ -109,12 +119,8 @@ std::string keyByMembers(std::string_view text) {
     const bool unreadable = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
       return f.kind == FindingKind::kSyntax;
     });
-    const auto unread =
-        static_cast<size_t>(std::count_if(findings.begin(), findings.end(), [](const Finding& f) {
-          return f.kind == FindingKind::kUnknown;
-        }));
-    if (unreadable || unread >= fewest) continue;
-    fewest = unread;
+    if (unreadable || strangeness(findings) >= fewest) continue;
+    fewest = strangeness(findings);
     best = key;
   }
   return best;

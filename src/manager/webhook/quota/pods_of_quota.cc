@@ -10,6 +10,7 @@ namespace mangrove::manager {
 namespace {
 
 constexpr int64_t kNamed = 2;  // pods named in the message
+constexpr Duration kPatience = std::chrono::seconds(8);  // below the API server's own of 10
 
 // All lists of one question; answers when the last is in, or with the first failure.
 struct Gathering {
@@ -34,6 +35,7 @@ client::Request podList(const std::string& ns, const std::string& labelSelector)
   request.ref = {client::kind::kPod, ns, ""};
   request.query.labelSelector = labelSelector;
   request.query.limit = kNamed;
+  request.timeout = kPatience;
   return request;
 }
 
