@@ -68,6 +68,7 @@ class CapabilityProbe {
   }
 
   Capabilities run(const LiveFacts& live) {
+    cgroup_ = someCgroup();
     out_.release_ = readWord(root_, mounts_.procFile("sys/kernel/osrelease")).value_or("");
     versions();
     cpuFiles();
@@ -91,17 +92,28 @@ class CapabilityProbe {
     const bool there = exists(path);
     set(feature, there, there ? path : "no " + path);
   }
-  // A control file of the pods' cgroup, in this cgroup version.
+  // The pods' cgroup; before it exists the root, or under v2, whose root has none of the control
+  // files, any other.
+  std::string someCgroup() const {
+    const std::string pods = layout_.root();
+    if (exists(trees_.path(Controller::kCpu, pods))) return pods;
+    if (!trees_.isV2()) return "";
+    if (auto entries = root_.list(trees_.path(Controller::kCpu, "")); entries)
+      for (const Entry& entry : *entries)
+        if (entry.isDir) return entry.name;
+    return pods;
+  }
+  // A control file of that cgroup, in this cgroup version.
   void control(Feature feature, std::string_view resource) {
     const ControlResource* known = findResource(resource);
-    const auto path = filePath(trees_, *known, layout_.root());
+    const auto path = filePath(trees_, *known, cgroup_);
     if (!path)
       return set(feature, false,
                  fmt::format("{} is not in cgroup v{}", resource, trees_.isV2() ? 2 : 1));
     file(feature, *path);
   }
   std::string pods(Controller controller, std::string_view name) const {
-    return joinPath({trees_.path(controller, layout_.root()), name});
+    return joinPath({trees_.path(controller, cgroup_), name});
   }
 
   void versions();
@@ -115,6 +127,7 @@ class CapabilityProbe {
   const Mounts& mounts_;
   const Hierarchies& trees_;
   const CgroupLayout& layout_;
+  std::string cgroup_;
   Capabilities out_;
 };
 
@@ -161,12 +174,12 @@ void CapabilityProbe::memoryFiles() {
 
 void CapabilityProbe::pressure(const LiveFacts& live) {
   file(Feature::kNodePressure, mounts_.procFile("pressure/cpu"));
-  file(Feature::kCgroupPressure, joinPath({trees_.pressurePath(layout_.root()), "cpu.pressure"}));
+  file(Feature::kCgroupPressure, joinPath({trees_.pressurePath(cgroup_), "cpu.pressure"}));
   // The pods' cgroup may be missing from the v2 tree until the first pod; its root is enough.
   if (!out_.has(Feature::kCgroupPressure))
     file(Feature::kCgroupPressure, joinPath({trees_.pressurePath(""), "cpu.pressure"}));
   set(Feature::kShortPressureWindow, live.shortPressure, live.pressureDetail);
-  const std::string unified = trees_.pressurePath(layout_.root());
+  const std::string unified = trees_.pressurePath(cgroup_);
   file(Feature::kCgroupKill, joinPath({unified, "cgroup.kill"}));
   file(Feature::kCgroupFreeze, joinPath({unified, "cgroup.freeze"}));
 }

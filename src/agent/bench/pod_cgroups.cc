@@ -5,10 +5,12 @@
 #include <csignal>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/files.h"
 #include "kernel/cgroup_layout.h"
 
@@ -29,12 +31,13 @@ void endAll(const std::vector<int>& processes) {
 }
 
 // The child: moves itself into the cgroups and stays there. Only calls that are safe after fork.
-[[noreturn]] void stay(const std::vector<std::string>& procs, bool burning) {
+[[noreturn]] void stay(const std::vector<std::string>& procs, bool burning, int ready) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const std::string& path : procs) {
     const kernel::SysRoot root;
     if (!root.write(path, "0")) ::_exit(1);
   }
+  if (::write(ready, "k", 1) != 1) ::_exit(1);
   if (!burning)
     for (;;) ::pause();
   for (volatile uint64_t i = 0;;) i = i + 1;
@@ -77,13 +80,14 @@ std::vector<std::string> PodCgroups::dirsOf(const std::string& cgroup) const {
   return dirs;
 }
 
-Result<> PodCgroups::makeDir(const std::string& cgroup) const {
+Result<> PodCgroups::makeDir(const std::string& cgroup, bool leaf) const {
   const kernel::SysRoot root;
   for (const std::string& dir : dirsOf(cgroup)) {
     std::error_code error;
     fs::create_directory("/" + dir, error);
     if (error) return fail(Code::kIo, "make cgroup {}: {}", dir, error.message());
-    if (trees_.isV2()) (void)root.write(dir + "/cgroup.subtree_control", "+cpu +memory +cpuset");
+    if (trees_.isV2() && !leaf)
+      (void)root.write(dir + "/cgroup.subtree_control", "+cpu +memory +cpuset");
     // v1 refuses processes in a cpuset that names no CPUs.
     if (!trees_.isV2() && dir.find("/cpuset/") != std::string::npos)
       for (const char* name : {"/cpuset.cpus", "/cpuset.mems"}) {
@@ -110,10 +114,18 @@ std::string PodCgroups::podDir(const std::string& uid) const {
 Result<int> PodCgroups::spawn(const std::string& cgroup, bool burning) const {
   std::vector<std::string> procs;
   for (const std::string& dir : dirsOf(cgroup)) procs.push_back(dir + "/cgroup.procs");
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failErrno(errno, "pipe");
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
   const int pid = ::fork();
   if (pid < 0) return failErrno(errno, "fork");
-  if (pid == 0) stay(procs, burning);
-  return pid;
+  if (pid == 0) stay(procs, burning, writer.get());
+  writer.reset();
+  char word = 0;
+  if (::read(reader.get(), &word, 1) == 1) return pid;
+  ::waitpid(pid, nullptr, 0);
+  return fail(Code::kIo, "a process could not join cgroup {}", cgroup);
 }
 
 Result<> PodCgroups::add(const std::string& uid, int containers, bool processes) {
@@ -124,7 +136,7 @@ Result<> PodCgroups::add(const std::string& uid, int containers, bool processes)
     id.erase(std::remove(id.begin(), id.end(), '-'), id.end());
     id += std::to_string(i);
     const std::string cgroup = podDir(uid) + "/" + id;
-    if (auto ok = makeDir(cgroup); !ok) return ok;
+    if (auto ok = makeDir(cgroup, true); !ok) return ok;
     pod.containers.push_back(cgroup);
     if (!processes) continue;
     auto pid = spawn(cgroup, false);
