@@ -34,6 +34,9 @@ class AdmissionTest : public ::testing::Test {
              R"({"spec":{"namespaceSelector":{"matchLabels":{"team":"data"}},"qosClass":"BE",)"
              R"("priorityClassName":"koord-batch"}})");
     client_ = *client::HttpApiClient::make(loop_, realClock(), api_.config(), {.perSecond = 0});
+    events_ =
+        std::make_unique<client::EventRecorder>(*client_, worker_.mailbox(), realClock(),
+                                                client::EventRecorderOptions{.component = "test"});
   }
 
   ~AdmissionTest() override { std::filesystem::remove_all(directory_); }
@@ -47,7 +50,7 @@ class AdmissionTest : public ::testing::Test {
     setup.clock = &realClock();
     setup.metrics = &metrics_;
     setup.gates = &gates_;
-    setup.events = &events_;
+    setup.events = events_.get();
     EXPECT_TRUE(readAdmissionEnvironment(setup.options, [&](std::string_view name) {
       if (name == "WEBHOOK_HOST") return host;
       if (name == "WEBHOOK_CERT_DIR") return directory_;
@@ -103,7 +106,7 @@ class AdmissionTest : public ::testing::Test {
   Mailbox owner_;
   std::unique_ptr<client::HttpApiClient> client_;
   client::Worker worker_;
-  client::EventRecorder events_{*client_, worker_.mailbox(), realClock(), {.component = "test"}};
+  std::unique_ptr<client::EventRecorder> events_;
 };
 
 std::string review(std::string_view operation, std::string_view resource, std::string_view object,
