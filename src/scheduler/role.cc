@@ -103,6 +103,7 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   auto config = loadConfig();
   if (!config) return pass(config.error());
   election_ = config->leaderElection;
+  owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
   worker_ = std::make_unique<client::Worker>();
   auto scheduler = Scheduler::make({*client_, context.clock, context.owner, worker_->mailbox(),
@@ -131,6 +132,7 @@ void SchedulerRole::serve(frame::RoleContext& context) {
     auto answer = std::make_shared<std::promise<ServiceAnswer>>();
     auto future = answer->get_future();
     owner.post([this, answer, path = request.target.substr(0, request.target.find('?'))] {
+      if (!scheduler_) return;  // on the way out
       answer->set_value(answerService(scheduler_->engine(), path, leading_));
     });
     if (future.wait_for(std::chrono::seconds(2)) != std::future_status::ready)
@@ -170,13 +172,25 @@ void SchedulerRole::lead() {
   scheduler_->setActive(true);
 }
 
+// Bindings get their answers, the lease goes back, and then everything ends while the loop and the
+// mailbox it uses are still there.
 void SchedulerRole::stop(Fn stopped) {
   stopping_ = true;
+  if (!scheduler_) return stopped();
   scheduler_->stop([this, stopped = std::move(stopped)]() mutable {
+    auto end = [this, stopped = std::move(stopped)]() mutable {
+      owner_->post([this, stopped = std::move(stopped)]() mutable {
+        leader_.reset();
+        scheduler_.reset();
+        worker_.reset();
+        client_.reset();
+        stopped();
+      });
+    };
     if (leader_)
-      leader_->stop(std::move(stopped));
+      leader_->stop(std::move(end));
     else
-      stopped();
+      end();
   });
 }
 

@@ -42,6 +42,7 @@ class SchedulerRole final : public frame::Role {
   bool stopping_ = false;
   bool leading_ = false;  // owner thread
 
+  Mailbox* owner_ = nullptr;
   std::unique_ptr<client::HttpApiClient> client_;
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Scheduler> scheduler_;

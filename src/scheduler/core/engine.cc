@@ -227,8 +227,13 @@ void Engine::bindingDone(const api::Uid& uid, const Result<>& result) {
     effects_.scheduled(pod, binding.pod->nodeName.view(), name);
     return;
   }
-  log.warn("binding {}/{} to {}: {}", pod.meta.ns.view(), pod.meta.name.view(),
-           binding.pod->nodeName.view(), result.error().text());
+  // Somebody else was faster, or it is gone: the watch will tell which.
+  const bool overtaken = result.error().code() == mangrove::Code::kConflict ||
+                         result.error().code() == mangrove::Code::kNotFound;
+  const std::string said =
+      fmt::format("binding {}/{} to {}: {}", pod.meta.ns.view(), pod.meta.name.view(),
+                  binding.pod->nodeName.view(), result.error().text());
+  overtaken ? log.debug("{}", said) : log.warn("{}", said);
   undo(decision, *binding.profile, binding.profile->reserve().size());
   assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, binding.pod->pod, 0);
   const auto latest = waiting_.find(uid);
