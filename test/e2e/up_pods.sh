@@ -41,7 +41,8 @@ pod oom 'restartPolicy: Never, containers: [{name: main, image: x, command: [sh,
   resources: {limits: {memory: 32Mi}}}]'
 want "OOMKilled" state oom '.status.containerStatuses[0].state.terminated.reason'
 pod standin 'containers: [{name: main, image: "registry.local/nobody-has-this:1"}]'
-want "Running" state standin .status.phase
+want "true" state standin '.status.containerStatuses[0].ready'
+want "stand-in" kubectl logs standin
 want "StandIn" kubectl get events --field-selector involvedObject.name=standin
 
 # A world of its own.

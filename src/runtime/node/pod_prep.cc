@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::string_view kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+constexpr std::string_view kStandIn = "/run/mangrove/stand-in";
+
 bool isOptionalMiss(const Error& error, const api::KeyRef& ref) {
   return ref.optional && error.code() == Code::kNotFound;
 }
@@ -172,6 +174,12 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   auto volumes = makeVolumes(pod, node_, facts, source_);
   if (!volumes) return pass(volumes.error());
   if (auto ok = mounts(pod, *container.run, *volumes, known, spec); !ok) return pass(ok.error());
+
+  // Our own binary may lie where containers cannot see it.
+  if (command.standIn && node_.isolation.mounts) {
+    spec.argv[0] = kStandIn;
+    spec.mounts.push_back({node_.program, std::string(kStandIn), true, true});
+  }
 
   const api::KubeQos qos = qosOf(*pod.pod.spec);
   const std::string cgroup = cgroups_.podPath(qos, pod.uid()) + "/" + spec.id;

@@ -57,6 +57,7 @@ finish() {
   exit $((failures > 0))
 }
 trap finish EXIT
+trap 'exit 1' INT TERM
 
 fail() { echo "$name: $*"; failures=$((failures + 1)); }
 # want TEXT COMMAND…: the output has the text, within a while.
