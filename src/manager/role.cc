@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "client/kubeconfig.h"
+#include "json/value.h"
 #include "manager/controllers/noderesource/node_gauges.h"
 #include "manager/gates.h"
 
@@ -149,12 +150,29 @@ void ManagerRole::reportHealth(frame::RoleContext& context) {
   });
 }
 
+// On a fresh server nobody has made it yet; where we may not, it is there already.
+void ManagerRole::ensureNamespace(const std::string& name) {
+  client::Request look;
+  look.ref = {client::kind::kNamespace, "", name, ""};
+  client_->submit(std::move(look), [client = client_.get(), name](Result<client::Reply> found) {
+    if (found || found.error().code() != Code::kNotFound) return;
+    client::Request make;
+    make.verb = client::Verb::kCreate;
+    make.ref = {client::kind::kNamespace, "", "", ""};
+    make.body = json::write(json::Object{{"metadata", {{"name", name}}}});
+    client->submit(std::move(make), [name](Result<client::Reply> made) {
+      if (made) log.info("made the namespace {}", name);
+    });
+  });
+}
+
 Result<> ManagerRole::compete(frame::RoleContext& context) {
   if (!elect_) {
     isLeader_.set(1);
     manager_->lead();
     return {};
   }
+  ensureNamespace(electionNamespace_);
   client::ElectionConfig config;
   config.ns = electionNamespace_;
   config.name = electionName_;

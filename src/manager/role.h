@@ -33,6 +33,7 @@ class ManagerRole final : public frame::Role {
   void serveNodeMetrics(frame::RoleContext& context);
   void reportHealth(frame::RoleContext& context);
   void refreshHealth();
+  void ensureNamespace(const std::string& name);
   Result<> compete(frame::RoleContext& context);
   void admit(frame::RoleContext& context);
 

@@ -93,12 +93,17 @@ void setMargin(BatchTerms& terms, const Colocation& strategy) {
 void setZones(BatchResult& out, const NodeInputs& in) {
   if (!hasZoneResources(in.topology)) return;
   const auto parts = static_cast<int64_t>(in.topology->zones.size());
+  const auto& measured = in.metric->numaSystem;
+  const CpuMemory hosts = hostUsageAbove(*in.metric, kBatchDefaultPriority);
   for (const auto& zone : in.topology->zones) {
     ZoneBatch& batch = out.zones.emplace_back();
     batch.zone = zone.name;
     batch.terms.capacity = zoneCapacity(zone);
     setMargin(batch.terms, in.strategy);
     batch.terms.system = shareOf(out.terms.system, parts);
+    // Measured per NUMA node (M11): host applications alone are still shared equally.
+    if (measured.size() == in.topology->zones.size())
+      batch.terms.system = measured[out.zones.size() - 1] + shareOf(hosts, parts);
     batch.terms.reserved = shareOf(out.terms.reserved, parts);
   }
 }

@@ -111,11 +111,9 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
 
 void NodeResourceController::note(const std::string& name, const api::Node& node,
                                   const NodePlan& plan) {
-  for (const auto& trouble : plan.troubles) {
+  for (const auto& trouble : plan.troubles)
     pluginStatus_.with({std::string(trouble.plugin), "failed", "calculate"}).inc();
-    if (trouble.plugin == "ColocationStrategy")
-      desk_.warn(api::refTo(kind::kNode, node.meta), "ColocationStrategyInvalid", trouble.message);
-  }
+  tell(node, plan, states_[name]);
   NodeGauges::Values values;
   const auto& names = api::resourceNames();
   const Interned columns[] = {names.batchCpu, names.batchMemory, names.midCpu, names.midMemory};
@@ -124,6 +122,18 @@ void NodeResourceController::note(const std::string& name, const api::Node& node
     values[i] = wanted && *wanted ? (*wanted)->value() : NodeGauges::kNone;
   }
   gauges_->set(name, values);
+}
+
+// Annotations of the node that are not used, once per wording: an Event per report would be a write
+// per report.
+void NodeResourceController::tell(const api::Node& node, const NodePlan& plan, State& state) {
+  uint64_t digest = 0;
+  for (const auto& trouble : plan.troubles) digest ^= podKey(trouble.plugin, trouble.message);
+  if (digest == std::exchange(state.told, digest)) return;
+  for (const auto& trouble : plan.troubles)
+    if (trouble.plugin == "ColocationStrategy" || trouble.plugin == "NodeReservation")
+      desk_.warn(api::refTo(kind::kNode, node.meta), std::string(trouble.plugin) + "Invalid",
+                 trouble.message);
 }
 
 void NodeResourceController::writeZones(std::shared_ptr<Pass> pass) {

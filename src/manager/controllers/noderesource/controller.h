@@ -34,6 +34,7 @@ class NodeResourceController {
   struct State {
     std::optional<MonoTime> lastStatusWrite;
     std::string awaitedVersion;          // our own write; the cache is behind until it has it
+    uint64_t told = 0;                   // digest of what users were told last
     std::unique_ptr<NodeMemory> memory;  // null: nothing to remember
   };
   struct Pass;
@@ -44,6 +45,7 @@ class NodeResourceController {
   void sendNode(std::shared_ptr<Pass> pass, json::Object patch, bool isStatus);
   void onNodeWritten(std::shared_ptr<Pass> pass, Result<client::Reply> reply, bool isStatus);
   void note(const std::string& name, const api::Node& node, const NodePlan& plan);
+  void tell(const api::Node& node, const NodePlan& plan, State& state);
   void countChurn(const api::Node& before, const NodeWish& wish);
 
   Desk& desk_;

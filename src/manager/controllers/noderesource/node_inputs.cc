@@ -106,6 +106,21 @@ const PodUsage* MetricFacts::find(uint64_t pod) const {
   return at != pods.end() && at->key == pod ? &*at : nullptr;
 }
 
+// A report that leaves a node or a resource out is not used: zones are then given equal shares.
+static std::vector<CpuMemory> numaSystemOf(const api::NodeUsageReport& report) {
+  std::vector<CpuMemory> out(report.numaUsages.size());
+  std::vector<bool> met(out.size());
+  for (const auto& numa : report.numaUsages) {
+    const auto id = static_cast<size_t>(numa.numaNodeId);
+    const auto& usage = numa.systemUsage.resources;
+    const bool whole = usage.has(api::resource::kCpu) && usage.has(api::resource::kMemory);
+    if (numa.numaNodeId < 0 || id >= out.size() || met[id] || !whole) return {};
+    out[id] = cpuMemoryOf(usage);
+    met[id] = true;
+  }
+  return out;
+}
+
 MetricFacts metricFacts(const api::NodeMetricStatus& status) {
   MetricFacts out;
   out.updateTime = status.updateTime;
@@ -115,6 +130,7 @@ MetricFacts metricFacts(const api::NodeMetricStatus& status) {
     out.hasNodeUsage = usage.has(api::resource::kCpu) && usage.has(api::resource::kMemory);
     out.nodeUsage = cpuMemoryOf(usage);
     out.systemUsage = cpuMemoryOf(status.nodeMetric->systemUsage.resources);
+    out.numaSystem = numaSystemOf(*status.nodeMetric);
   }
   if (status.prodReclaimableMetric)
     out.prodReclaimable = cpuMemoryOf(status.prodReclaimableMetric->resource.resources);

@@ -71,6 +71,7 @@ struct MetricFacts {
   CpuMemory prodReclaimable;
   std::vector<PodUsage> pods;  // sorted by key
   std::vector<HostUsage> hosts;
+  std::vector<CpuMemory> numaSystem;  // by NUMA node; empty unless reported for all, from 0 on
   bool operator==(const MetricFacts&) const = default;
 
   const PodUsage* find(uint64_t pod) const;

@@ -25,6 +25,8 @@ void judgeEnabled(NodePlan& plan, const PlanInputs& in) {
   plan.strategy = colocationFor(in.config.colocation.config, in.node.meta);
   if (!plan.strategy.ignored.empty())
     plan.troubles.push_back({"ColocationStrategy", plan.strategy.ignored});
+  if (auto ignored = reservationOf(in.node).ignored; !ignored.empty())
+    plan.troubles.push_back({"NodeReservation", "ignored: " + ignored});
   const bool cluster = in.config.colocation.config.cluster.enable.value_or(false);
   const bool node = plan.strategy.strategy.enable.value_or(false);
   if (!cluster && !in.options.mostSpecificEnable)

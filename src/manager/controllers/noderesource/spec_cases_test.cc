@@ -246,6 +246,34 @@ TEST(SpecCases, Batch15And16Zones) {
   EXPECT_EQ(got.batch.zones[1].memory, *Quantity::parse("12700M"));
 }
 
+// M11: what the agent measured per NUMA node counts for its zone, when it did so for all.
+TEST(SpecCases, ZonesUseWhatWasMeasuredOnThem) {
+  Scene s;
+  s.zone("node-0", "50", "60G");
+  s.zone("node-1", "50", "60G");
+  api::NumaUsage busy, quiet;
+  busy.numaNodeId = 0;
+  quiet.numaNodeId = 1;
+  Scene::size(busy.systemUsage.resources, "6", "10G");
+  Scene::size(quiet.systemUsage.resources, "1", "2G");
+  s.metric.nodeMetric->numaUsages = {quiet, busy};
+  const auto zones = s.plan().batch.zones;
+  EXPECT_EQ(zones[0].milliCpu, 26500);         // 50 − 17.5 − 6
+  EXPECT_EQ(zones[1].milliCpu, 31500);         // 50 − 17.5 − 1
+  s.metric.nodeMetric->numaUsages.pop_back();  // one is missing: equal shares of 7
+  EXPECT_EQ(s.plan().batch.zones[0].milliCpu, 29000);
+}
+
+// C7: a reservation that cannot be read counts as none, and users are told.
+TEST(SpecCases, AnUnreadableReservationIsReported) {
+  Scene s = n();
+  s.node.meta.annotations.set(api::annotation::kNodeReservation, R"({"reservedCPUs":"x"})");
+  const auto plan = s.plan();
+  EXPECT_EQ(plan.batch.milliCpu, 25000);
+  ASSERT_EQ(plan.troubles.size(), 1u);
+  EXPECT_EQ(plan.troubles[0].plugin, "NodeReservation");
+}
+
 TEST(SpecCases, Batch17NeverNegative) {
   Scene s = n();
   s.measured("gone", "500", "500G", "koord-prod");
