@@ -12,7 +12,7 @@ const Logger log("agent");
 
 // Silent for so many periods, the tick is taken for dead.
 constexpr int kDeadTicks = 30;
-constexpr uint64_t kTrimAfterTicks = 20;
+constexpr uint64_t kTrimAfterTicks = 20, kTrimEveryTicks = 300;
 
 HistoryOptions historyOf(const AgentOptions& options, const Machine& machine) {
   HistoryOptions history;
@@ -163,8 +163,9 @@ void Agent::tick(MonoTime planned) {
   const NextTick next = nextTick(planned, ended, options_.collect.period);
   metrics_.tick({ended - begun, begun - planned, next.missed}, look, collector_.stats(),
                 reporter_.stats());
-  // What only starting up needed is given back once it is over.
-  if (options_.trimMemory && ++tickCount_ == kTrimAfterTicks) releaseStartupPages();
+  // What only starting up (or a rare request) needed is given back.
+  if (options_.trimMemory && ++tickCount_ % kTrimEveryTicks == kTrimAfterTicks)
+    releaseStartupPages();
   if (!running_) return;
   next_ = next.at;
   arm();

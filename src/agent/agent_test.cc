@@ -338,6 +338,19 @@ TEST(Agent, FastTicksReadCpuOnlyAndDoNotDistortTheHistory) {
   EXPECT_LE(scene.agent().collectorStats().slots, 11u);
 }
 
+TEST(Agent, WithoutDescriptorsToSpareEverythingIsStillRead) {
+  Small machine;
+  machine.addPod(0);
+  AgentOptions options;
+  options.collect.reader.descriptors = 3;
+  Scene scene(machine.fs.path(), options);
+  scene.start();
+  scene.ticks(4, [&](int i) { machine.at(i + 1); });
+  EXPECT_LE(scene.agent().collectorStats().openFiles, 3u);
+  EXPECT_NEAR(scene.look().pods[0].usage.cpu.value(), 1.5, 1e-9);
+  EXPECT_EQ(scene.look().pods[0].containers[0].usage.memory, kMiB * 512);
+}
+
 TEST(NextTick, SkipsWhatWasMissed) {
   using namespace std::chrono_literals;
   const MonoTime t{100s};

@@ -304,17 +304,28 @@ void AgentMetrics::podResources(const Look& look) {
   });
 }
 
+// The raw counter under the reference's name, and what it grew per second under ours.
+void AgentMetrics::bandwidth(const LabelValues& labels, uint64_t bytes, MonoTime at) {
+  bandwidth_.with(labels).set(static_cast<double>(bytes));
+  auto& rates =
+      external_.gauges("mangrove_agent_resctrl_memory_bytes_per_second",
+                       "Memory traffic of a class.", {"node", "cache_id", "qos", "mb_type"});
+  auto& before = traffic_[join(labels, "/")];
+  if (before.second != MonoTime{} && at > before.second && bytes >= before.first)
+    rates.with(labels).set(static_cast<double>(bytes - before.first) /
+                           asDouble(at - before.second));
+  before = {bytes, at};
+}
+
 void AgentMetrics::resctrl(const Look& look) {
   for (const ResctrlLook& group : look.resctrl) {
     for (const kernel::CacheSample& cache : group.caches) {
       const std::string id = std::to_string(cache.cacheId), qos(group.group);
       if (cache.llcBytes) llc_.with({node_, id, qos}).set(static_cast<double>(*cache.llcBytes));
       if (cache.localBytes)
-        bandwidth_.with({node_, id, qos, "mbm_local_bytes"})
-            .set(static_cast<double>(*cache.localBytes));
+        bandwidth({node_, id, qos, "mbm_local_bytes"}, *cache.localBytes, look.at);
       if (cache.totalBytes)
-        bandwidth_.with({node_, id, qos, "mbm_total_bytes"})
-            .set(static_cast<double>(*cache.totalBytes));
+        bandwidth({node_, id, qos, "mbm_total_bytes"}, *cache.totalBytes, look.at);
     }
   }
 }

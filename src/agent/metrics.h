@@ -51,6 +51,7 @@ class AgentMetrics {
   void pressure(const LabelValues& base, GaugeFamily& family, const PressureSet& set);
   void hostApps(const Look& look);
   void resctrl(const Look& look);
+  void bandwidth(const LabelValues& labels, uint64_t bytes, MonoTime at);
 
   std::string node_;
   bool seen_ = false;
@@ -79,6 +80,8 @@ class AgentMetrics {
   Gauge openFiles_, podsGauge_, containersGauge_, historyBytes_;
   CollectorStats lastStats_;
   ReporterStats lastReport_;
+  // Memory traffic read last, by cache and class: for rates.
+  std::map<std::string, std::pair<uint64_t, MonoTime>> traffic_;
   uint64_t bookVersion_ = ~uint64_t{0};
   MonoTime detailAt_ = MonoTime::min();
   // Durations of the last ten minutes' ticks at most, and their gauges.

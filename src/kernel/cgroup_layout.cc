@@ -105,6 +105,27 @@ Result<std::string> CgroupLayout::anyContainerOf(std::string_view name) const {
   return containerOf(name);
 }
 
+Result<std::string> sandboxOf(const CgroupLayout& layout, std::span<const std::string> names,
+                              std::span<const std::string> known) {
+  if (known.empty()) return std::string();
+  std::vector<std::string> candidates;
+  for (const std::string& name : names) {
+    const bool crio = name.starts_with("crio-");
+    if (crio && name.ends_with(kScope)) continue;
+    const auto id = layout.anyContainerOf(name);
+    if (!id || std::find(known.begin(), known.end(), *id) != known.end()) continue;
+    const auto* runtime =
+        std::find_if(std::begin(kRuntimes), std::end(kRuntimes),
+                     [&](const Runtime& r) { return name.starts_with(r.prefix); });
+    // A bare directory name does not tell the runtime: containerd is by far the most frequent.
+    const std::string_view scheme =
+        runtime == std::end(kRuntimes) ? std::string_view("containerd") : runtime->scheme;
+    candidates.push_back(fmt::format("{}://{}", scheme, *id));
+  }
+  if (candidates.size() == 1) return candidates.front();
+  return fail(Code::kNotFound, "{} directories could be the sandbox, want 1", candidates.size());
+}
+
 bool samePod(std::string_view idOfDir, std::string_view uid) {
   return std::equal(idOfDir.begin(), idOfDir.end(), uid.begin(), uid.end(), [](char a, char b) {
     return a == b || ((a == '_' || a == '-') && (b == '_' || b == '-'));

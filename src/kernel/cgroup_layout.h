@@ -11,6 +11,7 @@
 // any thread.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,13 @@ class CgroupLayout {
  private:
   CgroupDriver driver_;
 };
+
+// The sandbox among the directories of a pod: the only one that is no known container. `known` are
+// container ids without the runtime in front. Of CRI-O's names only those without ".scope" are
+// sandboxes. An error when there is none or more than one; "" when no container is known yet. The
+// answer has the runtime in front where the name tells it: "containerd://<id>".
+Result<std::string> sandboxOf(const CgroupLayout& layout, std::span<const std::string> names,
+                              std::span<const std::string> known);
 
 // True when a directory's pod id and a pod's uid are the same but for "-" and "_".
 bool samePod(std::string_view idOfDir, std::string_view uid);

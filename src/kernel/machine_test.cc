@@ -105,6 +105,22 @@ TEST(CgroupLayout, PathsAndNames) {
   EXPECT_EQ(joinPath({"a/", "/b//c", "../d"}), "a/b/d");
 }
 
+TEST(CgroupLayout, TheSandboxIsTheOneNobodyKnows) {
+  const CgroupLayout systemd(CgroupDriver::kSystemd), plain(CgroupDriver::kCgroupfs);
+  const std::vector<std::string> known{"abc"};
+  const auto find = [&](const CgroupLayout& layout, std::vector<std::string> names) {
+    return sandboxOf(layout, names, known);
+  };
+  EXPECT_EQ(*find(plain, {"abc", "hash"}), "containerd://hash");
+  EXPECT_EQ(*find(systemd, {"cri-containerd-abc.scope", "cri-containerd-hash.scope"}),
+            "containerd://hash");
+  EXPECT_FALSE(find(plain, {"abc", "one", "two"}));
+  EXPECT_FALSE(find(plain, {"abc"}));
+  EXPECT_FALSE(find(systemd, {"crio-abc.scope", "crio-x.scope"})) << "no sandbox has .scope";
+  EXPECT_EQ(*find(systemd, {"crio-abc.scope", "crio-x"}), "cri-o://x");
+  EXPECT_EQ(*sandboxOf(plain, std::vector<std::string>{"one"}, {}), "");
+}
+
 TEST(Hierarchies, FindsVersionAndDriver) {
   FakeRoot v2{file("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory\n"),
               dir("sys/fs/cgroup/kubepods.slice")};
