@@ -84,7 +84,8 @@ Result<net::KeyPair> issueServing(const net::KeyPair& ca, const std::vector<std:
   return net::issue(ca, info);
 }
 
-// Always possible to make again, so a file that does not fit is replaced.
+// Always possible to make again, so a file that does not fit is replaced, and none needs to survive
+// a power cut: each flush would cost the start some milliseconds.
 Result<net::KeyPair> openServing(const std::string& dir, const net::KeyPair& ca,
                                  const std::vector<std::string>& addresses, WallTime now) {
   const std::string path = dir + "/serving.pem";
@@ -96,7 +97,8 @@ Result<net::KeyPair> openServing(const std::string& dir, const net::KeyPair& ca,
   }
   auto pair = issueServing(ca, addresses, now);
   if (!pair) return pair;
-  auto done = writeFileAtomically(path, pair->certPem + pair->keyPem, {.mode = kSecret});
+  auto done =
+      writeFileAtomically(path, pair->certPem + pair->keyPem, {.mode = kSecret, .sync = false});
   if (!done) return pass(done.error());
   return pair;
 }
@@ -139,8 +141,9 @@ Result<std::string> writeKubeconfig(const std::string& dir, const std::string& s
   config["contexts"] = json::Array{json::Object{
       {"name", "mangrove"}, {"context", json::Object{{"cluster", "mangrove"}, {"user", "admin"}}}}};
   const std::string path = dir + "/kubeconfig";
-  auto done =
-      writeFileAtomically(path, json::writeYaml(json::Value(std::move(config))), {.mode = kSecret});
+  // Written anew at every start.
+  auto done = writeFileAtomically(path, json::writeYaml(json::Value(std::move(config))),
+                                  {.mode = kSecret, .sync = false});
   if (!done) return done.error().in("kubeconfig");
   return path;
 }

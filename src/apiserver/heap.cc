@@ -6,15 +6,13 @@ namespace mangrove::apiserver {
 
 namespace {
 
-constexpr int kLargeBlock = 256 * 1024;  // bodies of lists and of large objects
-constexpr int kMostHeaps = 2;            // one for the owner, one for everybody else
+constexpr int kMostHeaps = 2;  // one for the owner, one for everybody else
 constexpr size_t kWorthGivingBack = 16 * 1024 * 1024;
 constexpr Duration kLookEvery = std::chrono::seconds(20);
 
 }  // namespace
 
 void tuneHeap() {
-  ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
   ::mallopt(M_ARENA_MAX, kMostHeaps);
 }
 

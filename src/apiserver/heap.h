@@ -9,8 +9,7 @@
 
 namespace mangrove::apiserver {
 
-// At start, before threads: large blocks come from the kernel and go back to it, and few threads'
-// worth of heaps are kept apart.
+// At start, before threads: each heap keeps its own leftovers, so there are few.
 void tuneHeap();
 
 // Gives free memory back every now and then, when there is much of it. Owner thread.
