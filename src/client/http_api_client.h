@@ -25,7 +25,7 @@ namespace mangrove::client {
 struct HttpApiOptions {
   double perSecond = 20;  // the reference's agents: 20, burst 30; <= 0 is unlimited
   double burst = 30;
-  int connections = 32;  // at once, for everything but watches
+  int connections = 32;        // at once, for everything but watches
   std::string userAgent = "";  // "": "mangrove/<version>"
   uint64_t seed = 0;           // of the jitter; 0: from the clock
   Registry* metrics = nullptr;
