@@ -1,5 +1,6 @@
 #include "client/leader_election.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/check.h"
@@ -218,11 +219,16 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     });
   }
 
-  // Leaders keep a steady pace; candidates spread out.
+  // Leaders keep a steady pace; candidates spread out, but look at the very moment at which a
+  // silent holder's time is over, so that a hand-over takes the lease and not a pause more.
   void again() {
     if (stopped_) return;
     double factor = leading_ ? 1 : 1 + config_.jitter * rng_.unit();
     Duration wait(static_cast<int64_t>(static_cast<double>(config_.retryPeriod.count()) * factor));
+    if (!leading_ && seen_) {
+      const Duration left = seen_->at + config_.leaseDuration - clock_.mono();
+      if (left > Duration::zero()) wait = std::min(wait, left);
+    }
     next_ = clock_.after(wait, post([](Impl& self) { self.look(); }));
   }
 
