@@ -72,22 +72,26 @@ class Writer {
   void object(const Object& object) {
     open('{');
     bool first = true;
-    for (const auto* member : ordered(object)) {
-      separate(first);
-      appendString(member->key(), out_);
-      out_ += indent_ > 0 ? ": " : ":";
-      value(member->value());
-    }
+    if (sorted_)
+      for (const auto* one : ordered(object)) member(*one, first);
+    else
+      for (const auto& one : object) member(one, first);
     close('}', first);
   }
 
-  std::vector<const boost::json::key_value_pair*> ordered(const Object& object) const {
+  void member(const boost::json::key_value_pair& member, bool& first) {
+    separate(first);
+    appendString(member.key(), out_);
+    out_ += indent_ > 0 ? ": " : ":";
+    value(member.value());
+  }
+
+  static std::vector<const boost::json::key_value_pair*> ordered(const Object& object) {
     std::vector<const boost::json::key_value_pair*> members;
     members.reserve(object.size());
     for (const auto& member : object) members.push_back(&member);
-    if (sorted_)
-      std::sort(members.begin(), members.end(),
-                [](const auto* a, const auto* b) { return a->key() < b->key(); });
+    std::sort(members.begin(), members.end(),
+              [](const auto* a, const auto* b) { return a->key() < b->key(); });
     return members;
   }
 

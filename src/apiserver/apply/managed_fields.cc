@@ -193,7 +193,7 @@ void trackUpdate(const Schema& schema, const json::Object* old, json::Object& ob
   }
   if (!changed.empty() && !reset) {
     FieldSet mine = entryOf(entries, manager, kUpdate).fields;
-    mine.add(changed);
+    mine.empty() ? void(mine = std::move(changed)) : mine.add(changed);
     own(entries, manager, kUpdate, std::move(mine), formatTime(manager.now));
     mergeOldest(entries);
   }
