@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/testing/scene.h"
+#include "base/rng.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {
@@ -177,6 +178,24 @@ TEST(Agent, SendsNothingWhileNothingChangesButStaysFresh) {
   EXPECT_GE(sent, 1800u / 180) << "no reader may call it expired";
   EXPECT_LE(sent, 1800u / 130) << "the reference sends 30";
   EXPECT_GT(scene.agent().reporterStats().skipped, 10u);
+}
+
+TEST(Agent, NoiseOfASecondIsNotNewsToAnybody) {
+  Small machine;
+  machine.addPod(0);
+  Scene scene(machine.fs.path());
+  scene.put("NodeMetric",
+            testing::nodeMetricJson("n1", R"({"nodeAggregatePolicy":{"durations":["5m"]}})"));
+  scene.put("Pod", testing::podJson("web", kUid));
+  scene.start();
+  Rng rng(7);
+  double second = 0;
+  // A tenth up or down in each second.
+  const auto noisy = [&](int) { machine.at(second += 0.9 + 0.2 * rng.unit()); };
+  scene.ticks(330, noisy);
+  const size_t before = scene.patches.size();
+  scene.ticks(900, noisy);
+  EXPECT_LE(scene.patches.size() - before, 8u) << "the reference sends 15";
 }
 
 TEST(Agent, ReportsEarlyWhenLoadJumps) {
