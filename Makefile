@@ -7,7 +7,7 @@ JOBS   ?= $(shell nproc)
 
 help:
 	@echo "make demo    build, then show what Mangrove does on this machine"
-	@echo "make up      everything on this machine (not there yet)"
+	@echo "make up      build, then everything on this machine in one process (root)"
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make bench   build optimised, then run the benchmarks"
@@ -27,9 +27,8 @@ build: setup $(BUILD)/build.ninja
 demo: build
 	@scripts/demo $(BUILD)/bin/mangrove
 
-# 'mangrove up' comes when the roles do.
-up: setup
-	@echo "make up: 'mangrove up' is not there yet; 'make demo' shows what there is" >&2; exit 1
+up: build
+	@$(BUILD)/bin/mangrove up
 
 test: build
 	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
