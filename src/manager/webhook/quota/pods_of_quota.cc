@@ -9,7 +9,7 @@
 namespace mangrove::manager {
 namespace {
 
-constexpr int64_t kNamed = 2;  // pods named in the message
+constexpr int64_t kNamed = 2;                            // pods named in the message
 constexpr Duration kPatience = std::chrono::seconds(8);  // below the API server's own of 10
 
 // All lists of one question; answers when the last is in, or with the first failure.
