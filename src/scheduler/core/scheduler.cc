@@ -1,5 +1,7 @@
 #include "scheduler/core/scheduler.h"
 
+#include <mutex>
+
 #include "base/log.h"
 #include "scheduler/core/api_effects.h"
 #include "scheduler/core/engine.h"
@@ -23,7 +25,9 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   explicit Impl(SchedulerSetup setup)
       : setup_(std::move(setup)),
         effects_(setup_.client, setup_.owner, setup_.home, setup_.clock, setup_.metrics),
-        engine_(setup_.clock, effects_, setup_.metrics) {}
+        engine_(setup_.clock, effects_, setup_.metrics) {
+    tether_->owner = &setup_.owner;
+  }
 
   Result<> configure() { return engine_.configure(setup_.config); }
 
@@ -51,6 +55,10 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
 
   void shutDown() {
     tick_.reset();
+    {
+      std::lock_guard lock(tether_->mutex);
+      tether_->owner = nullptr;
+    }
     watches_.reset();
     alive_ = false;
   }
@@ -90,11 +98,12 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   }
 
   void armTick() {
-    tick_ = setup_.clock.after(kTick, [self = weak_from_this()] {
-      if (auto me = self.lock())
-        me->setup_.owner.post([self] {
-          if (auto here = self.lock(); here && here->alive_) here->onTick();
-        });
+    tick_ = setup_.clock.after(kTick, [tether = tether_, self = weak_from_this()] {
+      std::lock_guard lock(tether->mutex);
+      if (!tether->owner) return;
+      tether->owner->post([self] {
+        if (auto me = self.lock(); me && me->alive_) me->onTick();
+      });
     });
   }
 
@@ -109,7 +118,14 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     if (stopped_ && engine_.binding() == 0) std::exchange(stopped_, nullptr)();
   }
 
+  // What the clock's thread may use: a callback that runs already is not waited for.
+  struct Tether {
+    std::mutex mutex;
+    Mailbox* owner;
+  };
+
   SchedulerSetup setup_;
+  std::shared_ptr<Tether> tether_ = std::make_shared<Tether>();
   ApiEffects effects_;
   Engine engine_;
   std::unique_ptr<Watches> watches_;
