@@ -235,16 +235,27 @@ Explanation explainNode(const ExplainInputs& in) {
   return out;
 }
 
+static std::string toText(const ExplainedPart& part) {
+  size_t width = 12;
+  bool amounts = false;  // both columns are filled, so they get headings
+  for (const auto& l : part.lines) {
+    width = std::max(width, l.what.size());
+    amounts = amounts || !l.memory.empty();
+  }
+  std::string out = "\n" + part.title + "\n";
+  if (amounts) out += fmt::format("  {:<{}} {:>12} {:>12}\n", "", width, "cores", "GiB");
+  for (const auto& l : part.lines) {
+    out += fmt::format("  {:<{}} {:>12}", l.what, width, l.cpu);
+    if (amounts) out += fmt::format(" {:>12}", l.memory);
+    out += l.source.empty() ? "\n" : "  " + l.source + "\n";
+  }
+  return out;
+}
+
 std::string toText(const Explanation& explanation) {
   std::string out = fmt::format("node {}\n", explanation.node);
   for (const auto& note : explanation.notes) out += fmt::format("  {}\n", note);
-  for (const auto& part : explanation.parts) {
-    size_t width = 12;
-    for (const auto& l : part.lines) width = std::max(width, l.what.size());
-    out += fmt::format("\n{}\n  {:<{}} {:>12} {:>12}\n", part.title, "", width, "cores", "GiB");
-    for (const auto& l : part.lines)
-      out += fmt::format("  {:<{}} {:>12} {:>12}  {}\n", l.what, width, l.cpu, l.memory, l.source);
-  }
+  for (const auto& part : explanation.parts) out += toText(part);
   return out;
 }
 

@@ -1,0 +1,57 @@
+#include "manager/controllers/noderesource/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/time_text.h"
+
+namespace mangrove::manager {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ExplainInputs inputs() {
+  ExplainInputs in;
+  in.now = *parseTime("2026-03-01T12:00:10Z");
+  in.node = *api::decodeText<api::Node>(
+      R"({"metadata":{"name":"n1"},"status":{"capacity":{"cpu":"100","memory":"120G"},"allocatable":{"cpu":"98","memory":"120G"}}})");
+  in.metric = *api::decodeText<api::NodeMetric>(
+      R"({"status":{"updateTime":"2026-03-01T12:00:00Z","nodeMetric":{"systemUsage":{"resources":{"cpu":"7","memory":"12G"}}},"podsMetric":[
+        {"name":"web","namespace":"shop","priority":"koord-prod","podUsage":{"resources":{"cpu":"30","memory":"30G"}}},
+        {"name":"gone","namespace":"shop","priority":"koord-prod","podUsage":{"resources":{"cpu":"1","memory":"1G"}}}]}})");
+  for (const char* name : {"web", "new"})
+    in.pods.push_back(*api::decodeText<api::Pod>(
+        std::string(R"({"metadata":{"name":")") + name +
+        R"(","namespace":"shop","labels":{"koordinator.sh/qosClass":"LS"}},"spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{"cpu":"2","memory":"2G"}}}]},"status":{"phase":"Running"}})"));
+  in.configMap.emplace();
+  in.configMap->data["colocation-config"] =
+      R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})";
+  return in;
+}
+
+TEST(Explain, NamesEveryTermAndItsAge) {
+  const auto text = toText(explainNode(inputs()));
+  EXPECT_THAT(text, HasSubstr("= for sale         25.000"));  // 100 − 35 − 7 − 30 − 1 − 2
+  EXPECT_THAT(text, HasSubstr("10s old"));
+  EXPECT_THAT(text, HasSubstr("shop/web"));
+  EXPECT_THAT(text, HasSubstr("no metric yet: its request counts"));
+  EXPECT_THAT(text, HasSubstr("measured, but no such pod is on the node"));
+  EXPECT_THAT(text, HasSubstr("kubelet (2.000 cores)"));
+  EXPECT_THAT(text, HasSubstr("calculated now: 25k"));
+}
+
+TEST(Explain, SaysWhyNothingIsSold) {
+  auto in = inputs();
+  in.now += std::chrono::minutes(20);
+  EXPECT_THAT(toText(explainNode(in)), HasSubstr("older than 15 minutes"));
+  in.configMap->data["colocation-config"] = R"({"enable":false})";
+  const auto off = toText(explainNode(in));
+  EXPECT_THAT(off, HasSubstr("not enabled for the cluster"));
+  EXPECT_THAT(off, Not(HasSubstr("for sale")));
+  in.configMap->data["system-config"] = "{";
+  EXPECT_THAT(toText(explainNode(in)), HasSubstr("system-config line 1"));
+}
+
+}  // namespace
+}  // namespace mangrove::manager
