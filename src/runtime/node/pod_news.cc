@@ -144,6 +144,7 @@ void PodWorker::readLeftStates() {
     lost.finishedAt = parts_.clock.wall();
     lost.id = r.id;
     if (known->state.kind != api::ContainerState::Kind::kTerminated) {
+      r.crashes = 0;  // nothing says that it failed by itself
       lost.exitCode = 137;
       lost.reason = "ContainerStatusUnknown";
       lost.message = "The container could not be located when the pod was terminated";
