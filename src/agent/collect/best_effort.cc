@@ -2,20 +2,19 @@
 
 #include <algorithm>
 
+#include "agent/collect/control_path.h"
 #include "agent/collect/usage_rules.h"
-#include "kernel/control_files.h"
 #include "kernel/scan.h"
 
 namespace mangrove::agent {
 namespace {
 
-std::string fileOf(const Machine& machine, std::string_view resource, std::string_view cgroup) {
-  return kernel::filePath(machine.trees(), *kernel::findResource(resource), cgroup).value_or("");
-}
+namespace name = kernel::resource_name;
 
 // v1 has no "effective" file: what is configured is what is used.
 std::string cpusetFile(const Machine& machine, std::string_view cgroup) {
-  return fileOf(machine, machine.trees().isV2() ? "cpuset.cpus.effective" : "cpuset.cpus", cgroup);
+  return controlPath(machine, machine.trees().isV2() ? name::kCpusetEffective : name::kCpuset,
+                     cgroup);
 }
 
 std::optional<size_t> sizeOf(std::string_view text) {
@@ -28,10 +27,10 @@ std::optional<size_t> sizeOf(std::string_view text) {
 BestEffortMeter::BestEffortMeter(const Machine& machine)
     : machine_(&machine),
       cgroup_(machine.layout().tierDir(kernel::PodTier::kBestEffort)),
-      cpu_(fileOf(machine, "cpuacct.usage", cgroup_)),
+      cpu_(controlPath(machine, name::kCpuUsage, cgroup_)),
       cpuset_(cpusetFile(machine, cgroup_)),
-      quota_(fileOf(machine, "cpu.cfs_quota_us", cgroup_)) {
-  if (!machine.trees().isV2()) period_ = HotFile(fileOf(machine, "cpu.cfs_period_us", cgroup_));
+      quota_(controlPath(machine, name::kCpuQuota, cgroup_)) {
+  if (!machine.trees().isV2()) period_ = HotFile(controlPath(machine, name::kCpuPeriod, cgroup_));
 }
 
 BestEffortLook BestEffortMeter::sample(Reader& reader, const Clock& clock,

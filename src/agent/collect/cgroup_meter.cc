@@ -1,17 +1,14 @@
 #include "agent/collect/cgroup_meter.h"
 
-#include "kernel/control_files.h"
+#include "agent/collect/control_path.h"
 
 namespace mangrove::agent {
 namespace {
 
+namespace name = kernel::resource_name;
+
 using kernel::CgroupVersion;
 using kernel::Controller;
-
-std::string fileOf(const Machine& machine, std::string_view resource, std::string_view cgroup) {
-  const kernel::ControlResource* known = kernel::findResource(resource);
-  return kernel::filePath(machine.trees(), *known, cgroup).value_or("");
-}
 
 // More waiting than this many tasks at once is no waiting, it is a broken counter.
 constexpr double kMostWaiters = 1e6;
@@ -20,10 +17,10 @@ constexpr double kMostWaiters = 1e6;
 
 CgroupMeter::CgroupMeter(const Machine& machine, std::string cgroup)
     : machine_(&machine), cgroup_(std::move(cgroup)) {
-  cpu_ = HotFile(fileOf(machine, "cpuacct.usage", cgroup_));
-  if (!machine.trees().isV2()) throttling_ = HotFile(fileOf(machine, "cpu.stat", cgroup_));
+  cpu_ = HotFile(controlPath(machine, name::kCpuUsage, cgroup_));
+  if (!machine.trees().isV2()) throttling_ = HotFile(controlPath(machine, name::kCpuStat, cgroup_));
   if (machine.trees().has(Controller::kMemory))
-    memory_ = HotFile(fileOf(machine, "memory.stat", cgroup_));
+    memory_ = HotFile(controlPath(machine, name::kMemoryStat, cgroup_));
 }
 
 CgroupSample CgroupMeter::sample(Reader& reader, const Clock& clock, const Measure& what,
@@ -90,7 +87,7 @@ void CgroupMeter::readMemory(Reader& reader, MeterTroubles& troubles) {
 }
 
 void CgroupMeter::readCold(Reader& reader, CgroupSample& out, MeterTroubles& troubles) {
-  const std::string path = fileOf(*machine_, "memory.idle_page_stats", cgroup_);
+  const std::string path = controlPath(*machine_, name::kIdlePageStats, cgroup_);
   if (path.empty()) return;
   const auto text = reader.readOnce(path);
   if (!text) return;
@@ -104,9 +101,9 @@ void CgroupMeter::readCold(Reader& reader, CgroupSample& out, MeterTroubles& tro
 PressureSet CgroupMeter::pressure(Reader& reader, MeterTroubles& troubles) {
   if (!pressure_) {
     const std::string dir = machine_->trees().pressurePath(cgroup_);
-    pressure_ = std::make_unique<PressureFiles>(PressureFiles{HotFile(dir + "/cpu.pressure"),
-                                                              HotFile(dir + "/memory.pressure"),
-                                                              HotFile(dir + "/io.pressure")});
+    const auto file = [&](std::string_view one) { return HotFile(kernel::joinPath({dir, one})); };
+    pressure_ = std::make_unique<PressureFiles>(PressureFiles{
+        file(name::kCpuPressure), file(name::kMemoryPressure), file(name::kIoPressure)});
   }
   const auto one = [&](HotFile& file) -> std::optional<kernel::Pressure> {
     const auto text = reader.read(file);

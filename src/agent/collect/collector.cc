@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "agent/collect/control_path.h"
 #include "agent/collect/host_app_path.h"
 #include "agent/collect/usage_rules.h"
 #include "base/log.h"
 #include "base/strings.h"
-#include "kernel/control_files.h"
 
 namespace mangrove::agent {
 namespace {
@@ -286,8 +286,8 @@ void Collector::readHostApps(bool slot) {
     out = {app.spec.name, app.meter.cgroup(), api::parseQos(app.spec.qos),
            api::parseBand(app.spec.priority), usageOf(sample)};
     // With page cache the reference counts everything the group is charged for.
-    const auto current = reader_.readOnce(*kernel::filePath(
-        machine_.trees(), *kernel::findResource("memory.usage_in_bytes"), app.meter.cgroup()));
+    const auto current = reader_.readOnce(
+        controlPath(machine_, kernel::resource_name::kMemoryUsage, app.meter.cgroup()));
     const auto bytes = current ? kernel::parseMemoryCurrent(*current) : Result<Bytes>(Bytes{-1});
     if (bytes && bytes->v >= 0 && bytes->v <= look_.node.memoryTotal.v && out.usage.memory)
       out.usage.memoryWithCache = *bytes;
@@ -317,9 +317,8 @@ void Collector::readNumaSystem() {
   NodeLook& node = look_.node;
   if (podsNuma_.size() != node.numa.size() || numaDue_.due(look_.at, options_.numaInterval)) {
     podsNuma_.assign(node.numa.size(), std::nullopt);
-    const auto* resource = kernel::findResource("memory.numa_stat");
-    const auto text =
-        reader_.readOnce(*kernel::filePath(machine_.trees(), *resource, machine_.layout().root()));
+    const auto text = reader_.readOnce(
+        controlPath(machine_, kernel::resource_name::kMemoryNumaStat, machine_.layout().root()));
     const auto stat =
         text ? kernel::parseNumaStat(*text, machine_.trees().version(), machine_.pageSize())
              : Result<kernel::NumaStat>(kernel::NumaStat{});
