@@ -169,12 +169,20 @@ void Shelf::rebuildIndex() {
   }
 }
 
+Result<> Shelf::detach() {
+  void* base = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) return failErrno(errno, "memory for history");
+  std::memcpy(base, base_, mapped_);
+  ::munmap(base_, mapped_);
+  ::close(std::exchange(fd_, -1));
+  base_ = base;
+  return {};
+}
+
 Result<> Shelf::resize(uint32_t tracks) {
   const size_t size = sizeFor(tracks);
-  if (fd_ >= 0) {
-    if (const int error = ::posix_fallocate(fd_, 0, static_cast<off_t>(size)); error != 0)
-      return failErrno(error, "reserve space for history");
-  }
+  if (fd_ >= 0 && ::posix_fallocate(fd_, 0, static_cast<off_t>(size)) != 0)
+    if (auto ok = detach(); !ok) return ok;
   void* base = ::mremap(base_, mapped_, size, MREMAP_MAYMOVE);
   if (base == MAP_FAILED) return failErrno(errno, "map more history");
   base_ = base;

@@ -85,6 +85,8 @@ class Shelf {
   Shelf(ShelfShape shape) : shape_(shape) {}
   Result<> map(const std::string& path);
   Result<> resize(uint32_t tracks);
+  // Goes on in memory alone, with everything that is there; when the disk is full.
+  Result<> detach();
   bool fits(std::string_view bootId, MonoTime now) const;
   void format(std::string_view bootId);
   void rebuildIndex();

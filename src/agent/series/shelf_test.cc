@@ -1,8 +1,10 @@
 #include "agent/series/shelf.h"
 
+#include <csignal>
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "agent/series/history.h"
 
@@ -103,6 +105,26 @@ TEST(Shelf, SurvivesItsProcessAndGrows) {
   again.begin(at(61));
   again.put(*again.find("p35"), 1, 77);
   EXPECT_EQ(all(again, *again.find("p35"), 1).back(), 77);
+}
+
+TEST(Shelf, AFullDiskKeepsItInMemory) {
+  const Place place;
+  auto shelf = Shelf::open(place.file("s"), {10, 1}, "boot", at(0)).value();
+  shelf.begin(at(1));
+  shelf.put(shelf.track("first"), 0, 7);
+  // No file of this process may grow any more; the kernel's signal for that is ignored.
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  const auto old = ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &none);
+  for (int i = 0; i < 100; ++i) shelf.put(shelf.track("p" + std::to_string(i)), 0, i);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, old);
+  EXPECT_EQ(shelf.tracks(), 101u);
+  EXPECT_EQ(all(shelf, *shelf.find("first")), std::vector<double>{7});
+  EXPECT_EQ(all(shelf, *shelf.find("p99")), std::vector<double>{99});
 }
 
 TEST(Shelf, AnotherBootShapeOrGarbageStartsEmpty) {
