@@ -247,5 +247,25 @@ TEST(Status, KeepsForeignConditionsAndTransitionTimes) {
   EXPECT_EQ(conditions.back().at("type"), "example.com/gate");
 }
 
+// What the server echoes late must not change what we say: two echoes could chase each other.
+TEST(Status, TransitionTimesComeFromOurOwnMemory) {
+  const auto p = pod(R"({"containers":[{"name":"a"}]})");
+  auto r = record({running("a")});
+  noteTransitions(p, r, kNow);
+  noteTransitions(p, r, kNow + 5s);
+  auto echoed = api::decodeText<RunPod>(
+      R"({"metadata":{"name":"web","namespace":"prod","uid":"u1"},
+          "spec":{"containers":[{"name":"a"}]},"status":{"conditions":[
+            {"type":"Ready","status":"True","lastTransitionTime":"2026-03-01T12:00:03Z"}]}})");
+  ASSERT_TRUE(echoed);
+  noteTransitions(*echoed, r, kNow + 6s);
+  EXPECT_EQ(statusOf(*echoed, r).at("conditions").at(2).at("lastTransitionTime"),
+            "2026-03-01T12:00:00Z");
+  r.containers[0].ready = false;
+  noteTransitions(*echoed, r, kNow + 7s);
+  EXPECT_EQ(statusOf(*echoed, r).at("conditions").at(2).at("lastTransitionTime"),
+            "2026-03-01T12:00:07Z");
+}
+
 }  // namespace
 }  // namespace mangrove::runtime

@@ -3,6 +3,7 @@
 // of runs). Values; everything in core/ is decided from these, without files, clocks or clients.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +76,13 @@ struct PodRecord {
   bool hasInited = false;  // all init containers were through once
   std::string ip;
   WallTime startTime = kZeroTime;
+  // Since when each of our conditions is as it is. Our own memory, because what the server shows is
+  // an echo of what we said a moment ago, and following it could go on for ever.
+  struct Transition {
+    bool holds = false;
+    WallTime since = kZeroTime;
+  };
+  std::map<std::string, Transition, std::less<>> transitions;
   // The pod must end: evicted, past its deadline, refused. Ends as Failed with this reason.
   std::string failReason, failMessage;
 

@@ -87,7 +87,11 @@ struct ConditionFact {
   std::string reason, message;
 };
 
-WallTime transitionTime(const RunPod& pod, const ConditionFact& fact, WallTime now) {
+WallTime transitionTime(const RunPod& pod, const PodRecord& record, const ConditionFact& fact,
+                        WallTime now) {
+  const auto own = record.transitions.find(fact.type);
+  if (own != record.transitions.end())
+    return own->second.holds == fact.holds ? own->second.since : now;
   const auto* before = api::findCondition(pod.pod.status.conditions, fact.type);
   const auto wanted = fact.holds ? api::Truth::kTrue : api::Truth::kFalse;
   return before && before->status == wanted && before->lastTransitionTime != kZeroTime
@@ -95,12 +99,13 @@ WallTime transitionTime(const RunPod& pod, const ConditionFact& fact, WallTime n
              : now;
 }
 
-json::Object conditionJson(const RunPod& pod, const ConditionFact& fact, WallTime now) {
+json::Object conditionJson(const RunPod& pod, const PodRecord& record, const ConditionFact& fact,
+                           WallTime now) {
   json::Object out{{"type", fact.type}, {"status", fact.holds ? "True" : "False"}};
   if (!fact.holds && !fact.reason.empty()) out["reason"] = fact.reason;
   if (!fact.holds && !fact.message.empty()) out["message"] = fact.message;
   out["lastProbeTime"] = nullptr;
-  out["lastTransitionTime"] = formatTime(transitionTime(pod, fact, now));
+  out["lastTransitionTime"] = formatTime(transitionTime(pod, record, fact, now));
   return out;
 }
 
@@ -123,8 +128,8 @@ std::string unreadyNames(const RunPod& pod, const PodRecord& record) {
   return names;
 }
 
-json::Array conditionsOf(const RunPod& pod, const PodRecord& record, api::PodPhase phase,
-                         WallTime now) {
+std::vector<ConditionFact> conditionFacts(const RunPod& pod, const PodRecord& record,
+                                          api::PodPhase phase) {
   const bool done = phase == api::PodPhase::kSucceeded || phase == api::PodPhase::kFailed;
   const bool ready = isReady(pod, record);
   const std::string why = done && phase == api::PodPhase::kSucceeded ? "PodCompleted"
@@ -132,15 +137,20 @@ json::Array conditionsOf(const RunPod& pod, const PodRecord& record, api::PodPha
                                                                      : "ContainersNotReady";
   const std::string who =
       done ? "" : fmt::format("containers with unready status: [{}]", unreadyNames(pod, record));
-  const ConditionFact facts[] = {
+  return {
       {"PodReadyToStartContainers", record.sandbox && !done, "", ""},
       {"Initialized", initialised(pod, record), "ContainersNotInitialized", ""},
       {"Ready", ready, why, who},
       {"ContainersReady", ready, why, who},
       {"PodScheduled", true, "", ""},
   };
+}
+
+json::Array conditionsOf(const RunPod& pod, const PodRecord& record, api::PodPhase phase,
+                         WallTime now) {
+  const std::vector<ConditionFact> facts = conditionFacts(pod, record, phase);
   json::Array out;
-  for (const auto& fact : facts) out.push_back(conditionJson(pod, fact, now));
+  for (const auto& fact : facts) out.push_back(conditionJson(pod, record, fact, now));
   for (const auto& condition : pod.pod.status.conditions) {
     const bool ours = std::any_of(std::begin(facts), std::end(facts), [&](const auto& fact) {
       return fact.type == condition.type.view();
@@ -194,6 +204,13 @@ bool isReady(const RunPod& pod, const PodRecord& record) {
     if (!r || !r->running || !r->ready) return false;
   }
   return true;
+}
+
+void noteTransitions(const RunPod& pod, PodRecord& record, WallTime now) {
+  for (const auto& fact : conditionFacts(pod, record, phaseOf(pod, record))) {
+    const WallTime since = transitionTime(pod, record, fact, now);
+    record.transitions[std::string(fact.type)] = {fact.holds, since};
+  }
 }
 
 json::Object podStatus(const RunPod& pod, const PodRecord& record, const StatusFacts& facts) {

@@ -18,6 +18,8 @@ struct StatusFacts {
 
 api::PodPhase phaseOf(const RunPod& pod, const PodRecord& record);
 bool isReady(const RunPod& pod, const PodRecord& record);
+// Remembers in the record since when each condition holds; before podStatus.
+void noteTransitions(const RunPod& pod, PodRecord& record, WallTime now);
 json::Object podStatus(const RunPod& pod, const PodRecord& record, const StatusFacts& facts);
 // "back-off 40s restarting failed container=main pod=web_default(uid)".
 std::string backOffMessage(const RunPod& pod, const ContainerRecord& container);

@@ -150,6 +150,7 @@ void PodWorker::wakeAt(std::optional<WallTime> when) {
 
 void PodWorker::publish() {
   if (absent_ || left_ || halting_) return;
+  noteTransitions(*pod_, record_, parts_.clock.wall());
   status_.set(podStatus(*pod_, record_, {parts_.node.hostIp, parts_.clock.wall()}));
 }
 
