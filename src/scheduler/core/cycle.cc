@@ -171,12 +171,35 @@ std::vector<Row> Cycle::feasibleRows() {
 
 void Cycle::dropForNominated(std::vector<Row>& rows) {
   if (!cluster_.hasNominations()) return;
+  std::optional<Verdict> crowded;  // of a node where cpu or memory alone forbid it
+  const auto& filters = profile_.layout().filters;
+  const bool checksRoom = std::any_of(filters.begin(), filters.end(), [](const auto& filter) {
+    return filter.plugin->name() == "NodeResourcesFit";
+  });
   std::erase_if(rows, [&](Row row) {
-    if (!cluster_.nominations().contains(cluster_.table.info(row).name)) return false;
-    const Verdict verdict = fitsWithNominated(row);
+    const auto at = cluster_.nominations().find(cluster_.table.info(row).name);
+    if (at == cluster_.nominations().end()) return false;
+    const bool tight = checksRoom && lacksRoomBeside(row, at->second);
+    const Verdict verdict = tight && crowded ? *crowded : fitsWithNominated(row);
+    if (tight) crowded = verdict;
     if (!verdict.fits()) byNominated_[row] = verdict;
     return !verdict.fits();
   });
+}
+
+// Thousands of nominated nodes are told apart by sums; the filters themselves decide the others.
+bool Cycle::lacksRoomBeside(Row row, const std::vector<PodPtr>& nominated) const {
+  for (ResourceId id : {kCpuId, kMemoryId}) {
+    int64_t wanted = pod_->requests().amount(id);
+    if (wanted == 0) continue;
+    for (const PodPtr& other : nominated)
+      if (other->row == kNoRow && other->cls->priority >= pod_->cls->priority &&
+          !(other->pod->meta.uid == pod_->pod->meta.uid))
+        wanted += other->requests().amount(id);
+    if (wanted > cluster_.table.allocatable(id)[row] - cluster_.table.requested(id)[row])
+      return true;
+  }
+  return false;
 }
 
 Verdict Cycle::fitsWithNominated(Row row) {

@@ -67,6 +67,7 @@ class Cycle {
   std::optional<Placement> pickAmong(std::vector<Row> rows);
   void limit(std::vector<Row>& rows);
   void dropForNominated(std::vector<Row>& rows);
+  bool lacksRoomBeside(Row row, const std::vector<PodPtr>& nominated) const;
   Placement best(const std::vector<Row>& rows, const std::vector<int64_t>& totals) const;
   uint64_t tieOf(Row row) const;
   void diagnose();

@@ -1,6 +1,7 @@
 #include "scheduler/core/preemption.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "api/annotations/scheduling.h"
@@ -120,10 +121,10 @@ bool isMoreImportant(const PodInfo& a, const PodInfo& b) {
 }
 
 size_t leastHarmful(const std::vector<Candidate>& candidates) {
-  size_t best = 0;
-  for (size_t i = 1; i < candidates.size(); i++)
-    if (harmOf(candidates[i]) < harmOf(candidates[best])) best = i;
-  return best;
+  std::vector<std::array<int64_t, 5>> harms;
+  harms.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) harms.push_back(harmOf(candidate));
+  return static_cast<size_t>(std::min_element(harms.begin(), harms.end()) - harms.begin());
 }
 
 Preemption preempt(const PreemptionSearch& search, Rng& rng) {
