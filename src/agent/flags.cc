@@ -96,6 +96,8 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("dry-run", dryRun, "say what would be changed on this machine, and change nothing");
   flags.add("dry-run-strategies", dryStrategies, "the same for some strategies: name,name");
   flags.add("restore", restore, "give back what an agent that died had changed here, and end");
+  flags.add("runtime-hooks", runtimeHooks, "settings of pods that are on or off: name=bool,…");
+  flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
   flags.add("enforce-state", enforceState, "where a successor finds what files had before");
   flags.add("kube-api-qps", perSecond, "requests per second to the API server");
   flags.add("kube-api-burst", burst, "requests at once beyond the rate");

@@ -27,6 +27,8 @@ struct AgentFlags {
   bool dryRun = false;
   std::string dryStrategies;  // names, comma-separated
   bool restore = false;
+  std::string runtimeHooks;  // gates: "CPUNormalization=true"
+  int64_t evictionsPerMinute = 10;
   std::string enforceState = "/run/mangrove/agent/enforce.json";
   // The reference's: connection.
   double perSecond = 20;

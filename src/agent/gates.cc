@@ -36,7 +36,26 @@ constexpr GateInfo kGates[] = {
     {gate::kNodeMetricSeries, false, kAlpha, "the reported usages as gauges"},
 };
 
+constexpr GateInfo kHooks[] = {
+    {"GroupIdentity", true, kBeta, "services ahead of batch work by cpu.bvt_warp_ns"},
+    {"CPUSetAllocator", true, kBeta, "CPUs by class and by the scheduler's decision"},
+    {"BatchResource", true, kBeta, "limits of batch pods"},
+    {"KernelFloor", true, kBeta, "best-effort pods in the kernel's idle class"},
+    {"CPUNormalization", false, kAlpha, "quotas by the machine's speed"},
+    {"CoreSched", false, kAlpha, "accepted; core scheduling is not there yet"},
+    {"GPUEnvInject", false, kAlpha, "accepted; needs hooks of the runtime"},
+    {"RDMADeviceInject", false, kAlpha, "accepted; needs hooks of the runtime"},
+    {"TCNetworkQoS", false, kAlpha, "accepted; network classes are not there yet"},
+    {"TerwayQoS", false, kAlpha, "accepted; without effect"},
+    {"Resctrl", false, kAlpha, "accepted; cache shares of pods are not there yet"},
+    {"OOMScoreAdj", false, kAlpha, "accepted; OOM scores are not there yet"},
+};
+
 }  // namespace
+
+std::span<const GateInfo> hookGates() {
+  return kHooks;
+}
 
 std::span<const GateInfo> agentGates() {
   return kGates;

@@ -22,5 +22,7 @@ inline constexpr std::string_view kNodeMetricSeries = "NodeMetricPromMetrics";
 }  // namespace gate
 
 std::span<const GateInfo> agentGates();
+// Of --runtime-hooks: settings of pods and containers.
+std::span<const GateInfo> hookGates();
 
 }  // namespace mangrove::agent

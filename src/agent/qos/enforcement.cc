@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/gates.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -23,6 +24,16 @@ EnforcerOptions optionsOf(const AgentFlags& flags) {
   return options;
 }
 
+// The process's gates and those of the hooks, which have a flag of their own.
+FeatureGates allGates(const FeatureGates& process, const AgentFlags& flags) {
+  std::vector<GateInfo> known = process.known();
+  for (const GateInfo& one : hookGates()) known.push_back(one);
+  FeatureGates gates(known);
+  for (const std::string& said : {process.summary(), flags.runtimeHooks})
+    if (auto ok = gates.set(said); !ok) log.warn("gates: {}", ok.error().text());
+  return gates;
+}
+
 // "/events?before=17"
 uint64_t beforeOf(const std::string& target) {
   const size_t at = target.find("before=");
@@ -33,9 +44,16 @@ uint64_t beforeOf(const std::string& target) {
 
 }  // namespace
 
-Enforcement::Enforcement(Agent& agent, client::ApiClient&, Mailbox&, const AgentFlags& flags,
-                         frame::RoleContext& context)
-    : agent_(agent), clock_(context.clock), metrics_(context.metrics) {
+Enforcement::Enforcement(Agent& agent, client::ApiClient& client, Mailbox& home,
+                         const AgentFlags& flags, frame::RoleContext& context)
+    : agent_(agent),
+      clock_(context.clock),
+      metrics_(context.metrics),
+      gates_(allGates(context.gates, flags)),
+      events_(client, home, context.clock,
+              {.component = "koordlet-qosManager", .host = agent.options().node}),
+      sender_({client, context.owner, context.clock, events_, shown_->audit, context.metrics},
+              {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}) {
   enforcer_ = std::make_unique<Enforcer>(
       EnforcerSetup{agent.machine(), context.clock, context.gates, shown_->audit}, optionsOf(flags),
       defaultStrategies());

@@ -14,6 +14,8 @@
 #include "agent/agent.h"
 #include "agent/flags.h"
 #include "agent/qos/enforcer.h"
+#include "agent/qos/evict/sender.h"
+#include "client/event_recorder.h"
 #include "frame/role.h"
 
 namespace mangrove::agent {
@@ -41,6 +43,9 @@ class Enforcement {
   // Request handlers of other threads may outlive us.
   std::shared_ptr<Shown> shown_ = std::make_shared<Shown>();
   Registry& metrics_;
+  FeatureGates gates_;
+  client::EventRecorder events_;
+  EvictionSender sender_;
   std::unique_ptr<Enforcer> enforcer_;
   MonoTime shownAt_ = MonoTime::min();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

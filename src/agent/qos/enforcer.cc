@@ -1,6 +1,11 @@
 #include "agent/qos/enforcer.h"
 
+#include "agent/hooks/reconcile.h"
+#include "agent/qos/cpu_burst/strategy.h"
 #include "agent/qos/cpu_suppress/strategy.h"
+#include "agent/qos/evict/strategy.h"
+#include "agent/qos/kernel_floor.h"
+#include "agent/qos/memory_qos/strategy.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/time_text.h"
@@ -18,7 +23,17 @@ bool isSwitchedOff(const api::Node* node) {
 
 std::vector<std::unique_ptr<Strategy>> defaultStrategies() {
   std::vector<std::unique_ptr<Strategy>> all;
+  const auto lately = std::make_shared<EvictedLately>();
+  all.push_back(std::make_unique<KernelFloor>());
   all.push_back(std::make_unique<CpuSuppress>());
+  all.push_back(std::make_unique<CpusetHook>());
+  all.push_back(std::make_unique<BatchResourceHook>());
+  all.push_back(std::make_unique<GroupIdentityHook>());
+  all.push_back(std::make_unique<NormalizationHook>());
+  all.push_back(std::make_unique<CpuBurst>());
+  all.push_back(std::make_unique<MemoryQos>());
+  all.push_back(std::make_unique<MemoryEvictor>(lately));
+  all.push_back(std::make_unique<CpuEvictor>(lately));
   return all;
 }
 

@@ -1,0 +1,199 @@
+#include "agent/hooks/reconcile.h"
+
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/hooks/batch_resource.h"
+#include "agent/hooks/cpuset.h"
+#include "agent/hooks/group_identity.h"
+#include "api/annotations/node.h"
+#include "kernel/cpu_units.h"
+
+namespace mangrove::agent {
+namespace {
+
+constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kCpus = "cpuset.cpus";
+
+bool isKata(const api::Pod& pod) {
+  return pod.spec->runtimeClassName.view().find("kata") != std::string_view::npos;
+}
+
+bool isLive(const PodLook& pod) {
+  return pod.pod && !api::isTerminated(*pod.pod) && !isKata(*pod.pod);
+}
+
+api::KubeQos kubeQosOf(kernel::PodTier tier) {
+  return tier == kernel::PodTier::kBestEffort  ? api::KubeQos::kBestEffort
+         : tier == kernel::PodTier::kBurstable ? api::KubeQos::kBurstable
+                                               : api::KubeQos::kGuaranteed;
+}
+
+std::optional<double> ratioOf(const api::Node* node) {
+  if (!node) return std::nullopt;
+  auto ratio = api::parseCpuNormalizationRatio(node->meta.annotations);
+  return ratio ? *ratio : std::nullopt;
+}
+
+// ---- cpuset ----------------------------------------------------------------------------------
+
+void wantCpus(const PodLook& pod, const std::string& text, Wishes& out) {
+  auto cpus = CpuSet::parse(text);
+  if (!cpus || cpus->empty()) return;
+  for (const ContainerLook& container : pod.containers)
+    out.base(std::string(container.cgroup), kCpus, FileValue::of(*cpus),
+             fmt::format("CPUs of a {} pod", api::qosName(pod.qos)));
+}
+
+void freeQuota(const PodLook& pod, Wishes& out) {
+  const std::string why = "the pod has CPUs of its own";
+  out.base(std::string(pod.cgroup), kQuota, FileValue::of(kUnlimited), why);
+  for (const ContainerLook& container : pod.containers)
+    out.base(std::string(container.cgroup), kQuota, FileValue::of(kUnlimited), why);
+}
+
+// ---- batch -----------------------------------------------------------------------------------
+
+void wantBatch(const std::string& cgroup, const BatchValue& value, Wishes& out) {
+  const std::string why = "batch resources of the pod";
+  out.base(cgroup, "cpu.shares", FileValue::of(value.shares), why);
+  out.base(cgroup, kQuota, FileValue::of(value.quota), why);
+  out.base(cgroup, "memory.limit_in_bytes", FileValue::of(value.memory), why);
+}
+
+BatchRule batchRule(const Situation& now) {
+  BatchRule rule;
+  const auto& slo = now.look.slo->resourceUsedThresholdWithBe;
+  rule.quotaOn = !(slo && slo->enable.value_or(false) && slo->cpuSuppressPolicy == "cfsQuota");
+  rule.ratio = ratioOf(now.node);
+  return rule;
+}
+
+// ---- normalisation ---------------------------------------------------------------------------
+
+int64_t specQuota(const api::Container& container) {
+  const MilliCpu limit = container.limits.cpu();
+  return limit.v > 0 ? std::max<int64_t>(kernel::quotaOf(limit), 1000) : kUnlimited;
+}
+
+const api::Container* containerOf(const api::Pod& pod, std::string_view name) {
+  for (const api::Container& one : pod.spec->containers)
+    if (one.name.view() == name) return &one;
+  return nullptr;
+}
+
+void wantScaled(const std::string& cgroup, int64_t quota, double ratio, Wishes& out) {
+  if (quota == kUnlimited) return;
+  out.base(cgroup, kQuota, FileValue::of(quota), "limit of the pod");
+  out.values.push_back(
+      {cgroup, kQuota, Part::scale(1 / ratio), fmt::format("normalised by {:.2f}", ratio)});
+}
+
+void normalise(const PodLook& pod, double ratio, Wishes& out) {
+  int64_t sum = 0;
+  for (const api::Container& one : pod.pod->spec->containers) {
+    const int64_t quota = specQuota(one);
+    sum = sum == kUnlimited || quota == kUnlimited ? kUnlimited : sum + quota;
+  }
+  wantScaled(std::string(pod.cgroup), sum, ratio, out);
+  for (const ContainerLook& container : pod.containers)
+    if (const api::Container* spec = containerOf(*pod.pod, container.name))
+      wantScaled(std::string(container.cgroup), specQuota(*spec), ratio, out);
+}
+
+}  // namespace
+
+StrategyInfo CpusetHook::info() const {
+  return {.name = owner::kCpusetHook, .gate = "CPUSetAllocator"};
+}
+
+Wishes CpusetHook::decide(const Situation& now) {
+  if (!now.topology) return Wishes::holding("no NodeResourceTopology yet");
+  auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager"));
+  if (!rule) return Wishes::holding(rule.error().text());
+  Wishes out;
+  for (const PodLook& pod : now.look.pods) {
+    if (!isLive(pod)) continue;
+    auto cpus = containerCpuset(*rule, {api::rawQos(pod.pod->meta.labels), kubeQosOf(pod.tier),
+                                        &pod.pod->meta.annotations});
+    if (!cpus) {
+      out.note = cpus.error().text();
+      continue;
+    }
+    if (*cpus) wantCpus(pod, **cpus, out);
+    if (runsWithoutQuota(pod.pod->meta.annotations)) freeQuota(pod, out);
+  }
+  return out;
+}
+
+StrategyInfo BatchResourceHook::info() const {
+  return {.name = owner::kBatchResource, .gate = "BatchResource"};
+}
+
+Wishes BatchResourceHook::decide(const Situation& now) {
+  if (!now.look.slo) return Wishes::holding("no NodeSLO yet");
+  const BatchRule rule = batchRule(now);
+  Wishes out;
+  for (const PodLook& pod : now.look.pods) {
+    if (!isLive(pod) || api::rawQos(pod.pod->meta.labels) != api::Qos::kBe) continue;
+    const auto spec = batchSpecOf(*pod.pod);
+    if (!spec) continue;
+    const BatchValues values = batchValues(*spec, rule);
+    wantBatch(std::string(pod.cgroup), values.pod, out);
+    for (const ContainerLook& container : pod.containers) {
+      auto found = values.containers.find(std::string(container.name));
+      if (found != values.containers.end())
+        wantBatch(std::string(container.cgroup), found->second, out);
+    }
+  }
+  return out;
+}
+
+StrategyInfo GroupIdentityHook::info() const {
+  return {.name = owner::kGroupIdentity, .gate = "GroupIdentity"};
+}
+
+Wishes GroupIdentityHook::decide(const Situation& now) {
+  constexpr std::string_view kFile = "cpu.bvt_warp_ns";
+  if (!now.look.machine->can().has(kernel::Feature::kGroupIdentity)) {
+    Wishes none;
+    none.note = "this kernel has no group identity; the kernel floor stands in";
+    return none;
+  }
+  if (!now.look.slo || !now.look.slo->resourceQosStrategy) return Wishes::holding("no NodeSLO yet");
+  const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);
+  const kernel::CgroupLayout& layout = now.look.machine->layout();
+  Wishes out;
+  for (kernel::PodTier tier :
+       {kernel::PodTier::kGuaranteed, kernel::PodTier::kBurstable, kernel::PodTier::kBestEffort})
+    out.base(layout.tierDir(tier), kFile, FileValue::of(tierIdentity(rule, kubeQosOf(tier))),
+             "identity of the QoS class");
+  for (const PodLook& pod : now.look.pods) {
+    if (!isLive(pod)) continue;
+    auto value = podIdentity(rule, *pod.pod);
+    if (!value) continue;
+    out.base(std::string(pod.cgroup), kFile, FileValue::of(*value), "identity of the pod's class");
+    for (const ContainerLook& container : pod.containers)
+      out.base(std::string(container.cgroup), kFile, FileValue::of(*value),
+               "identity of the pod's class");
+  }
+  return out;
+}
+
+StrategyInfo NormalizationHook::info() const {
+  return {.name = owner::kNormalization, .gate = "CPUNormalization"};
+}
+
+Wishes NormalizationHook::decide(const Situation& now) {
+  const auto ratio = ratioOf(now.node);
+  Wishes out;
+  if (ratio.value_or(0) <= 1) return out;
+  for (const PodLook& pod : now.look.pods) {
+    if (!isLive(pod) || runsWithoutQuota(pod.pod->meta.annotations)) continue;
+    const api::Qos qos = api::rawQos(pod.pod->meta.labels);
+    if (qos == api::Qos::kLs || qos == api::Qos::kNone) normalise(pod, *ratio, out);
+  }
+  return out;
+}
+
+}  // namespace mangrove::agent

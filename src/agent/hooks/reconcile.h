@@ -1,0 +1,39 @@
+#pragma once
+// The start-up settings of pods and containers, kept by looking again at every tick: CPUs, batch
+// limits, group identity, normalised quotas. The same rules serve a runtime's hooks.
+//
+// Each is a Strategy of its own, owner thread only.
+
+#include "agent/qos/strategy.h"
+
+namespace mangrove::agent {
+
+// CPUs by class and by the scheduler's decision; pods with CPUs of their own lose their quota.
+class CpusetHook final : public Strategy {
+ public:
+  StrategyInfo info() const override;
+  Wishes decide(const Situation& now) override;
+};
+
+// Shares, quota and memory limit of best-effort pods from their batch requests.
+class BatchResourceHook final : public Strategy {
+ public:
+  StrategyInfo info() const override;
+  Wishes decide(const Situation& now) override;
+};
+
+// cpu.bvt_warp_ns, where the kernel has it.
+class GroupIdentityHook final : public Strategy {
+ public:
+  StrategyInfo info() const override;
+  Wishes decide(const Situation& now) override;
+};
+
+// Quotas of services on faster machines: the same work in less time.
+class NormalizationHook final : public Strategy {
+ public:
+  StrategyInfo info() const override;
+  Wishes decide(const Situation& now) override;
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,72 @@
+#include "agent/qos/evict/sender.h"
+
+#include <fmt/format.h>
+
+#include "api/event.h"
+#include "base/log.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("evict");
+
+std::string messageOf(const Ousting& ousting) {
+  const api::ObjectMeta& meta = ousting.pod->meta;
+  return fmt::format("evict Pod:{}/{}, reason: evicted, message: {}, kill pod: {}", meta.ns.view(),
+                     meta.name.view(), ousting.why, meta.name.view());
+}
+
+}  // namespace
+
+EvictionSender::EvictionSender(EvictionSetup setup, EvictionOptions options)
+    : setup_(setup), options_(options) {}
+
+EvictionSender::~EvictionSender() {
+  *alive_ = false;
+}
+
+bool EvictionSender::evict(const Ousting& ousting) {
+  const MonoTime now = setup_.clock.mono();
+  while (!sent_.empty() && now - sent_.front() > std::chrono::minutes(1)) sent_.pop_front();
+  if (sent_.size() >= options_.perMinute) {
+    ++stats_.overBudget;
+    record(ousting, "the node's evictions of this minute are spent");
+    return false;
+  }
+  sent_.push_back(now);
+  ++stats_.sent;
+  setup_.client.submit(setup_.owner, client::evictRequest(ousting.pod->meta),
+                       [this, alive = alive_, ousting](Result<client::Reply> reply) {
+                         if (*alive) finished(ousting, reply);
+                       });
+  return true;
+}
+
+void EvictionSender::finished(const Ousting& ousting, const Result<client::Reply>& reply) {
+  const api::ObjectRef about = api::refTo(client::kind::kPod, ousting.pod->meta);
+  const std::string message = messageOf(ousting);
+  ++(reply ? stats_.evicted : stats_.refused);
+  setup_.events.warning(about, reply ? "evictPodSuccess" : "evictPodFail",
+                        reply ? message : message + ": " + reply.error().text());
+  record(ousting, reply ? "evicted" : reply.error().text());
+  if (!reply) return log.warn("{}: {}", message, reply.error().text());
+  log.info("{}", message);
+  setup_.metrics
+      .counters("mangrove_agent_pod_evictions_total", "Pods sent away by this agent.", {"feature"})
+      .with({std::string(ousting.feature)})
+      .inc();
+}
+
+void EvictionSender::record(const Ousting& ousting, std::string outcome) {
+  setup_.audit.add(
+      {.at = setup_.clock.wall(),
+       .owner = std::string(ousting.feature),
+       .why = ousting.why,
+       .cgroup = fmt::format("{}/{}", ousting.pod->meta.ns.view(), ousting.pod->meta.name.view()),
+       .file = "eviction",
+       .from = "",
+       .to = std::to_string(ousting.expected),
+       .outcome = std::move(outcome)});
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,61 @@
+#pragma once
+// Sends pods away through the Eviction API: with the pod's uid, so that a namesake is safe; with an
+// Event that says why; with a budget that all evictors share. Budgets of the cluster are respected:
+// a refusal is reported and the pod stays.
+//
+//   EvictionSender sender({client, owner, clock, events, audit}, {.perMinute = 10});
+//   sender.evict(ousting);
+//
+// Owner thread.
+
+#include <deque>
+#include <memory>
+
+#include "agent/executor/audit.h"
+#include "agent/executor/wish.h"
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "base/metrics.h"
+#include "client/api_client.h"
+#include "client/event_recorder.h"
+
+namespace mangrove::agent {
+
+struct EvictionSetup {
+  client::ApiClient& client;
+  Mailbox& owner;
+  Clock& clock;
+  client::EventRecorder& events;
+  AuditLog& audit;
+  Registry& metrics;
+};
+
+struct EvictionOptions {
+  size_t perMinute = 10;  // of this node, all features together
+};
+
+struct EvictionStats {
+  uint64_t sent = 0, evicted = 0, refused = 0, overBudget = 0;
+};
+
+class EvictionSender {
+ public:
+  EvictionSender(EvictionSetup setup, EvictionOptions options);
+  ~EvictionSender();
+
+  // False: the budget of this minute is spent.
+  bool evict(const Ousting& ousting);
+  const EvictionStats& stats() const { return stats_; }
+
+ private:
+  void finished(const Ousting& ousting, const Result<client::Reply>& reply);
+  void record(const Ousting& ousting, std::string outcome);
+
+  EvictionSetup setup_;
+  EvictionOptions options_;
+  std::deque<MonoTime> sent_;
+  EvictionStats stats_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace mangrove::agent

@@ -1,0 +1,121 @@
+#include "agent/qos/evict/strategy.h"
+
+#include <fmt/format.h>
+
+namespace mangrove::agent {
+namespace {
+
+using namespace node_column;
+
+std::optional<BeHistory> beHistory(const Situation& now, Duration window) {
+  const Shelf& shelf = now.look.history->node();
+  const Shelf::Id track = now.look.history->nodeTrack();
+  const MonoTime from = now.look.at - window;
+  const auto usage = shelf.aggregate(track, kBeUsage, from, now.look.at);
+  const auto request = shelf.aggregate(track, kBeRequest, from, now.look.at);
+  const auto limit = shelf.aggregate(track, kBeLimit, from, now.look.at);
+  const BestEffortLook& last = now.look.node.bestEffort;
+  if (!usage || !request || !limit || !last.usage || !last.limit) return std::nullopt;
+  const auto milli = [](double v) { return MilliCpu{static_cast<int64_t>(v)}; };
+  BeHistory out;
+  out.count = static_cast<int64_t>(std::min({usage->count, request->count, limit->count}));
+  out.avg = {milli(usage->avg), milli(request->avg), milli(limit->avg)};
+  out.last = {*last.usage, last.request, *last.limit};
+  return out;
+}
+
+double cpuAverage(const Situation& now, Duration window) {
+  const History& history = *now.look.history;
+  return history.node()
+      .average(history.nodeTrack(), kCpu, now.look.at - window, now.look.at)
+      .value_or(0);
+}
+
+}  // namespace
+
+void EvictedLately::forget(MonoTime now) {
+  std::erase_if(at_, [&](const auto& one) { return now - one.second > kRemember; });
+}
+
+std::vector<EvictPod> Evictor::candidates(const Situation& now) const {
+  std::vector<EvictPod> out;
+  now.look.book->each([&](const PodPtr& pod) {
+    EvictPod one{pod.get(), {}, {}, false};
+    for (const PodLook& look : now.look.pods)
+      if (look.pod == pod) one.usedCores = look.usage.cpu, one.memory = look.usage.memory;
+    one.leaving = pod->meta.isDeleting() || lately_->has(pod->meta.uid.str());
+    if (!api::isMirror(*pod)) out.push_back(one);
+  });
+  return out;
+}
+
+Wishes Evictor::decide(const Situation& now) {
+  const auto* slo = now.look.slo ? &now.look.slo->resourceUsedThresholdWithBe : nullptr;
+  Wishes out;
+  if (!slo || !*slo || !(*slo)->enable.value_or(false) || !now.node || !isOn(now.gates)) return out;
+  lately_->forget(now.look.at);
+  if (coolUntil_ == MonoTime::min())
+    coolUntil_ = options_.coolAtStart ? now.look.at + options_.coolDown : now.look.at;
+  if (now.look.at < coolUntil_) {
+    out.note = "cooling down";
+    return out;
+  }
+  const std::vector<EvictPod> pods = candidates(now);
+  EvictInputs in{**slo, *now.node, pods, now.look.node.usage.memory.value_or(Bytes{0}), 0};
+  in.cpuUsedAvg = cpuAverage(now, evictWindow(**slo, options_.interval));
+  run(tasks(now, in), now, out);
+  return out;
+}
+
+void Evictor::run(const std::vector<EvictTask>& tasks, const Situation& now, Wishes& out) {
+  std::set<const api::Pod*> taken;
+  for (const EvictTask& task : tasks) {
+    if (!task.valid) out.note += fmt::format("{}: thresholds make no sense; ", task.feature);
+    for (const EvictPod* victim : pickVictims(task)) {
+      if (!taken.insert(victim->pod).second) continue;
+      const PodPtr pod = now.look.book->find(victim->pod->meta.uid.str());
+      const Amounts frees = task.frees(*victim);
+      out.evictions.push_back({pod, task.feature,
+                               fmt::format("trigger by koordlet feature {}", task.feature),
+                               frees.empty() ? 0 : frees.begin()->second});
+      lately_->add(pod->meta.uid.str(), now.look.at);
+    }
+  }
+  if (!out.evictions.empty()) coolUntil_ = now.look.at + options_.coolDown;
+}
+
+MemoryEvictor::MemoryEvictor(std::shared_ptr<EvictedLately> lately, EvictorOptions options)
+    : Evictor(std::move(lately), options) {}
+
+bool MemoryEvictor::isOn(const FeatureGates& gates) const {
+  return gates.on(feature::kBeMemory) || gates.on(feature::kMemoryAllocatable) ||
+         gates.on(feature::kMemory);
+}
+
+std::vector<EvictTask> MemoryEvictor::tasks(const Situation& now, const EvictInputs& in) const {
+  std::vector<EvictTask> out;
+  const bool measured = now.look.node.usage.memory.has_value();
+  if (now.gates.on(feature::kBeMemory) && measured) out.push_back(beMemoryTask(in));
+  if (now.gates.on(feature::kMemoryAllocatable)) out.push_back(allocatableTask(in, "memory"));
+  if (now.gates.on(feature::kMemory) && measured) out.push_back(memoryTask(in));
+  return out;
+}
+
+CpuEvictor::CpuEvictor(std::shared_ptr<EvictedLately> lately, EvictorOptions options)
+    : Evictor(std::move(lately), options) {}
+
+bool CpuEvictor::isOn(const FeatureGates& gates) const {
+  return gates.on(feature::kBeCpu) || gates.on(feature::kCpuAllocatable) || gates.on(feature::kCpu);
+}
+
+std::vector<EvictTask> CpuEvictor::tasks(const Situation& now, const EvictInputs& in) const {
+  std::vector<EvictTask> out;
+  const Duration window = evictWindow(in.slo, options_.interval);
+  if (now.gates.on(feature::kBeCpu))
+    out.push_back(beCpuTask(in, beHistory(now, window), options_.interval));
+  if (now.gates.on(feature::kCpuAllocatable)) out.push_back(allocatableTask(in, "cpu"));
+  if (now.gates.on(feature::kCpu)) out.push_back(cpuTask(in));
+  return out;
+}
+
+}  // namespace mangrove::agent

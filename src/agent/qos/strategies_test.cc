@@ -1,0 +1,146 @@
+// Every strategy over a whole small machine: what the files hold afterwards.
+#include <gtest/gtest.h>
+
+#include "agent/qos/testing/bench.h"
+
+namespace mangrove::agent {
+namespace {
+
+using testing::EnforceBench;
+
+const char* const kOn = R"("resourceUsedThresholdWithBE":{"enable":true})";
+const char* const kBatch =
+    R"({"requests":{"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"1Gi"},)"
+    R"("limits":{"kubernetes.io/batch-cpu":"1000","kubernetes.io/batch-memory":"1Gi"}})";
+
+TEST(Strategies, BatchPodsGetTheirLimits) {
+  EnforceBench bench;
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":false})");
+  bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
+  bench.start();
+  bench.seconds(2);
+  for (const std::string& group : {bench.kBePod, bench.kBeContainer}) {
+    EXPECT_EQ(bench.read("cpu", group, "cpu.shares"), "512");
+    EXPECT_EQ(bench.read("cpu", group, "cpu.cfs_quota_us"), "100000");
+    EXPECT_EQ(bench.read("memory", group, "memory.limit_in_bytes"), "1073741824");
+  }
+  bench.node("{}", R"({"node.koordinator.sh/cpu-normalization-ratio":"1.20"})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.cfs_quota_us"), "83334");
+  // Suppression by quota: no child stands above the group.
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.cfs_quota_us"), "-1");
+  EXPECT_NE(bench.read("cpu", bench.kBe, "cpu.cfs_quota_us"), "-1");
+}
+
+TEST(Strategies, KernelFloorIsForLabelledPodsOfColocatedNodesOnly) {
+  EnforceBench bench;
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":false})");
+  bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
+  bench.pod("web", "ls-1", "LS", "Burstable");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0");
+  bench.slo(kOn);
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "1");
+  EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.idle"), "0") << "the kubelet writes here";
+  EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.idle"), "0");
+  bench.pod("job", "be-1", "", "BestEffort");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0") << "not labelled any more";
+}
+
+TEST(Strategies, ServicesGetTheSharedPool) {
+  EnforceBench bench;
+  bench.slo(kOn);
+  bench.pod("web", "ls-1", "LS", "Burstable");
+  bench.topology(
+      R"({"node.koordinator.sh/cpu-shared-pools":"[{\"socket\":0,\"node\":0,\"cpuset\":\"2-7\"}]"})");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("cpuset", bench.kLsContainer, "cpuset.cpus"), "2-7");
+  // The scheduler bound it meanwhile: its own CPUs, and no quota.
+  bench.write("cpu", bench.kLsPod, "cpu.cfs_quota_us", "100000");
+  bench.pod("web", "ls-1", "LSR", "Burstable",
+            R"({"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"4-5\"}"})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpuset", bench.kLsContainer, "cpuset.cpus"), "4-5");
+  EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.cfs_quota_us"), "-1");
+}
+
+TEST(Strategies, BurstScalesAThrottledServiceAndComesBack) {
+  EnforceBench bench;
+  bench.slo(R"("cpuBurstStrategy":{"policy":"auto","cpuBurstPercent":1000,)"
+            R"("cfsQuotaBurstPercent":300,"sharePoolThresholdPercent":50})");
+  bench.pod("web", "ls-1", "LS", "Burstable", "{}", R"({"limits":{"cpu":"2"}})");
+  bench.write("cpu", bench.kLsContainer, "cpu.cfs_quota_us", "200000");
+  bench.write("cpu", bench.kLsPod, "cpu.cfs_quota_us", "200000");
+  bench.use(2, 2, 0);
+  bench.throttle(0.5);
+  bench.start();
+  bench.seconds(3);
+  const auto quota = [&](const std::string& group) {
+    return std::stoll(bench.read("cpu", group, "cpu.cfs_quota_us"));
+  };
+  EXPECT_GT(quota(bench.kLsContainer), 200000);
+  EXPECT_EQ(quota(bench.kLsPod), quota(bench.kLsContainer));
+  // Mainline: never more saved than the quota.
+  EXPECT_EQ(std::stoll(bench.read("cpu", bench.kLsContainer, "cpu.cfs_burst_us")),
+            quota(bench.kLsContainer));
+  bench.throttle(0);
+  bench.seconds(60);
+  EXPECT_EQ(quota(bench.kLsContainer), 200000);
+  // Switched off: everything as it was.
+  bench.slo(R"("cpuBurstStrategy":{"policy":"none"})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kLsContainer, "cpu.cfs_burst_us"), "0");
+}
+
+TEST(Strategies, MemoryEvictionTakesOnePodAndCoolsDown) {
+  EnforceBench bench;
+  ASSERT_TRUE(bench.gate("BEMemoryEvict=true"));
+  // 7 of 8 GiB are used.
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true,"memoryEvictThresholdPercent":80})");
+  bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
+  bench.pod("web", "ls-1", "LS", "Burstable");
+  bench.start();
+  bench.seconds(2);
+  ASSERT_EQ(bench.evicted.size(), 1u);
+  EXPECT_EQ(bench.evicted[0].pod->meta.name.view(), "job");
+  EXPECT_EQ(bench.evicted[0].feature, "BEMemoryEvict");
+  EXPECT_EQ(bench.evicted[0].expected, int64_t{1} << 30);
+  // Still terminating: it counts and is not sent away twice.
+  bench.seconds(30);
+  EXPECT_EQ(bench.evicted.size(), 1u);
+}
+
+TEST(Strategies, EvictionHonoursThePodsWill) {
+  EnforceBench bench;
+  ASSERT_TRUE(bench.gate("BEMemoryEvict=true"));
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true,"memoryEvictThresholdPercent":80})");
+  bench.pod("job", "be-1", "BE", "BestEffort",
+            R"({"koordinator.sh/eviction-policy":"[\"BECPUEvict\"]"})", kBatch);
+  bench.start();
+  bench.seconds(5);
+  EXPECT_TRUE(bench.evicted.empty());
+}
+
+TEST(Strategies, LeavingGivesEverythingBack) {
+  EnforceBench bench;
+  bench.slo(kOn);
+  bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
+  bench.start();
+  bench.seconds(3);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "1");
+  EXPECT_FALSE(bench.enforcer->executor().held().empty());
+  bench.enforcer->leave("test");
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0");
+  EXPECT_EQ(bench.read("cpuset", bench.kBe, "cpuset.cpus"), "0-7");
+  EXPECT_EQ(bench.read("memory", bench.kBePod, "memory.limit_in_bytes"), "-1");
+  EXPECT_TRUE(bench.enforcer->executor().held().empty());
+}
+
+}  // namespace
+}  // namespace mangrove::agent
