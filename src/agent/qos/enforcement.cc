@@ -55,8 +55,9 @@ Enforcement::Enforcement(Agent& agent, client::ApiClient& client, Mailbox& home,
       sender_({client, context.owner, context.clock, events_, shown_->audit, context.metrics},
               {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}) {
   enforcer_ = std::make_unique<Enforcer>(
-      EnforcerSetup{agent.machine(), context.clock, context.gates, shown_->audit}, optionsOf(flags),
-      defaultStrategies());
+      EnforcerSetup{agent.machine(), context.clock, gates_, shown_->audit,
+                    [this](const Ousting& one) { sender_.evict(one); }},
+      optionsOf(flags), defaultStrategies());
   agent.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
   });
