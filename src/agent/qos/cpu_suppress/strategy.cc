@@ -89,6 +89,7 @@ Wishes CpuSuppress::decide(const Situation& now) {
 // Holds at first, then falls back to a limit that is safe without knowing anything.
 Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStrategy& slo) {
   if (sighted_ == MonoTime::min()) sighted_ = now.look.at;
+  if (now.look.node.usage.cpu) sighted_ = now.look.at;  // only pods are missing
   if (!now.node || now.look.at - sighted_ < kBlind)
     return Wishes::holding("usage or pods are not known");
   const MilliCpu capacity = now.node->status.capacity.cpu();
