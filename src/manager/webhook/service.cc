@@ -4,6 +4,7 @@
 
 #include "api/names.h"
 #include "base/log.h"
+#include "base/time_text.h"
 #include "manager/webhook/quota/pods_of_quota.h"
 #include "manager/webhook/server_core.h"
 
@@ -12,7 +13,8 @@ namespace {
 
 const Logger log("webhook");
 
-constexpr Duration kPatience = std::chrono::seconds(8);  // below the API server's own of 10
+constexpr Duration kPatience = std::chrono::seconds(8);     // below the API server's own of 10
+constexpr Duration kListenAgain = std::chrono::seconds(5);  // the port may be taken for a while
 constexpr Duration kProbeEvery = std::chrono::milliseconds(100);  // until the caches are filled
 
 PictureSetup pictureSetup(const AdmissionSetup& setup) {
@@ -90,18 +92,23 @@ void AdmissionService::start() {
 
 void AdmissionService::stop(Duration grace) {
   probe_.reset();
+  retry_.reset();
   if (server_) server_->shutdown(grace);
 }
 
 void AdmissionService::probe() {
   *ready_ = server_ != nullptr && picture_.ready();
   if (*ready_) return;
-  probe_ = setup_.clock->after(kProbeEvery,
-                               [this, owner = setup_.owner, alive = std::weak_ptr<int>(alive_)] {
-                                 owner->post([this, alive] {
-                                   if (!alive.expired()) probe();
-                                 });
-                               });
+  later(kProbeEvery, probe_, [this] { probe(); });
+}
+
+void AdmissionService::later(Duration delay, Timer& timer, std::function<void()> fn) {
+  timer = setup_.clock->after(
+      delay, [owner = setup_.owner, alive = std::weak_ptr<int>(alive_), fn = std::move(fn)] {
+        owner->post([alive, fn] {
+          if (!alive.expired()) fn();
+        });
+      });
 }
 
 std::function<Result<>()> AdmissionService::readiness() const {
@@ -157,8 +164,10 @@ void AdmissionService::certificatesChanged(const WebhookCertificates& certs) {
   };
   auto started = WebhookServer::start(std::move(server));
   if (!started) {
-    log.error("{}", started.error().text());
-    return;
+    log.error("{}; trying again in {}", started.error().text(), formatDuration(kListenAgain));
+    return later(kListenAgain, retry_, [this] {
+      if (!server_ && keeper_.current()) certificatesChanged(*keeper_.current());
+    });
   }
   server_ = std::move(*started);
   log.info("admission is served at {}", server_->url());

@@ -92,6 +92,7 @@ class AdmissionService {
   void judgeBinding(const Route& route, const AdmissionRequest& request, ReviewDone done);
   void secondLook(const AdmissionRequest& request, ReviewDone done);
   void probe();
+  void later(Duration delay, Timer& timer, std::function<void()> fn);  // in the owner's thread
 
   AdmissionSetup setup_;
   ClusterPicture picture_;
@@ -99,7 +100,7 @@ class AdmissionService {
   Registrar registrar_;
   QuotaDesk desk_;
   std::unique_ptr<WebhookServer> server_;
-  Timer probe_;
+  Timer probe_, retry_;
   std::shared_ptr<std::atomic<bool>> ready_ = std::make_shared<std::atomic<bool>>(false);
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
