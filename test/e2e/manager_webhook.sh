@@ -7,8 +7,8 @@ source "$(dirname "$0")/lib/manager.sh"
 config_dir=$(cd "$(dirname "$0")/../../config" && pwd)
 etcd= kube=
 stop_kube() {
-  [ -n "$kube" ] && kill "$kube" 2>/dev/null
-  [ -n "$etcd" ] && kill "$etcd" 2>/dev/null
+  [ -n "$kube" ] && kill -9 "$kube" 2>/dev/null  # its orderly end takes a minute and interests nobody
+  [ -n "$etcd" ] && kill -9 "$etcd" 2>/dev/null
   return 0
 }
 trap 'stop_managers; stop_kube; finish' EXIT
