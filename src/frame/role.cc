@@ -1,6 +1,7 @@
 #include "frame/role.h"
 
 #include <array>
+#include <atomic>
 #include <optional>
 
 #include <fmt/core.h>
@@ -69,6 +70,11 @@ class Run {
     auto address = parseListenAddress(common_.ops);
     if (!address) return address.error().in("--{}", info_.opsFlag);
     if (address->disabled) return {};
+    // The server answers before the role has had a chance to register probes of its own.
+    health_.ready("started", [this]() -> Result<> {
+      if (started_) return {};
+      return fail(Code::kUnavailable, "{} has not started yet", info_.name);
+    });
     auto ops = OpsServer::start(io_, *address, health_, metrics_);
     if (!ops) return pass(ops.error());
     ops_ = std::move(*ops);
@@ -89,6 +95,7 @@ class Run {
       log.error("cannot start {}: {}", info_.name, started.error().text());
       return 1;
     }
+    started_ = true;
     owner_.run();
     return exitCode_;
   }
@@ -124,6 +131,7 @@ class Run {
   std::unique_ptr<OpsServer> ops_;
   Timer deadline_;
   bool stopping_ = false;
+  std::atomic<bool> started_ = false;  // asked by the threads of the ops server
   int exitCode_ = 0;
 };
 

@@ -28,6 +28,8 @@ class ToyRole final : public Role {
   Result<> start(RoleContext& context) override {
     shiny = context.gates.on("Shiny");
     served = context.ops != nullptr;
+    readyInStart = context.health.readiness().good;
+    context.owner.post([this, &context] { readyAfterStart = context.health.readiness().good; });
     if (onStart_ == OnStart::kFail) return fail(Code::kUnavailable, "no toys");
     if (onStart_ == OnStart::kQuit) context.quit(3);
     if (onStart_ == OnStart::kSignal) context.owner.post([] { ::kill(::getpid(), SIGTERM); });
@@ -40,6 +42,7 @@ class ToyRole final : public Role {
 
   bool shiny = false;
   bool served = false;
+  bool readyInStart = true, readyAfterStart = false;
   bool asked = false;
 
  private:
@@ -53,6 +56,13 @@ TEST(Role, RunsUntilItQuitsAndReturnsItsCode) {
   EXPECT_TRUE(role.shiny);
   EXPECT_TRUE(role.served);
   EXPECT_TRUE(role.asked);
+}
+
+TEST(Role, IsReadyOnlyOnceItHasStarted) {
+  ToyRole role(ToyRole::OnStart::kQuit);
+  EXPECT_EQ(runRole(role, {}), 3);
+  EXPECT_FALSE(role.readyInStart);
+  EXPECT_TRUE(role.readyAfterStart);
 }
 
 TEST(Role, ServesNothingWhenToldSo) {

@@ -51,15 +51,16 @@ until_true 20 ready || { echo "not ready: $(curl -s "127.0.0.1:$port/readyz")"; 
 until_true 30 reported || { echo "no NodeMetric"; cat "$dir/agent.log"; exit 1; }
 published() { kubectl get noderesourcetopologies e2e-node -o jsonpath='{.zones[0].name}' 2>/dev/null | grep -q node-0; }
 until_true 20 published || { echo "no NodeResourceTopology"; cat "$dir/agent.log"; exit 1; }
+curl -s "127.0.0.1:$port/metrics" >"$dir/metrics"
 for name in koordlet_node_used_cpu_cores koordlet_start_time mangrove_agent_tick_seconds_count; do
-  curl -s "127.0.0.1:$port/metrics" | grep -q "^$name" || { echo "no series $name"; exit 1; }
+  grep -q "^$name" "$dir/metrics" || { echo "no series $name"; exit 1; }
 done
 
 kill -9 "$agent"
 wait "$agent" 2>/dev/null || true
 start_agent
 until_true 20 ready || { cat "$dir/agent.log"; exit 1; }
-grep -q "history restored" "$dir/agent.log" || { echo "history was not restored"; cat "$dir/agent.log"; exit 1; }
+until_true 20 grep -q "history restored" "$dir/agent.log" || { echo "history was not restored"; cat "$dir/agent.log"; exit 1; }
 kill "$agent"
 wait "$agent" || { echo "the agent did not stop in order"; cat "$dir/agent.log"; exit 1; }
 echo "reported, published, restored, stopped"

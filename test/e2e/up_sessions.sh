@@ -23,6 +23,7 @@ fi
 want "tick 3" kubectl logs web -c side
 [ "$(kubectl logs web -c side --tail 2 | wc -l)" -eq 2 ] || fail "--tail 2 gave another number of lines"
 want "Z tick" kubectl logs web -c side --timestamps --tail 1
+want "tick 30" kubectl logs web -c side  # by now the first line is more than a second old
 never "tick 0" kubectl logs web -c side --since 1s
 timeout 3 kubectl logs -f web -c side --tail 1 >"$dir/followed"
 [ "$(wc -l <"$dir/followed")" -ge 5 ] || fail "a followed log did not go on"

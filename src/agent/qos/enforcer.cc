@@ -1,5 +1,7 @@
 #include "agent/qos/enforcer.h"
 
+#include <filesystem>
+
 #include "agent/hooks/reconcile.h"
 #include "agent/qos/cpu_burst/strategy.h"
 #include "agent/qos/cpu_suppress/strategy.h"
@@ -124,9 +126,22 @@ void Enforcer::save() {
       strategies[entry.info.name] = std::move(one);
   std::string text = json::write(state);
   if (text == saved_) return;
-  if (auto ok = writeFileAtomically(options_.stateFile, text); !ok)
-    return log.warn("what files had before is not kept: {}", ok.error().text());
+  if (auto ok = keep(text); !ok) {
+    if (ok.error().text() != saveTrouble_)  // once, not at every tick
+      log.warn("what files had before is not kept: {}", ok.error().text());
+    saveTrouble_ = ok.error().text();
+    return;
+  }
+  saveTrouble_.clear();
   saved_ = std::move(text);
+}
+
+Result<> Enforcer::keep(const std::string& text) const {
+  const auto folder = std::filesystem::path(options_.stateFile).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) return fail(Code::kIo, "make the folder {}: {}", folder.string(), error.message());
+  return writeFileAtomically(options_.stateFile, text);
 }
 
 json::Value Enforcer::explain() const {

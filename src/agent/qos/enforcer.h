@@ -63,12 +63,14 @@ class Enforcer {
   void ask(Entry& entry, const Situation& now);
   void load();
   void save();
+  Result<> keep(const std::string& text) const;
 
   EnforcerSetup setup_;
   EnforcerOptions options_;
   Executor executor_;
   std::vector<Entry> entries_;
   std::string saved_;
+  std::string saveTrouble_;  // said already
   bool off_ = false;
 };
 
