@@ -187,7 +187,7 @@ void PodWorker::act(PodActions next) {
     r.held = held;
   }
   for (const auto& name : next.stop) stopContainer(name);
-  if (next.over) return takeDown();
+  if (next.over) return end();
   publish();
   if (next.makeSandbox) return makeSandbox();
   wakeAt(next.wakeAt);
@@ -412,6 +412,18 @@ void PodWorker::probed(const std::string& container, ProbeKind kind, bool good, 
 }
 
 // ---- the end ---------------------------------------------------------------------------------
+
+// How a pod ended is told before its traces go: a runner that is killed in between finds them, or
+// the answer on the server, and never has to guess.
+void PodWorker::end() {
+  if (absent_ || halting_ || pod_->pod.meta.isDeleting()) return takeDown();
+  publish();
+  if (std::exchange(ending_, true)) return;
+  status_.onSettled([weak = weak_from_this()] {
+    auto self = weak.lock();
+    if (self && !self->busy_ && !self->takenDown_ && !self->finished_) self->takeDown();
+  });
+}
 
 void PodWorker::takeDown() {
   for (const auto& spec : specs_) prober_->stop(std::string(spec.name()));

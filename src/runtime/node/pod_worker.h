@@ -107,6 +107,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void terminate(const std::string& name);
   void runHook(const std::string& container, const api::Action& hook, const char* which,
                UniqueFn<void(bool)> done);
+  void end();
   void takeDown();
   void onTakenDown(Result<> result);
   void finishDeletion();
@@ -143,6 +144,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   bool networkAsked_ = false;
   bool busy_ = false, again_ = false, begun_ = false, takenDown_ = false, finished_ = false;
   bool left_ = false;
+  bool ending_ = false;  // the last status is on its way
   bool halting_ = false;
   uint64_t nextExec_ = 1;
   std::map<std::string, UniqueFn<void(ExecEnd)>> execs_;
