@@ -13,6 +13,7 @@ kube=${KUBE_APISERVER:-$(command -v kube-apiserver || true)}
 etcd=${ETCD:-$(command -v etcd || true)}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/api-peers-XXXXXX")
 results=${RESULTS:-$dir}
+mkdir -p "$results"
 pids=()
 trap 'for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
 
