@@ -104,6 +104,7 @@ class AgentMate final : public MateRole {
     options.node = options_.node;
     options.machine = agent::liveMachine();
     options.machine.driver = kernel::CgroupDriver::kCgroupfs;  // as the node runner lays them out
+    options.machine.mounts.cgroupParent = options_.cgroupRoot;
     options.historyDir = options_.stateDir;
     auto made = agent::Agent::make(
         {house_.client, house_.clock, house_.owner, house_.home, house_.metrics, external_},

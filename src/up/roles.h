@@ -11,8 +11,9 @@
 namespace mangrove::up {
 
 struct RolesOptions {
-  std::string node;      // of the agent; "": no agent
-  std::string stateDir;  // of the agent's history
+  std::string node;        // of the agent; "": no agent
+  std::string stateDir;    // of the agent's history
+  std::string cgroupRoot;  // where the node runner puts "kubepods"; "": the top
   // Where the manager's admission finds its picture of the cluster.
   std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
 };

@@ -77,6 +77,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   RolesOptions options;
   if (runner_) options.node = runner_->nodeName();
   options.stateDir = dataDir_ + "/agent";
+  options.cgroupRoot = runnerOptions_.cgroupRoot;
   options.picture = picture_;
   for (auto& role : allRoles(options)) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
