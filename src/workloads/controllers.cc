@@ -105,8 +105,7 @@ class OfStatefulSets final : public Over<StatefulSet> {
  private:
   Plan planFor(const StatefulSet& set, std::string raw, std::string_view, WallTime now) override {
     auto claim = ownPods(set);
-    Plan plan =
-        planStatefulSet(set, claim.own, caches_.revisionsOf(set.meta), {}, std::move(raw), now);
+    Plan plan = planStatefulSet(set, claim.own, caches_.revisionsOf(set.meta), std::move(raw), now);
     append(plan.change, std::move(claim.amendments));
     return plan;
   }

@@ -190,9 +190,9 @@ Plan planDaemonSet(const DaemonSet& set, const Pods& pods, const Nodes& nodes,
                    const Revisions& revisions, std::string raw, WallTime now) {
   if (set.meta.isDeleting()) return {};
   Daemons work{set, now, {}, {}, {}, {}};
-  const RevisionState state =
+  const std::string revision =
       planRevisions(api::kind::kDaemonSet, set, revisions, revisionsInUse(set, pods), work.plan);
-  work.hash = revisionHash(set, state.update);
+  work.hash = revisionHash(set, revision);
   auto podTemplate = api::decodeText<api::PodTemplate>(set.podTemplate.text);
   if (!podTemplate) {
     work.plan.notes.push_back({true, "FailedCreate", podTemplate.error().text()});

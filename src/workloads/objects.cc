@@ -137,14 +137,6 @@ static bool readOrdinals(const In& in, StatefulSet& out) {
   return fields.read(in, out);
 }
 
-static bool readClaimRetention(const In& in, StatefulSet& out) {
-  static constexpr Fields fields{
-      field<&StatefulSet::whenScaled>("whenScaled"),
-      field<&StatefulSet::whenDeleted>("whenDeleted"),
-  };
-  return fields.read(in, out);
-}
-
 static bool readStatefulSpec(const In& in, StatefulSet& out) {
   static constexpr Fields fields{
       head<StatefulSet, &WorkloadHead::replicas>("replicas"),
@@ -157,7 +149,6 @@ static bool readStatefulSpec(const In& in, StatefulSet& out) {
       field<&StatefulSet::claimTemplates>("volumeClaimTemplates"),
       via<readStatefulStrategy>("updateStrategy"),
       via<readOrdinals>("ordinals"),
-      via<readClaimRetention>("persistentVolumeClaimRetentionPolicy"),
   };
   return fields.read(in, out);
 }
@@ -185,7 +176,6 @@ bool read(const In& in, StatefulSet& out) {
 
 static bool readDaemonRolling(const In& in, DaemonSet& out) {
   static constexpr Fields fields{
-      field<&DaemonSet::maxSurge>("maxSurge"),
       field<&DaemonSet::maxUnavailable>("maxUnavailable"),
   };
   return fields.read(in, out);

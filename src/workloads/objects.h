@@ -33,7 +33,7 @@ struct WorkloadCondition {
 };
 bool read(const api::In& in, WorkloadCondition& out);
 
-// What all of them have. `status` is the JSON text of the whole status.
+// What all of them have.
 struct WorkloadHead {
   api::ObjectMeta meta;
   std::optional<api::LabelSelector> selector;
@@ -65,7 +65,6 @@ bool read(const api::In& in, Deployment& out);
 struct StatefulSet : WorkloadHead {
   std::string podManagement = "OrderedReady";    // or Parallel
   std::string updateStrategy = "RollingUpdate";  // or OnDelete
-  std::string whenScaled = "Retain", whenDeleted = "Retain";
   int32_t partition = 0;
   int32_t firstOrdinal = 0;
   std::string serviceName;
@@ -76,7 +75,7 @@ bool read(const api::In& in, StatefulSet& out);
 
 struct DaemonSet : WorkloadHead {
   std::string updateStrategy = "RollingUpdate";
-  std::optional<api::IntOrString> maxSurge, maxUnavailable;
+  std::optional<api::IntOrString> maxUnavailable;
 };
 bool read(const api::In& in, DaemonSet& out);
 

@@ -56,7 +56,6 @@ struct Plan {
   void lookAgainIn(Duration delay) {
     if (delay > Duration::zero() && (again == Duration::zero() || delay < again)) again = delay;
   }
-  bool idle() const { return create.empty() && remove.empty() && change.empty(); }
 };
 
 using Pods = std::vector<std::shared_ptr<const api::Pod>>;

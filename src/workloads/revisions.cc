@@ -77,9 +77,9 @@ std::string templateOf(const WorkloadHead& head, const Revisions& revisions,
   return head.podTemplate.text;
 }
 
-RevisionState planRevisions(const api::Kind& kind, const WorkloadHead& head,
-                            const Revisions& revisions, const std::vector<std::string>& inUse,
-                            Plan& plan) {
+std::string planRevisions(const api::Kind& kind, const WorkloadHead& head,
+                          const Revisions& revisions, const std::vector<std::string>& inUse,
+                          Plan& plan) {
   const json::Value wanted = contentOf(revisionData(head.podTemplate.text));
   int64_t highest = 0;
   const ControllerRevision* present = nullptr;
@@ -96,13 +96,13 @@ RevisionState planRevisions(const api::Kind& kind, const WorkloadHead& head,
     if (present->revision < highest)
       plan.change.push_back(
           {refTo(*present), client::PatchType::kMerge, {{"revision", highest + 1}}, {}});
-    return {present->meta.name.str(), true};
+    return present->meta.name.str();
   }
   std::string name =
       head.meta.name.str() + "-" + hashName(json::writeSorted(wanted), head.collisionCount);
   plan.create.push_back({kControllerRevision, std::string(head.meta.ns.view()),
                          revisionBody(kind, head, name, wanted, highest + 1)});
-  return {std::move(name), false};
+  return name;
 }
 
 }  // namespace mangrove::workloads

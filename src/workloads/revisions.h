@@ -16,16 +16,12 @@ inline constexpr std::string_view kRevisionHash = "controller-revision-hash";
 
 using Revisions = std::vector<std::shared_ptr<const ControllerRevision>>;
 
-struct RevisionState {
-  std::string update;  // name of the present template's revision
-  bool ready = true;   // false: it is being created by this plan
-};
-
 // Finds the revision of the present template or plans it, keeps its number the highest, and drops
 // old ones that no pod uses beyond the history limit. `inUse`: revision names of live pods.
-RevisionState planRevisions(const api::Kind& kind, const WorkloadHead& head,
-                            const Revisions& revisions, const std::vector<std::string>& inUse,
-                            Plan& plan);
+// Returns the name of the present template's revision.
+std::string planRevisions(const api::Kind& kind, const WorkloadHead& head,
+                          const Revisions& revisions, const std::vector<std::string>& inUse,
+                          Plan& plan);
 
 // What a revision holds of a template.
 std::string revisionData(std::string_view templateText);

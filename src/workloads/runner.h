@@ -40,7 +40,6 @@ class Runner {
   void enqueue(std::string_view key);
   // No new plans; `stopped` runs when what is under way has been answered.
   void stop(Fn stopped);
-  bool idle() const { return pending_.empty(); }
 
  private:
   // One thing done whose trace the caches must show.

@@ -16,7 +16,6 @@ using PodPtr = std::shared_ptr<const api::Pod>;
 struct Ordered {
   const StatefulSet& set;
   const Revisions& revisions;
-  const std::vector<std::string>& claims;
   WallTime now;
   std::map<int32_t, PodPtr> pods;
   std::string current, update;  // revision names
@@ -75,6 +74,7 @@ void mountClaims(const StatefulSet& set, const std::string& name, json::Object& 
   }
 }
 
+// Claims outlive their pods: one that is there already answers "exists", which is as good.
 void createClaims(Ordered& work, const std::string& pod) {
   for (const auto& text : work.set.claimTemplates) {
     auto claim = json::parse(text.text);
@@ -82,7 +82,6 @@ void createClaims(Ordered& work, const std::string& pod) {
     json::Object& meta = sub(claim->get_object(), "metadata");
     if (!meta["name"].is_string()) continue;
     const std::string name = claimName(meta["name"].get_string(), pod);
-    if (std::find(work.claims.begin(), work.claims.end(), name) != work.claims.end()) continue;
     meta["name"] = name;
     meta["namespace"] = work.set.meta.ns.view();
     if (work.set.selector)
@@ -206,12 +205,11 @@ int32_t ordinalOf(std::string_view set, std::string_view pod) {
 }
 
 Plan planStatefulSet(const StatefulSet& set, const Pods& pods, const Revisions& revisions,
-                     const std::vector<std::string>& claims, std::string raw, WallTime now) {
-  Ordered work{set, revisions, claims, now, {}, set.currentRevision, {}, {}};
+                     std::string raw, WallTime now) {
+  Ordered work{set, revisions, now, {}, set.currentRevision, {}, {}};
   if (set.meta.isDeleting()) return {};
-  const RevisionState state =
+  work.update =
       planRevisions(api::kind::kStatefulSet, set, revisions, revisionsInUse(set, pods), work.plan);
-  work.update = state.update;
   if (work.current.empty()) work.current = work.update;
   for (const auto& pod : pods)
     if (int32_t ordinal = ordinalOf(set.meta.name.view(), pod->meta.name.view()); ordinal >= 0)

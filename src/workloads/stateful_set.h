@@ -11,9 +11,9 @@
 
 namespace mangrove::workloads {
 
-// `pods`: the set's own pods. `claims`: names of the claims that exist in its namespace.
+// `pods`: the set's own pods.
 Plan planStatefulSet(const StatefulSet& set, const Pods& pods, const Revisions& revisions,
-                     const std::vector<std::string>& claims, std::string raw, WallTime now);
+                     std::string raw, WallTime now);
 
 // The number at the end of "web-12"; -1 when the name is not one of the set's.
 int32_t ordinalOf(std::string_view set, std::string_view pod);
