@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/core/object.h"
-#include "json/pointer.h"
+#include "apiserver/core/test_doubles.h"
 
 namespace mangrove::apiserver {
 namespace {
@@ -94,12 +94,7 @@ class ServerTest : public testing::Test {
     return heard->answer.value_or(Answer{});
   }
   static std::string at(const Answer& answer, std::string_view pointer) {
-    auto value = json::parse(answer.body);
-    if (!value) return "no JSON: " + answer.body;
-    const json::Value* found = json::find(*value, *json::Pointer::parse(pointer));
-    return !found               ? "none"
-           : found->is_string() ? std::string(std::string_view(found->get_string()))
-                                : json::write(*found);
+    return textAt(answer, pointer);
   }
   void createMap(const std::string& name, const std::string& extra = "") {
     auto body = R"({"metadata":{"name":")" + name + R"(","labels":{"app":")" + name + R"("}})" +

@@ -6,7 +6,7 @@
 
 #include "apiserver/admission/builtin_namespace.h"
 #include "apiserver/admission/builtin_priority.h"
-#include "apiserver/core/server.h"
+#include "apiserver/core/test_doubles.h"
 #include "apiserver/lifecycle/custom_resources.h"
 #include "apiserver/lifecycle/event_expiry.h"
 #include "apiserver/lifecycle/garbage_collector.h"
@@ -15,21 +15,6 @@
 #include "json/pointer.h"
 
 namespace mangrove::apiserver {
-
-class Everybody final : public Authorizer {
- public:
-  Decision authorize(const Identity&, const Attributes&) override { return {true, ""}; }
-};
-
-class Listener final : public Responder {
- public:
-  explicit Listener(std::shared_ptr<std::optional<Answer>> heard) : heard_(std::move(heard)) {}
-  void answer(Answer a) override { *heard_ = std::move(a); }
-  std::unique_ptr<AnswerStream> stream(Answer) override { return nullptr; }
-
- private:
-  std::shared_ptr<std::optional<Answer>> heard_;
-};
 
 // Refuses deletions while `closed`, as somebody's webhook may.
 class Gate final : public AdmissionPlugin {
@@ -112,19 +97,14 @@ class LifecycleTest : public testing::Test {
               std::move(type),
               "application/json",
               "test/1"};
-    server_->handle(std::move(call), std::make_shared<Listener>(heard));
+    server_->handle(std::move(call), std::make_shared<KeepAnswer>(heard));
     settle();
     EXPECT_TRUE(heard->has_value()) << target;
     return heard->value_or(Answer{});
   }
   int statusOf(const std::string& target) { return ask("GET", target).status; }
   static std::string at(const Answer& answer, std::string_view pointer) {
-    auto value = json::parse(answer.body);
-    if (!value) return "no JSON: " + answer.body;
-    const json::Value* found = json::find(*value, *json::Pointer::parse(pointer));
-    return !found               ? "none"
-           : found->is_string() ? std::string(std::string_view(found->get_string()))
-                                : json::write(*found);
+    return textAt(answer, pointer);
   }
   // The status ("True", "False", "none") of a condition.
   static std::string condition(const Answer& answer, std::string_view type,
@@ -159,7 +139,7 @@ class LifecycleTest : public testing::Test {
   Resources resources_;
   bool closed_ = false;  // config maps cannot be deleted
   AdmissionChain admission_;
-  Everybody authorizer_;
+  AllowEverything authorizer_;
   Registry metrics_;
   Rng rng_{1};
   std::optional<Context> context_;

@@ -8,25 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/core/server.h"
-#include "json/pointer.h"
+#include "apiserver/core/test_doubles.h"
 
 namespace mangrove::apiserver::testing {
-
-class AllowAll final : public Authorizer {
- public:
-  Decision authorize(const Identity&, const Attributes&) override { return {true, ""}; }
-};
-
-class KeepAnswer final : public Responder {
- public:
-  explicit KeepAnswer(std::shared_ptr<std::optional<Answer>> kept) : kept_(std::move(kept)) {}
-  void answer(Answer a) override { *kept_ = std::move(a); }
-  std::unique_ptr<AnswerStream> stream(Answer) override { return nullptr; }
-
- private:
-  std::shared_ptr<std::optional<Answer>> kept_;
-};
 
 class ServerFixture : public ::testing::Test {
  protected:
@@ -75,12 +59,7 @@ class ServerFixture : public ::testing::Test {
     return ask("PATCH", std::move(target), std::move(body), "application/merge-patch+json");
   }
   static std::string at(const Answer& answer, std::string_view pointer) {
-    auto value = json::parse(answer.body);
-    if (!value) return "no JSON: " + answer.body;
-    const json::Value* found = json::find(*value, *json::Pointer::parse(pointer));
-    return !found               ? "none"
-           : found->is_string() ? std::string(std::string_view(found->get_string()))
-                                : json::write(*found);
+    return textAt(answer, pointer);
   }
 
   VirtualClock clock_{WallTime(std::chrono::seconds(1'800'000'000))};
@@ -88,7 +67,7 @@ class ServerFixture : public ::testing::Test {
   std::unique_ptr<store::Store> store_;
   Resources resources_;
   AdmissionChain admission_;
-  AllowAll authorizer_;
+  AllowEverything authorizer_;
   Registry metrics_;
   Rng rng_{1};
   std::optional<Context> context_;
