@@ -8,9 +8,11 @@
 #include "apiserver/embedded.h"
 #include "apiserver/in_process_client.h"
 #include "cli/command.h"
-#include "client/http_api_client.h"
+#include "client/bench_api/own_server.h"
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
+#include "kernel/sys_root.h"
+#include "scheduler/bench/peer_bench.h"
 #include "scheduler/bench/server_bench.h"
 
 namespace mangrove::cli {
@@ -22,6 +24,7 @@ using Results = Result<std::vector<scheduler::BenchResult>>;
 struct Wanted {
   scheduler::BenchOptions options;
   std::string mode = "core", kubeconfig, context, dataDir, output = "table";
+  scheduler::PeerPlan peer;
 };
 
 // The server has a thread of its own, as its requests are answered there.
@@ -68,23 +71,49 @@ Results inProcess(const Wanted& wanted) {
   return scheduler::runServerBench(client, "api", wanted.options);
 }
 
-Results overHttp(const Wanted& wanted) {
+Result<client::ClientConfig> configOf(const Wanted& wanted) {
   client::ConfigRequest where;
   where.kubeconfig = wanted.kubeconfig;
   where.context = wanted.context;
-  auto config = client::loadClientConfig(where);
+  return client::loadClientConfig(where);
+}
+
+// Without a kubeconfig: a server of our own, a process with its data on disk.
+Results overHttp(const Wanted& wanted) {
+  if (!wanted.kubeconfig.empty() || !wanted.context.empty()) {
+    auto config = configOf(wanted);
+    if (!config) return pass(config.error());
+    return scheduler::runHttpBench(*config, wanted.options);
+  }
+  auto self = kernel::SysRoot().readLink("proc/self/exe");
+  if (!self) return self.error().in("own program");
+  auto scratch = client::ScratchDir::make(wanted.dataDir.empty() ? "/tmp" : wanted.dataDir);
+  if (!scratch) return pass(scratch.error());
+  auto server = client::OwnServer::start(*self, scratch->path() + "/data");
+  if (!server) return pass(server.error());
+  auto config = (*server)->config();
   if (!config) return pass(config.error());
-  net::Loop loop;
-  auto client = client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
-  if (!client) return pass(client.error());
-  return scheduler::runServerBench(**client, "http", wanted.options);
+  return scheduler::runHttpBench(*config, wanted.options);
+}
+
+int besidePeer(const Wanted& wanted) {
+  auto config = configOf(wanted);
+  auto result = config ? scheduler::runPeerBench(*config, wanted.options, wanted.peer)
+                       : Result<scheduler::PeerResult>(pass(config.error()));
+  if (!result) {
+    fmt::print(stderr, "mangrove bench scheduler: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", wanted.output == "json" ? scheduler::peerJson({*result})
+                                           : scheduler::peerTable({*result}));
+  return 0;
 }
 
 Results run(const Wanted& wanted) {
   if (wanted.mode == "core") return scheduler::runCoreBench(wanted.options);
   if (wanted.mode == "api") return inProcess(wanted);
   if (wanted.mode == "http") return overHttp(wanted);
-  return invalid("--mode '{}': want core, api or http", wanted.mode);
+  return invalid("--mode '{}': want core, api, http or peer", wanted.mode);
 }
 
 }  // namespace
@@ -92,13 +121,21 @@ Results run(const Wanted& wanted) {
 int benchScheduler(const std::vector<std::string>& args) {
   Wanted wanted;
   frame::Flags flags("mangrove bench scheduler", "measures scheduling decisions and bindings");
-  flags.add("mode", wanted.mode, "core: decisions alone; api: a server in this process; http");
+  flags.add("mode", wanted.mode,
+            "core: decisions alone; api: a server in this process; http; peer: another scheduler");
   flags.add("nodes", wanted.options.nodes, "how many nodes the cluster has");
   flags.add("case", wanted.options.cases, "names of cases; all when not given");
   flags.add("pods", wanted.options.pods, "measured pods; 0: as the case says");
   flags.add("metrics", wanted.options.withMetrics, "give every node a NodeMetric");
-  flags.add("data-dir", wanted.dataDir, "api: where the server keeps its state; memory when empty");
-  flags.add("kubeconfig", wanted.kubeconfig, "http: the server, an empty one without nodes");
+  flags.add("untaint", wanted.options.untaint, "remove the taints a server gives to new nodes");
+  flags.add("scheduler-name", wanted.options.schedulerName, "schedulerName of the pods");
+  flags.add("run", wanted.peer.command, "peer: the scheduler's command");
+  flags.add("name", wanted.peer.name, "peer: what to call it");
+  flags.add("log", wanted.peer.logFile, "peer: where its output goes");
+  flags.add("data-dir", wanted.dataDir,
+            "where the server keeps its state; api: memory when empty, http: /tmp");
+  flags.add("kubeconfig", wanted.kubeconfig,
+            "the server, one without nodes; http: our own when not given");
   flags.add("context", wanted.context, "context of the kubeconfig");
   flags.add("o", wanted.output, "table or json");
   auto go = flags.parse(args);
@@ -109,6 +146,7 @@ int benchScheduler(const std::vector<std::string>& args) {
     return kWrongUsage;
   }
   if (!*go) return 0;
+  if (wanted.mode == "peer") return besidePeer(wanted);
   auto results = run(wanted);
   if (!results) {
     fmt::print(stderr, "mangrove bench scheduler: {}\n", results.error().text());

@@ -92,6 +92,7 @@ Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConf
   auto client = client::HttpApiClient::make(context.io, context.clock, *resolved,
                                             {.perSecond = perSecond_,
                                              .burst = burst_,
+                                             .connections = kServerConnections,
                                              .userAgent = "mangrove-scheduler",
                                              .metrics = &context.metrics});
   if (!client) return pass(client.error());

@@ -9,38 +9,21 @@
 
 #include "base/clock.h"
 #include "client/bench_api/bench_api.h"
+#include "client/bench_api/connections.h"
 #include "client/bench_api/fan_out.h"
 #include "client/bench_api/load.h"
 #include "client/bench_api/objects.h"
 #include "client/bench_api/own_server.h"
 #include "client/bench_api/spread.h"
-#include "client/http_api_client.h"
 #include "json/view.h"
 
 namespace mangrove::client {
 
 namespace {
 
-constexpr int kConnections = 32;     // of one client, see net/http_client.h
 constexpr int kSettleMillis = 3000;  // before memory is read
 constexpr int64_t kLists = 10;       // of all pods, one after the other
 constexpr Duration kLongest = std::chrono::minutes(2);
-
-struct Connections {
-  net::Loop loop{1};
-  Clients clients;
-};
-
-Result<std::unique_ptr<Connections>> connect(const ClientConfig& config, int64_t inFlight) {
-  auto made = std::make_unique<Connections>();
-  const int64_t count = std::max<int64_t>(1, (inFlight + kConnections - 1) / kConnections);
-  for (int64_t i = 0; i < count; ++i) {
-    auto client = HttpApiClient::make(made->loop, realClock(), config, {.perSecond = 0});
-    if (!client) return pass(client.error());
-    made->clients.push_back(std::move(*client));
-  }
-  return made;
-}
 
 double millisSince(MonoTime from) {
   return std::chrono::duration<double, std::milli>(realClock().mono() - from).count();
@@ -228,7 +211,7 @@ Result<StartMeasure> measureStarts(const ApiBenchOptions& options, const kernel:
     if (!server) return pass(server.error());
     auto config = (*server)->config();
     if (!config) return pass(config.error());
-    auto connections = connect(*config, 1);
+    auto connections = connectForLoad(*config, 1);
     if (!connections) return pass(connections.error());
     auto ready = (*connections)->clients[0]->call(pathRequest("/readyz"));
     if (!ready) return pass(ready.error());
@@ -266,7 +249,7 @@ Result<ApiBenchResult> benchOwn(const ApiBenchOptions& options, const kernel::Sy
     if (!server) return pass(server.error());
     auto config = (*server)->config();
     if (!config) return pass(config.error());
-    auto connections = connect(*config, options.inFlight);
+    auto connections = connectForLoad(*config, options.inFlight);
     if (!connections) return pass(connections.error());
     result.server = config->server;
     const ProcessProbe probe(root, {(*server)->pid()});
@@ -285,7 +268,7 @@ Result<ApiBenchResult> benchOther(const ApiBenchOptions& options, const kernel::
   result.options = options;
   auto config = loadClientConfig({.kubeconfig = options.kubeconfig, .context = options.context});
   if (!config) return pass(config.error());
-  auto connections = connect(*config, options.inFlight);
+  auto connections = connectForLoad(*config, options.inFlight);
   if (!connections) return pass(connections.error());
   result.server = config->server;
   const ProcessProbe probe(root, options.serverPids);

@@ -15,6 +15,8 @@ namespace mangrove::scheduler {
 
 namespace {
 
+constexpr int64_t kManyNodes = 1000;  // above, a case has the pods it has for 5 000
+
 // Says yes to every binding, later, and forgets everything else.
 class YesEffects final : public Effects {
  public:
@@ -48,11 +50,7 @@ class CoreBench {
   Result<BenchResult> run() {
     auto config = defaultConfig({"koord-scheduler"});
     if (auto ok = engine_.configure(config); !ok) return pass(ok.error());
-    const bool large = options_.nodes > 1000;
-    const size_t first = large ? bench_.firstLarge : bench_.firstSmall;
-    const size_t measured = options_.pods > 0 ? static_cast<size_t>(options_.pods)
-                            : large           ? bench_.measuredLarge
-                                              : bench_.measuredSmall;
+    const size_t first = firstOf(bench_, options_), measured = measuredOf(bench_, options_);
     addNodes();
     addPods(bench_.first, "first", first);
     drain(nullptr);
@@ -169,6 +167,15 @@ size_t peakMegabytes() {
   return static_cast<size_t>(usage.ru_maxrss) / 1024;
 }
 
+size_t firstOf(const BenchCase& bench, const BenchOptions& options) {
+  return options.nodes > kManyNodes ? bench.firstLarge : bench.firstSmall;
+}
+
+size_t measuredOf(const BenchCase& bench, const BenchOptions& options) {
+  if (options.pods > 0) return static_cast<size_t>(options.pods);
+  return options.nodes > kManyNodes ? bench.measuredLarge : bench.measuredSmall;
+}
+
 Result<std::vector<const BenchCase*>> casesOf(const BenchOptions& options) {
   std::vector<const BenchCase*> cases;
   std::vector<std::string_view> known;
@@ -197,12 +204,18 @@ Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
 
 std::string benchTable(const std::vector<BenchResult>& results) {
   std::string out =
-      fmt::format("{:<36} {:<7} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}\n", "case", "mode",
-                  "nodes", "pods", "bound", "pods/s", "p50 us", "p99 us", "cpu us", "RSS MB");
+      fmt::format("{:<36} {:<5} {:>6} {:>6} {:>6} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6}\n",
+                  "case", "mode", "nodes", "pods", "bound", "pods/s", "p50 us", "p99 us", "cpu us",
+                  "RSS MB", "raw/s", "of raw");
+  const auto known = [](double value, int digits) {
+    return value > 0 ? fmt::format("{:.{}f}", value, digits) : std::string("-");
+  };
   for (const auto& r : results)
-    out += fmt::format("{:<36} {:<7} {:>7} {:>7} {:>9} {:>9.0f} {:>9.1f} {:>9.1f} {:>9.1f} {:>6}\n",
-                       r.name, r.mode, r.nodes, r.pods, r.scheduled, r.perSecond, r.p50Micros,
-                       r.p99Micros, r.cpuMicrosPerPod, r.rssMegabytes);
+    out += fmt::format(
+        "{:<36} {:<5} {:>6} {:>6} {:>6} {:>8.0f} {:>8} {:>8} {:>8.1f} {:>6} {:>8} {:>6}\n", r.name,
+        r.mode, r.nodes, r.pods, r.scheduled, r.perSecond, known(r.p50Micros, 1),
+        known(r.p99Micros, 1), r.cpuMicrosPerPod, r.rssMegabytes, known(r.rawPerSecond, 0),
+        r.rawPerSecond > 0 ? fmt::format("{:.0f} %", 100 * r.perSecond / r.rawPerSecond) : "-");
   return out;
 }
 
@@ -221,7 +234,8 @@ std::string benchJson(const std::vector<BenchResult>& results) {
                                {"p99Micros", r.p99Micros},
                                {"maxMicros", r.maxMicros},
                                {"cpuMicrosPerPod", r.cpuMicrosPerPod},
-                               {"peakRssMegabytes", r.rssMegabytes}});
+                               {"peakRssMegabytes", r.rssMegabytes},
+                               {"rawBindingsPerSecond", r.rawPerSecond}});
   return json::writePretty(out) + "\n";
 }
 

@@ -18,6 +18,8 @@ struct BenchOptions {
   std::vector<std::string> cases;  // empty: all
   int64_t pods = 0;                // measured; 0: as the case says for so many nodes
   bool withMetrics = true;         // every node has a NodeMetric, so that load is judged too
+  bool untaint = false;            // remove the taints a server gives to new nodes
+  std::string schedulerName = "koord-scheduler";
 };
 
 struct BenchResult {
@@ -27,9 +29,13 @@ struct BenchResult {
   double p50Micros = 0, p99Micros = 0, maxMicros = 0;
   double cpuMicrosPerPod = 0;
   size_t rssMegabytes = 0;
+  double rawPerSecond = 0;  // bindings the server takes without a scheduler; 0: not measured
 };
 
 struct BenchCase;
+// Pods that are there before, and those that are measured.
+size_t firstOf(const BenchCase& bench, const BenchOptions& options);
+size_t measuredOf(const BenchCase& bench, const BenchOptions& options);
 // Those that are asked for, or all; an unknown name is answered with the nearest.
 Result<std::vector<const BenchCase*>> casesOf(const BenchOptions& options);
 Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options);

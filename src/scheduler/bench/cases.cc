@@ -83,7 +83,8 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
     case kPreferredSpread:
       return {spread(false), "blue"};
     case kLowPriority:
-      return {R"("priority":0,)", "", "900m"};
+      // Nobody waits for a kubelet to end it.
+      return {R"("priority":0,"terminationGracePeriodSeconds":0,)", "", "900m"};
     case kHighPriority:
       return {R"("priority":10,)", "", "3"};
     case kTooLarge:
@@ -119,13 +120,14 @@ std::string metricJson(size_t number, std::string_view time) {
       number, time, 200 + number % 300);
 }
 
-std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes) {
+std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes,
+                    std::string_view scheduler, std::string_view ns) {
   const Shape shape = shapeOf(kind, number, nodes);
   const std::string labels =
       shape.color.empty() ? "" : fmt::format(R"(,"labels":{{"color":"{}"}})", shape.color);
   return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1}","namespace":"default"{2}}},"spec":{{{3}"schedulerName":"koord-scheduler","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"{4}","memory":"{5}"}}}}}}]}}}})",
-      name, number, labels, shape.spec, shape.cpu, shape.memory);
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1}","namespace":"{7}"{2}}},"spec":{{{3}"schedulerName":"{6}","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"{4}","memory":"{5}"}}}}}}]}}}})",
+      name, number, labels, shape.spec, shape.cpu, shape.memory, scheduler, ns);
 }
 
 }  // namespace mangrove::scheduler

@@ -43,7 +43,9 @@ const BenchCase* findCase(std::string_view name);
 
 std::string nodeJson(const BenchCase& bench, size_t number);
 std::string metricJson(size_t number, std::string_view time);
-// `pinTo` names the node of kPinned.
-std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes);
+// kPinned pods take their node from their number.
+std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes,
+                    std::string_view scheduler = "koord-scheduler",
+                    std::string_view ns = "default");
 
 }  // namespace mangrove::scheduler

@@ -1,15 +1,30 @@
 #pragma once
 // `mangrove bench scheduler` against a server, in this process or over HTTP: nodes and pods are
 // created through the API, the whole Scheduler runs with its watches, and the time until every
-// measured pod has its binding confirmed is taken. Blocks; must not run on the server's own thread.
+// measured pod has its binding confirmed is taken. Over HTTP the server's raw rate of bindings is
+// measured before each case, with pods of the same shape. Blocks; must not run on the server's own
+// thread.
+
+#include <functional>
 
 #include "client/api_client.h"
+#include "client/kubeconfig.h"
 #include "scheduler/bench/bench.h"
 
 namespace mangrove::scheduler {
 
+// Bindings a second without a scheduler, on the nodes that exist; null: not measured.
+using RawRate = std::function<Result<double>(const BenchCase&)>;
+
 // `mode` is what the result is called: "api" or "http". What was created is deleted afterwards.
 Result<std::vector<BenchResult>> runServerBench(client::ApiClient& client, std::string_view mode,
-                                                const BenchOptions& options);
+                                                const BenchOptions& options,
+                                                const RawRate& raw = {});
+Result<std::vector<BenchResult>> runHttpBench(const client::ClientConfig& config,
+                                              const BenchOptions& options);
+
+// Measures with pods like those of the case.
+Result<double> rawBindingRate(const client::ClientConfig& config, const BenchCase& bench,
+                              const BenchOptions& options);
 
 }  // namespace mangrove::scheduler

@@ -52,6 +52,11 @@ json::Object unscheduledCondition(const api::Pod& pod, const PodFailure& failure
   return out;
 }
 
+Result<> nothingOf(const Result<client::Reply>& reply) {
+  if (reply) return {};
+  return pass(reply.error());
+}
+
 api::Event eventAbout(const api::Pod& pod, std::string_view type, std::string_view reason,
                       std::string_view action, std::string note) {
   api::Event event;
@@ -80,15 +85,22 @@ client::EventRecorder& ApiEffects::events(std::string_view profile) {
   return *(recorders_[std::string(profile)] = std::move(recorder));
 }
 
+void ApiEffects::send(client::Request request, UniqueFn<void(Result<client::Reply>)> done) {
+  pending_++;
+  client_.submit(owner_, std::move(request),
+                 [this, alive = std::weak_ptr(alive_),
+                  done = std::move(done)](Result<client::Reply> reply) mutable {
+                   if (alive.expired()) return;
+                   pending_--;
+                   done(std::move(reply));
+                   if (pending_ == 0) idle_();
+                 });
+}
+
 void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
                       Done done) {
-  client_.submit(owner_, bindingWith(pod.pod->meta, node, notes),
-                 [done = std::move(done)](Result<client::Reply> reply) mutable {
-                   if (reply)
-                     done({});
-                   else
-                     done(pass(reply.error()));
-                 });
+  send(bindingWith(pod.pod->meta, node, notes),
+       [done = std::move(done)](Result<client::Reply> reply) mutable { done(nothingOf(reply)); });
 }
 
 namespace {
@@ -126,7 +138,7 @@ void ApiEffects::bindVolumes(const std::vector<VolumeNote>& notes, Done done) {
   };
   auto joined = std::make_shared<Joined>(Joined{notes.size(), {}, std::move(done)});
   for (const VolumeNote& note : notes)
-    client_.submit(owner_, volumeRequest(note), [joined](Result<client::Reply> reply) {
+    send(volumeRequest(note), [joined](Result<client::Reply> reply) {
       if (!reply) joined->result = pass(reply.error());
       if (--joined->left == 0) joined->done(joined->result);
     });
@@ -163,16 +175,11 @@ void ApiEffects::patchStatus(const api::Pod& pod, json::Object status, Done done
   auto request =
       client::patchRequest({api::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), "status"},
                            client::PatchType::kStrategic, json::write(body));
-  client_.submit(owner_, std::move(request),
-                 [done = std::move(done)](Result<client::Reply> reply) mutable {
-                   if (!reply && reply.error().code() != mangrove::Code::kNotFound)
-                     log.debug("{}", reply.error().text());
-                   if (!done) return;
-                   if (reply)
-                     done({});
-                   else
-                     done(pass(reply.error()));
-                 });
+  send(std::move(request), [done = std::move(done)](Result<client::Reply> reply) mutable {
+    if (!reply && reply.error().code() != mangrove::Code::kNotFound)
+      log.debug("{}", reply.error().text());
+    if (done) done(nothingOf(reply));
+  });
 }
 
 void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
@@ -197,13 +204,10 @@ void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
   // The mark first, so that whoever sees the pod go knows why.
   patchStatus(victim, std::move(status),
               [this, deletion = std::move(deletion), done = std::move(done)](Result<>) mutable {
-                client_.submit(owner_, std::move(deletion),
-                               [done = std::move(done)](Result<client::Reply> reply) mutable {
-                                 if (reply)
-                                   done({});
-                                 else
-                                   done(pass(reply.error()));
-                               });
+                send(std::move(deletion),
+                     [done = std::move(done)](Result<client::Reply> reply) mutable {
+                       done(nothingOf(reply));
+                     });
               });
 }
 

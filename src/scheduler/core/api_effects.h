@@ -29,8 +29,13 @@ class ApiEffects final : public Effects {
                Done done) override;
   void clearNomination(const api::Pod& pod) override;
 
+  // Requests without an answer yet. They need the client and the owner's mailbox.
+  size_t pending() const { return pending_; }
+  void onIdle(std::function<void()> fn) { idle_ = std::move(fn); }
+
  private:
   client::EventRecorder& events(std::string_view profile);
+  void send(client::Request request, UniqueFn<void(Result<client::Reply>)> done);
   void patchStatus(const api::Pod& pod, json::Object status, Done done);
 
   client::ApiClient& client_;
@@ -39,6 +44,9 @@ class ApiEffects final : public Effects {
   Clock& clock_;
   Registry& metrics_;
   std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
+  size_t pending_ = 0;
+  std::function<void()> idle_ = [] {};
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // answers may come after our end
 };
 
 }  // namespace mangrove::scheduler

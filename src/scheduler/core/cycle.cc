@@ -1,6 +1,7 @@
 #include "scheduler/core/cycle.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/core.h>
 
@@ -321,23 +322,38 @@ Verdict Cycle::firstRefusal(Row row) const {
 }
 
 void Cycle::diagnose() {
-  std::map<std::pair<uint16_t, uint32_t>, std::pair<Code, size_t>> counts;
+  struct Group {
+    Verdict verdict;
+    size_t nodes = 0;
+  };
+  std::vector<Group> groups;  // few: neighbours in the list are refused for the same reason
+  size_t last = 0;
   const auto& rows = narrowed_ ? *narrowed_ : cluster_.table.liveRows();
   for (Row row : rows) {
     const Verdict verdict = firstRefusal(row);
     if (verdict.fits()) continue;
-    auto& slot = counts[{verdict.plugin, verdict.why}];
-    slot.first = verdict.code;
-    slot.second++;
     if (verdict.code == Code::kUnschedulable) diagnosis_.mayPreempt.push_back(row);
+    if (last < groups.size() && groups[last].verdict == verdict) {
+      groups[last].nodes++;
+      continue;
+    }
+    last = static_cast<size_t>(
+        std::find_if(groups.begin(), groups.end(),
+                     [&](const Group& group) { return group.verdict == verdict; }) -
+        groups.begin());
+    if (last == groups.size()) groups.push_back({verdict, 0});
+    groups[last].nodes++;
   }
-  for (const auto& [key, found] : counts) {
-    const Plugin& plugin = *profile_.layout().filters[key.first].plugin;
-    const auto reasons = plugin.reasons(state_->plan(), key.second);
-    for (const auto& reason : reasons) diagnosis_.reasons[reason] += found.second;
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    return std::tie(a.verdict.plugin, a.verdict.why) < std::tie(b.verdict.plugin, b.verdict.why);
+  });
+  for (const auto& [verdict, nodes] : groups) {
+    const Plugin& plugin = *profile_.layout().filters[verdict.plugin].plugin;
+    const auto reasons = plugin.reasons(state_->plan(), verdict.why);
+    for (const auto& reason : reasons) diagnosis_.reasons[reason] += nodes;
     diagnosis_.plugins.insert(std::string(plugin.name()));
     diagnosis_.groups.push_back({std::string(plugin.name()), join(reasons, ", "),
-                                 found.first != Code::kUnresolvable, found.second});
+                                 verdict.code != Code::kUnresolvable, nodes});
   }
   if (narrowed_ && rows.size() < diagnosis_.nodes)
     diagnosis_.reasons[fmt::format("node(s) didn't satisfy plugin(s) [{}]", narrowedBy_)] +=

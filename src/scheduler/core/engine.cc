@@ -281,7 +281,7 @@ std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
                           pod,
                           cycle.diagnosis().mayPreempt,
                           [&](Row row) { return cycle.fitsWithNominated(row); },
-                          {}};
+                          profile.preemptionArgs()};
   Preemption found = scheduler::preempt(search, rng_);
   if (found.row == kNoRow) {
     cluster_.denominate(uid);

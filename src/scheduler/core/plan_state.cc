@@ -87,6 +87,11 @@ void PlanState::attachParts() {
   }
 }
 
+bool PlanState::filtersAcross() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.ready.filters; });
+}
+
 void PlanState::setDead(Row row) {
   local_[row] = kNotFeasible;
   verdicts_[row] = {Code::kUnresolvable, kNoPlugin, 0};

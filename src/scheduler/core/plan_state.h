@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "scheduler/core/preemption_memo.h"
 #include "scheduler/framework/plugin.h"
 
 namespace mangrove::scheduler {
@@ -74,10 +75,15 @@ class PlanState {
   // One row afresh, whatever is remembered: for trials.
   Verdict evaluate(Row row);
 
+  // A number that changes with anything but rows that the node-local answers depend on.
+  uint64_t outsideNow() const;
+  // Whether a filter of this class counts pods on other nodes at the moment; after attachParts().
+  bool filtersAcross() const;
+  PreemptionMemo& memo() { return memo_; }
+
   uint64_t lastUse = 0;
 
  private:
-  uint64_t outsideNow() const;
   void refreshRows(std::vector<Row>& rows);
   void filterRows(std::vector<Row>& rows);
   void scoreRows(const std::vector<Row>& rows);
@@ -92,6 +98,7 @@ class PlanState {
   std::vector<int32_t> local_;
   std::vector<Scaled> scaled_;
   std::vector<Part> parts_;
+  PreemptionMemo memo_;
   uint64_t mark_ = ~uint64_t{0};
   uint64_t outside_ = 0;
   std::vector<Row> dirty_;

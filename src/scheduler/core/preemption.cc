@@ -1,8 +1,8 @@
 #include "scheduler/core/preemption.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 
 #include "api/annotations/scheduling.h"
 #include "scheduler/core/diagnosis.h"
@@ -20,70 +20,87 @@ WallTime startOf(const PodInfo& pod) {
   return start == kZeroTime ? WallTime::max() : start;
 }
 
-bool guards(const api::PodDisruptionBudget& budget, const api::Pod& pod) {
-  if (budget.meta.ns != pod.meta.ns || pod.meta.labels.empty()) return false;
-  if (!budget.selector || budget.selector->empty()) return false;
-  if (budget.disruptedPods.contains(pod.meta.name.str())) return false;
-  const auto selector = api::compile(*budget.selector);
-  return selector && selector->matches(pod.meta.labels);
-}
-
-// Those whose going would break a budget, walking in the order of importance.
-struct Split {
-  std::vector<PodPtr> violating, other;
-};
-Split splitByBudgets(const std::vector<PodPtr>& pods, const Cluster& cluster) {
-  Split out;
-  std::map<std::string, int32_t> left;
-  for (const PodPtr& pod : pods) {
-    bool violates = false;
+// The budgets as they are at the moment, their selectors compiled once for a whole search.
+class Budgets {
+ public:
+  explicit Budgets(const Cluster& cluster) {
     for (const auto& [key, budget] : cluster.budgets) {
-      if (!guards(*budget, *pod->pod)) continue;
-      const auto at = left.try_emplace(key, budget->disruptionsAllowed).first;
-      violates = --at->second < 0 || violates;
+      if (!budget->selector || budget->selector->empty()) continue;
+      if (auto selector = api::compile(*budget->selector))
+        all_.push_back({budget.get(), std::move(*selector)});
     }
-    (violates ? out.violating : out.other).push_back(pod);
   }
-  return out;
+
+  // Those whose going would break a budget, walking in the order of importance.
+  struct Split {
+    std::vector<PodPtr> violating, other;
+  };
+  Split split(const std::vector<PodPtr>& pods) const {
+    if (all_.empty()) return {{}, pods};
+    Split out;
+    std::vector<int32_t> left;
+    for (const Budget& budget : all_) left.push_back(budget.object->disruptionsAllowed);
+    for (const PodPtr& pod : pods) {
+      bool violates = false;
+      for (size_t i = 0; i < all_.size(); i++)
+        if (guards(all_[i], *pod->pod)) violates = --left[i] < 0 || violates;
+      (violates ? out.violating : out.other).push_back(pod);
+    }
+    return out;
+  }
+
+ private:
+  struct Budget {
+    const api::PodDisruptionBudget* object;
+    api::Selector selector;
+  };
+  static bool guards(const Budget& budget, const api::Pod& pod) {
+    return budget.object->meta.ns == pod.meta.ns && !pod.meta.labels.empty() &&
+           !budget.object->disruptedPods.contains(pod.meta.name.str()) &&
+           budget.selector.matches(pod.meta.labels);
+  }
+  std::vector<Budget> all_;
+};
+
+// Ties are decided too, so that the same node gives the same victims when it is asked again.
+bool comesBefore(const PodPtr& a, const PodPtr& b) {
+  if (isMoreImportant(*a, *b)) return true;
+  if (isMoreImportant(*b, *a)) return false;
+  return a->pod->meta.uid < b->pod->meta.uid;
 }
 
 class DryRun {
  public:
   explicit DryRun(const PreemptionSearch& search) : s_(search) {}
 
-  // The least set of victims on the row; nullopt: evicting does not help, and why.
-  std::optional<Candidate> on(Row row, std::vector<std::string>& why) {
+  // The least set of victims on the row, or why evicting does not help.
+  DryRunAnswer on(Row row, Candidate& out) {
     std::vector<PodPtr> lower;
     for (const PodPtr& pod : s_.cluster.table.info(row).pods)
       if (pod->cls->priority < s_.pod->cls->priority && api::isPreemptible(pod->pod->meta.labels))
         lower.push_back(pod);
-    if (lower.empty()) {
-      why = {std::string(kNoVictims)};
-      return std::nullopt;
-    }
+    if (lower.empty()) return {DryRunAnswer::Kind::kNobody, {}, {}};
     for (const PodPtr& pod : lower) s_.cluster.trialRemove(pod);
-    const Verdict without = s_.verdict(row);
-    if (!without.fits()) {
-      why = s_.layout.filters[without.plugin].plugin->reasons(s_.state.plan(), without.why);
+    if (const Verdict without = s_.verdict(row); !without.fits()) {
       for (const PodPtr& pod : lower) s_.cluster.trialAdd(pod, row);
-      return std::nullopt;
+      return {DryRunAnswer::Kind::kRefused, without, {}};
     }
-    return reprieve(row, std::move(lower));
+    out = reprieve(row, std::move(lower));
+    return {DryRunAnswer::Kind::kCandidate, {}, harmOf(out)};
   }
 
  private:
   // Puts back, the most important first, whoever may stay.
   Candidate reprieve(Row row, std::vector<PodPtr> removed) {
-    std::sort(removed.begin(), removed.end(),
-              [](const PodPtr& a, const PodPtr& b) { return isMoreImportant(*a, *b); });
-    const Split split = splitByBudgets(removed, s_.cluster);
+    std::sort(removed.begin(), removed.end(), comesBefore);
+    if (!budgets_) budgets_.emplace(s_.cluster);
+    const Budgets::Split split = budgets_->split(removed);
     Candidate out;
     out.row = row;
     for (const PodPtr& pod : split.violating) out.budgetViolations += !stays(row, pod, out.victims);
     for (const PodPtr& pod : split.other) stays(row, pod, out.victims);
     for (const PodPtr& pod : out.victims) s_.cluster.trialAdd(pod, row);
-    std::sort(out.victims.begin(), out.victims.end(),
-              [](const PodPtr& a, const PodPtr& b) { return isMoreImportant(*a, *b); });
+    std::sort(out.victims.begin(), out.victims.end(), comesBefore);
     return out;
   }
 
@@ -96,10 +113,72 @@ class DryRun {
   }
 
   const PreemptionSearch& s_;
+  std::optional<Budgets> budgets_;
 };
 
-// What candidates are compared by, in this order; less is better.
-std::array<int64_t, 5> harmOf(const Candidate& candidate) {
+// Answers of dry runs, remembered ones where they hold.
+class Answers {
+ public:
+  explicit Answers(const PreemptionSearch& search) : dryRun_(search) {
+    search.state.attachParts();
+    if (search.state.filtersAcross()) return;
+    memo_ = &search.state.memo();
+    memo_->refresh(search.cluster, search.state.outsideNow());
+    // Its own nomination does not stand in its way, but in that of others of its class.
+    const Interned own = search.cluster.nominatedNode(search.pod->pod->meta.uid);
+    if (!own.empty()) ownRow_ = search.cluster.table.find(own.view());
+  }
+
+  DryRunAnswer at(Row row) {
+    Candidate unused;
+    if (!memo_ || row == ownRow_) return dryRun_.on(row, unused);
+    DryRunAnswer& known = memo_->at(row);
+    if (known.kind == DryRunAnswer::Kind::kUnknown) known = dryRun_.on(row, unused);
+    return known;
+  }
+  Candidate candidate(Row row) {
+    Candidate out;
+    dryRun_.on(row, out);
+    return out;
+  }
+
+ private:
+  DryRun dryRun_;
+  PreemptionMemo* memo_ = nullptr;
+  Row ownRow_ = kNoRow;
+};
+
+// Why no node helps, in Kubernetes' words.
+class Failures {
+ public:
+  void add(const DryRunAnswer& answer) {
+    if (answer.kind == DryRunAnswer::Kind::kNobody)
+      nobody_++;
+    else
+      refused_[{answer.why.plugin, answer.why.why}]++;
+  }
+  std::string message(const PreemptionSearch& search) const {
+    Diagnosis none;
+    none.nodes = search.cluster.table.size();
+    if (nobody_ > 0) none.reasons[std::string(kNoVictims)] = nobody_;
+    for (const auto& [why, count] : refused_) {
+      const Plugin& plugin = *search.layout.filters[why.first].plugin;
+      for (const auto& reason : plugin.reasons(search.state.plan(), why.second))
+        none.reasons[reason] += count;
+    }
+    if (none.nodes > search.rows.size())
+      none.reasons[std::string(kNotHelpful)] += none.nodes - search.rows.size();
+    return "preemption: " + none.message();
+  }
+
+ private:
+  size_t nobody_ = 0;
+  std::map<std::pair<uint8_t, uint32_t>, size_t> refused_;
+};
+
+}  // namespace
+
+Harm harmOf(const Candidate& candidate) {
   int64_t highest = std::numeric_limits<int32_t>::min(), sum = 0;
   for (const PodPtr& victim : candidate.victims) {
     const int64_t priority = victim->cls->priority;
@@ -113,45 +192,43 @@ std::array<int64_t, 5> harmOf(const Candidate& candidate) {
           -earliest.time_since_epoch().count()};
 }
 
-}  // namespace
-
 bool isMoreImportant(const PodInfo& a, const PodInfo& b) {
   if (a.cls->priority != b.cls->priority) return a.cls->priority > b.cls->priority;
   return startOf(a) < startOf(b);
 }
 
 size_t leastHarmful(const std::vector<Candidate>& candidates) {
-  std::vector<std::array<int64_t, 5>> harms;
+  std::vector<Harm> harms;
   harms.reserve(candidates.size());
   for (const Candidate& candidate : candidates) harms.push_back(harmOf(candidate));
   return static_cast<size_t>(std::min_element(harms.begin(), harms.end()) - harms.begin());
 }
 
 Preemption preempt(const PreemptionSearch& search, Rng& rng) {
-  Diagnosis none;
-  none.nodes = search.cluster.table.size();
   const size_t n = search.rows.size();
-  const size_t wanted = std::min<size_t>(
-      n, std::max<size_t>(n * static_cast<size_t>(search.args.minCandidatesPercentage) / 100,
-                          static_cast<size_t>(search.args.minCandidatesAbsolute)));
-  std::vector<Candidate> found;
+  const size_t wanted = candidatesWanted(n, search.args);
+  Answers answers(search);
+  Failures failures;
+  size_t found = 0;
   bool harmless = false;
-  DryRun dryRun(search);
+  Row best = kNoRow;
+  Harm least{};
   const size_t offset = n == 0 ? 0 : rng.below(n);
-  for (size_t i = 0; i < n && !(harmless && found.size() >= wanted); i++) {
-    std::vector<std::string> why;
-    if (auto candidate = dryRun.on(search.rows[(offset + i) % n], why)) {
-      harmless = harmless || candidate->budgetViolations == 0;
-      found.push_back(std::move(*candidate));
+  for (size_t i = 0; i < n && !(harmless && found >= wanted); i++) {
+    const Row row = search.rows[(offset + i) % n];
+    const DryRunAnswer answer = answers.at(row);
+    if (answer.kind != DryRunAnswer::Kind::kCandidate) {
+      failures.add(answer);
+      continue;
     }
-    for (const auto& reason : why) none.reasons[reason]++;
+    found++;
+    harmless = harmless || answer.harm[0] == 0;
+    if (best != kNoRow && !(answer.harm < least)) continue;
+    best = row;
+    least = answer.harm;
   }
-  if (!found.empty()) {
-    Candidate& best = found[leastHarmful(found)];
-    return {best.row, std::move(best.victims), ""};
-  }
-  if (none.nodes > n) none.reasons[std::string(kNotHelpful)] += none.nodes - n;
-  return {kNoRow, {}, "preemption: " + none.message()};
+  if (best == kNoRow) return {kNoRow, {}, failures.message(search)};
+  return {best, answers.candidate(best).victims, ""};
 }
 
 }  // namespace mangrove::scheduler

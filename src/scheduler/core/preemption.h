@@ -6,6 +6,9 @@
 //   Preemption found = preempt({cluster, state, layout, pod, diagnosis.mayPreempt, fits, {}}, rng);
 //   found.row != kNoRow → delete found.victims, nominate the node
 //
+// Answers are remembered per class and node (preemption_memo.h) unless a filter of the class counts
+// pods on other nodes.
+//
 // Owner thread only.
 
 #include <functional>
@@ -13,14 +16,11 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "scheduler/core/preemption_memo.h"
 #include "scheduler/core/profile.h"
+#include "scheduler/framework/preemption_args.h"
 
 namespace mangrove::scheduler {
-
-struct PreemptionArgs {
-  int64_t minCandidatesPercentage = 10;
-  int64_t minCandidatesAbsolute = 100;
-};
 
 struct Candidate {
   Row row = kNoRow;
@@ -37,6 +37,7 @@ struct Preemption {
 // Fewest violated budgets, then the lowest highest victim, the lowest sum of priorities, the fewest
 // victims, the latest start among the highest victims, the first. Index into `candidates`.
 size_t leastHarmful(const std::vector<Candidate>& candidates);
+Harm harmOf(const Candidate& candidate);
 // Higher priority first, then who runs longer.
 bool isMoreImportant(const PodInfo& a, const PodInfo& b);
 

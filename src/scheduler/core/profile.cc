@@ -107,6 +107,9 @@ void Profile::layOut() {
   }
   for (const auto& enabled : config_.at("postFilter"))
     preempts_ = preempts_ || enabled.name == "DefaultPreemption";
+  // Its plugin has checked them already.
+  if (const auto args = config_.args.find("DefaultPreemption"); args != config_.args.end())
+    if (auto read = readPreemptionArgs(args->second)) preemptionArgs_ = *read;
 }
 
 PlanState& Profile::compiled(const ClassPtr& cls) {

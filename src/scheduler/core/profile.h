@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "scheduler/core/plan_state.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/framework/preemption_args.h"
 
 namespace mangrove::scheduler {
 
@@ -59,6 +60,7 @@ class Profile {
   const std::vector<Transactional*>& postBind() const { return postBind_; }
   const std::vector<Suggesting*>& suggesting() const { return suggesting_; }
   bool preempts() const { return preempts_; }
+  const PreemptionArgs& preemptionArgs() const { return preemptionArgs_; }
 
  private:
   Profile(ProfileConfig config, PluginHandle handle);
@@ -78,6 +80,7 @@ class Profile {
   std::vector<Transactional*> permit_, preBind_, postBind_;
   std::vector<Suggesting*> suggesting_;
   bool preempts_ = false;
+  PreemptionArgs preemptionArgs_;
   std::unordered_map<uint32_t, std::unique_ptr<PlanState>> plans_;
   uint64_t uses_ = 0;
 };

@@ -36,6 +36,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
         WatchSetup{setup_.client, setup_.owner, setup_.home, setup_.clock, setup_.seed}, engine_,
         [this] { wakeUp(); });
     engine_.onProgress([this] { wakeUp(); });
+    effects_.onIdle([this] { wakeUp(); });
     watches_->start();
     armTick();
   }
@@ -77,7 +78,9 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
 
   void decide() {
     posted_ = false;
-    if (!readyToDecide() || !active_) return;
+    const bool ready = readyToDecide();  // also told while another one leads
+    if (!active_) return finishStop();
+    if (!ready) return;
     const MonoTime until = setup_.clock.mono() + kSlice;
     while (engine_.ready() && engine_.binding() < setup_.maxBindings) {
       engine_.scheduleOne();
@@ -115,7 +118,8 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   }
 
   void finishStop() {
-    if (stopped_ && engine_.binding() == 0) std::exchange(stopped_, nullptr)();
+    if (stopped_ && engine_.binding() == 0 && effects_.pending() == 0)
+      std::exchange(stopped_, nullptr)();
   }
 
   // What the clock's thread may use: a callback that runs already is not waited for.

@@ -26,6 +26,9 @@ namespace mangrove::scheduler {
 
 class Engine;
 
+// Of a client that a scheduler binds through: one binding is under way on each.
+inline constexpr int kServerConnections = 64;
+
 struct SchedulerSetup {
   client::ApiClient& client;
   Clock& clock;
@@ -48,7 +51,7 @@ class Scheduler {
   void setActive(bool active);              // decides only while active
   bool synced() const;                      // everything that must be known is known
   void onFilled(std::function<void()> fn);  // called once, when that is first so
-  // Stops deciding; `done` runs when the bindings under way have their answers.
+  // Stops deciding; `done` runs when everything under way has its answer.
   void stop(Fn done);
 
   Engine& engine();

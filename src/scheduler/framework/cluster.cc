@@ -89,8 +89,11 @@ PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
   const bool asKnown = slot && slot->nodeName == info->nodeName && !slot->granted &&
                        !info->granted && slot->terminating == info->terminating;
   if (asKnown && (slot->cls == info->cls || sameDemand(*slot->cls, *info->cls))) {
+    // Who started when decides about victims; nothing else that is remembered depends on it.
+    const bool started = slot->pod->status.startTime != pod->status.startTime;
     slot->pod = pod;
     slot->assumed = false;
+    if (started && slot->row != kNoRow) table.touch(slot->row);
     if (slot->row != kNoRow)
       for (auto* listener : listeners_) listener->podUpdated(*slot, slot->row);
     return slot;
@@ -152,6 +155,11 @@ void Cluster::nominate(const PodPtr& pod, Interned node) {
   nominated_[pod->pod->meta.uid] = pod;
   nominatedTo_[pod->pod->meta.uid] = node;
   onNode_[node].push_back(pod);
+  touchNode(node);
+}
+
+void Cluster::touchNode(Interned node) {
+  if (const Row row = table.find(node.view()); row != kNoRow) table.touch(row);
 }
 
 void Cluster::denominate(const api::Uid& uid) {
@@ -161,6 +169,7 @@ void Cluster::denominate(const api::Uid& uid) {
   auto& pods = onNode_[node];
   std::erase(pods, at->second);
   if (pods.empty()) onNode_.erase(node);
+  touchNode(node);
   nominatedTo_.erase(uid);
   nominated_.erase(at);
 }

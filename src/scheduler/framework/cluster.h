@@ -90,6 +90,7 @@ class Cluster {
  private:
   void place(const PodPtr& pod, bool trial);
   void displace(const PodPtr& pod, bool trial);
+  void touchNode(Interned node);  // who is nominated there changed
 
   std::unordered_map<api::Uid, PodPtr> pods_;                   // with a node
   std::unordered_map<Interned, std::vector<PodPtr>> homeless_;  // their node is not known (yet)

@@ -1,6 +1,6 @@
 #include <fmt/core.h>
 
-#include "scheduler/framework/args.h"
+#include "scheduler/framework/preemption_args.h"
 #include "scheduler/plugins/basic/basic.h"
 
 namespace mangrove::scheduler {
@@ -74,14 +74,7 @@ Result<std::unique_ptr<Plugin>> makeDynamicResources(const json::Value&, PluginH
   return std::make_unique<DynamicResources>();
 }
 Result<std::unique_ptr<Plugin>> makeDefaultPreemption(const json::Value& value, PluginHandle) {
-  Args args(value, "DefaultPreemptionArgs");
-  args.only({"minCandidateNodesPercentage", "minCandidateNodesAbsolute"});
-  const int64_t share = args.integer("minCandidateNodesPercentage", 10);
-  const int64_t least = args.integer("minCandidateNodesAbsolute", 100);
-  if (share < 0 || share > 100)
-    args.complain(fmt::format("minCandidateNodesPercentage: {} is not in 0..100", share));
-  if (least < 0) args.complain(fmt::format("minCandidateNodesAbsolute: {} is below 0", least));
-  if (auto ok = args.done(); !ok) return pass(ok.error());
+  if (auto args = readPreemptionArgs(value); !args) return pass(args.error());
   return named("DefaultPreemption");
 }
 

@@ -1,0 +1,150 @@
+#!/usr/bin/env bash
+# Runs schedulers one after the other on the same server with the same pods, and prints pods/s, processor time per pod and peak
+# memory side by side: first on kube-apiserver + etcd, then on our own server. Each scheduler is a process of its own; all pods wait
+# before it starts; each server's raw rate of bindings (the generator of `mangrove bench api`, one pod watch open) is taken in the same run.
+#
+#   MANGROVE=build/release/bin/mangrove bench/scheduler_peers.sh [--nodes 5000] [--pods 5000] [--case SchedulingBasic]
+#
+# KUBE_SCHEDULER, KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
+# koord-scheduler to measure as well, with KOORD_CONFIG as its configuration (it needs the reference's CRDs on the server). SERVERS chooses
+# "kubernetes", "embedded" or both; RUNS repeats each scheduler. RESULTS names a directory that keeps the JSON. Exit code 77: a peer is missing.
+set -euo pipefail
+PATH=$PATH:$HOME/.cache/mangrove/bin
+mangrove=$(realpath "${MANGROVE:?path of the binary}")
+kube_scheduler=${KUBE_SCHEDULER:-$(command -v kube-scheduler || true)}
+koord_scheduler=${KOORD_SCHEDULER:-}
+kube=${KUBE_APISERVER:-$(command -v kube-apiserver || true)}
+etcd=${ETCD:-$(command -v etcd || true)}
+servers=${SERVERS:-kubernetes embedded}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/scheduler-peers-XXXXXX")
+results=${RESULTS:-$dir}
+mkdir -p "$results"
+pids=()
+stop_servers() {
+  for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  pids=()
+}
+trap 'stop_servers; rm -rf "$dir"' EXIT
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+start_kubernetes() {
+  local client peer port i
+  client=$(free_port) peer=$(free_port) port=$(free_port)
+  "$etcd" --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$client" --advertise-client-urls "http://127.0.0.1:$client" \
+    --listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
+    --initial-cluster "default=http://127.0.0.1:$peer" >"$dir/etcd.log" 2>&1 &
+  pids+=($!)
+  openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
+  openssl rsa -in "$dir/sa.key" -pubout -out "$dir/sa.pub" 2>/dev/null
+  echo 'bench-token,admin,1,"system:masters"' >"$dir/tokens.csv"
+  "$kube" --etcd-servers "http://127.0.0.1:$client" --secure-port "$port" --bind-address 127.0.0.1 --cert-dir "$dir/certs" \
+    --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$dir/sa.pub" \
+    --service-account-signing-key-file "$dir/sa.key" --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC \
+    --service-cluster-ip-range 10.96.0.0/16 --disable-admission-plugins ServiceAccount >"$dir/kube.log" 2>&1 &
+  pids+=($!)
+  cat >"$dir/kubernetes.config" <<Y
+apiVersion: v1
+kind: Config
+current-context: peer
+clusters: [{name: peer, cluster: {server: "https://127.0.0.1:$port", insecure-skip-tls-verify: true}}]
+users: [{name: admin, user: {token: bench-token}}]
+contexts: [{name: peer, context: {cluster: peer, user: admin}}]
+Y
+  for ((i = 0; i < 600; i++)); do
+    [ "$(curl -sk -H 'Authorization: Bearer bench-token' "https://127.0.0.1:$port/readyz" || true)" = ok ] && break
+    kill -0 "${pids[-1]}" || { tail -5 "$dir/kube.log"; exit 1; }
+    sleep 0.1
+  done
+  for ((i = 0; i < 100; i++)); do
+    curl -sk -H 'Authorization: Bearer bench-token' "https://127.0.0.1:$port/api/v1/namespaces/default" | grep -q '"Active"' && break
+    sleep 0.1
+  done
+}
+
+start_embedded() {
+  local i
+  "$mangrove" apiserver --data-dir "$dir/embedded" --port 0 >"$dir/embedded.log" 2>&1 &
+  pids+=($!)
+  for ((i = 0; i < 100; i++)); do
+    [ -s "$dir/embedded/kubeconfig" ] && grep -q . "$dir/embedded.log" && break
+    sleep 0.1
+  done
+  cp "$dir/embedded/kubeconfig" "$dir/embedded.config"
+}
+
+scheduler_config() {  # scheduler_config SERVER: the stock scheduler without limits on its requests
+  local type=application/vnd.kubernetes.protobuf
+  [ "$1" = kubernetes ] || type=application/json
+  cat >"$dir/$1.scheduler.yaml" <<Y
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: "$dir/$1.config", qps: 10000, burst: 10000, contentType: "$type"}
+leaderElection: {leaderElect: false}
+Y
+}
+
+measure() {  # measure SERVER NAME SCHEDULER-NAME COMMAND [FLAGS]
+  local server=$1 name=$2 pods=$3 command=$4 run
+  shift 4
+  for ((run = 1; run <= ${RUNS:-1}; run++)); do
+    if ! "$mangrove" bench scheduler --mode peer --kubeconfig "$dir/$server.config" --untaint --metrics=false --name "$name" \
+      --scheduler-name "$pods" --run "$command" --log "$dir/$name.log" -o json "$@" >"$results/$server.$name.$run.json"; then
+      tail -5 "$dir/$name.log"
+      rm -f "$results/$server.$name.$run.json"
+    fi
+  done
+}
+
+compare() {
+  python3 - "$results" <<'P'
+import glob, json, os, sys
+rows = {}
+for path in sorted(glob.glob(sys.argv[1] + "/*.*.*.json")):
+    server, name, _, _ = os.path.basename(path).split(".")
+    rows.setdefault((server, name), []).append(json.load(open(path))[0])
+print(f"{'server':<11} {'scheduler':<16} {'first pod s':>11} {'pods/s':>8} {'raw bindings/s':>14} {'of raw':>7} {'CPU us/pod':>10} {'with start':>10} {'peak RSS MB':>11}")
+mid = lambda runs, key: sorted(r[key] for r in runs)[len(runs) // 2]
+table = {}
+for (server, name), runs in sorted(rows.items(), reverse=True):
+    r = {key: mid(runs, key) for key in runs[0] if isinstance(runs[0][key], (int, float))}
+    table[server, name] = r
+    print(f"{server:<11} {name:<16} {r['firstSeconds']:>11.2f} {r['podsPerSecond']:>8.0f} {r['rawBindingsPerSecond']:>14.0f}"
+          f" {r['podsPerSecond'] / r['rawBindingsPerSecond']:>7.0%} {r['cpuMicrosPerPod']:>10.0f} {r['cpuMicrosPerPodWithStart']:>10.0f} {r['peakRssMegabytes']:>11}")
+ours, stock, here = (table.get(k) for k in (("kubernetes", "mangrove"), ("kubernetes", "kube-scheduler"), ("embedded", "mangrove")))
+if ours and stock:
+    print(f"on kube-apiserver: CPU per pod 1/{stock['cpuMicrosPerPod'] / ours['cpuMicrosPerPod']:.1f}, pods/s x{ours['podsPerSecond'] / stock['podsPerSecond']:.1f},"
+          f" peak RSS 1/{stock['peakRssMegabytes'] / ours['peakRssMegabytes']:.1f}")
+if here and stock:
+    print(f"ours on the embedded server / kube-scheduler on kube-apiserver: pods/s x{here['podsPerSecond'] / stock['podsPerSecond']:.1f}")
+P
+}
+
+missing=
+for server in $servers; do
+  if [ "$server" = kubernetes ]; then
+    if [ ! -x "$kube" ] || [ ! -x "$etcd" ]; then
+      echo "skipped: kube-apiserver and etcd are not both here (KUBE_APISERVER='$kube', ETCD='$etcd')"
+      missing=1
+      continue
+    fi
+    start_kubernetes
+  else
+    start_embedded
+  fi
+  scheduler_config "$server"
+  measure "$server" mangrove koord-scheduler "$mangrove scheduler --kubeconfig $dir/$server.config --leader-elect=false --metrics-bind-address 127.0.0.1:0" "$@"
+  if [ -x "$kube_scheduler" ]; then
+    measure "$server" kube-scheduler default-scheduler "$kube_scheduler --config $dir/$server.scheduler.yaml --secure-port 0" "$@"
+  else
+    echo "skipped: no kube-scheduler (KUBE_SCHEDULER='$kube_scheduler')"
+    missing=1
+  fi
+  if [ -n "$koord_scheduler" ]; then
+    measure "$server" koord-scheduler koord-scheduler "$koord_scheduler --config ${KOORD_CONFIG:-$dir/$server.scheduler.yaml}" "$@"
+  fi
+  stop_servers
+done
+compare
+[ -z "$missing" ] || exit 77

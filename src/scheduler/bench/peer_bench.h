@@ -1,0 +1,39 @@
+#pragma once
+// `mangrove bench scheduler --mode peer`: any scheduler, as a process of its own, on any server.
+// The pods are all waiting before it starts; what it does is seen through a watch of pods.
+//
+//   auto result = runPeerBench(config, options, {"kube-scheduler --config c.yaml", "stock", log});
+//   result->perSecond, result->cpuMicrosPerPod, result->peakMegabytes
+//
+// The rate and the processor time are those of the last nine tenths of the pods, so that filling
+// the caches is not counted; the time until the first pod and the processor time of everything are
+// told apart. Blocks.
+
+#include "client/kubeconfig.h"
+#include "scheduler/bench/bench.h"
+
+namespace mangrove::scheduler {
+
+struct PeerPlan {
+  std::string command;                // as a shell reads it
+  std::string name = "peer";          // what the result is called
+  std::string logFile = "/dev/null";  // of the command
+};
+
+struct PeerResult {
+  std::string name, server;
+  size_t nodes = 0, pods = 0;
+  double firstSeconds = 0;        // from exec to the first binding
+  double perSecond = 0;           // bindings
+  double rawPerSecond = 0;        // bindings the server takes without a scheduler
+  double cpuMicrosPerPod = 0;     // of the scheduler's process, while it binds
+  double cpuMicrosWithStart = 0;  // … from exec to the last binding
+  size_t peakMegabytes = 0;
+};
+
+Result<PeerResult> runPeerBench(const client::ClientConfig& config, const BenchOptions& options,
+                                const PeerPlan& plan);
+std::string peerTable(const std::vector<PeerResult>& results);
+std::string peerJson(const std::vector<PeerResult>& results);
+
+}  // namespace mangrove::scheduler
