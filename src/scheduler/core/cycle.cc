@@ -28,6 +28,8 @@ Cycle::Cycle(Profile& profile, Cluster& cluster, const PodPtr& pod, CycleOptions
     : profile_(profile), cluster_(cluster), pod_(pod), options_(options) {
   diagnosis_.nodes = cluster.table.size();
   tieSeed_ = pod->pod->meta.uid.hash();
+  if (const Interned own = cluster.nominatedNode(pod->pod->meta.uid); !own.empty())
+    ownRow_ = cluster.table.find(own.view());
 }
 
 void Cycle::refused(const PodVerdict& verdict, std::string_view plugin) {
@@ -90,8 +92,7 @@ std::optional<Placement> Cycle::run() {
     return std::nullopt;
   }
   Placement only;
-  const Interned nominated = cluster_.nominatedNode(pod_->pod->meta.uid);
-  if (!nominated.empty() && tryOnly(cluster_.table.find(nominated.view()), only)) return only;
+  if (tryOnly(ownRow_, only)) return only;
   for (Suggesting* plugin : profile_.suggesting())
     for (Row row : plugin->preferred(state_->plan(), *pod_->pod))
       if (tryOnly(row, only)) return only;
@@ -172,35 +173,22 @@ std::vector<Row> Cycle::feasibleRows() {
 
 void Cycle::dropForNominated(std::vector<Row>& rows) {
   if (!cluster_.hasNominations()) return;
-  std::optional<Verdict> crowded;  // of a node where cpu or memory alone forbid it
-  const auto& filters = profile_.layout().filters;
-  const bool checksRoom = std::any_of(filters.begin(), filters.end(), [](const auto& filter) {
-    return filter.plugin->name() == "NodeResourcesFit";
-  });
-  std::erase_if(rows, [&](Row row) {
-    const auto at = cluster_.nominations().find(cluster_.table.info(row).name);
-    if (at == cluster_.nominations().end()) return false;
-    const bool tight = checksRoom && lacksRoomBeside(row, at->second);
-    const Verdict verdict = tight && crowded ? *crowded : fitsWithNominated(row);
-    if (tight) crowded = verdict;
-    if (!verdict.fits()) byNominated_[row] = verdict;
-    return !verdict.fits();
-  });
+  std::erase_if(rows, [this](Row row) { return !besideNominated(row).fits(); });
 }
 
-// Thousands of nominated nodes are told apart by sums; the filters themselves decide the others.
-bool Cycle::lacksRoomBeside(Row row, const std::vector<PodPtr>& nominated) const {
-  for (ResourceId id : {kCpuId, kMemoryId}) {
-    int64_t wanted = pod_->requests().amount(id);
-    if (wanted == 0) continue;
-    for (const PodPtr& other : nominated)
-      if (other->row == kNoRow && other->cls->priority >= pod_->cls->priority &&
-          !(other->pod->meta.uid == pod_->pod->meta.uid))
-        wanted += other->requests().amount(id);
-    if (wanted > cluster_.table.allocatable(id)[row] - cluster_.table.requested(id)[row])
-      return true;
+// Thousands of pods may be nominated in a storm: what was found out about a node holds for the
+// whole class until the node changes. Not for a pod on its own node, whose nomination is not in its
+// way, and not while filters count pods elsewhere.
+Verdict Cycle::besideNominated(Row row) {
+  if (!cluster_.isNominated(row)) return {};
+  if (state_->filtersAcross() || row == ownRow_) {
+    const auto [at, isNew] = byNominated_.try_emplace(row);
+    if (isNew) at->second = fitsWithNominated(row);
+    return at->second;
   }
-  return false;
+  Verdict& known = state_->crowded(row);
+  if (known.code == Code::kError) known = fitsWithNominated(row);
+  return known;
 }
 
 Verdict Cycle::fitsWithNominated(Row row) {
@@ -306,7 +294,7 @@ std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
 }
 
 // The refusal that Kubernetes would have met first: filters stop at the first one, in their order.
-Verdict Cycle::firstRefusal(Row row) const {
+Verdict Cycle::firstRefusal(Row row) {
   Verdict first = state_->verdicts()[row];
   for (const auto& part : state_->parts()) {
     if (!part.ready.filters || part.filterAt == kNoPlugin) continue;
@@ -316,9 +304,7 @@ Verdict Cycle::firstRefusal(Row row) const {
     verdict.plugin = part.filterAt;
     first = verdict;
   }
-  if (!first.fits()) return first;
-  const auto at = byNominated_.find(row);
-  return at == byNominated_.end() ? Verdict() : at->second;
+  return first.fits() ? besideNominated(row) : first;
 }
 
 void Cycle::diagnose() {

@@ -67,11 +67,11 @@ class Cycle {
   std::optional<Placement> pickAmong(std::vector<Row> rows);
   void limit(std::vector<Row>& rows);
   void dropForNominated(std::vector<Row>& rows);
-  bool lacksRoomBeside(Row row, const std::vector<PodPtr>& nominated) const;
+  Verdict besideNominated(Row row);
   Placement best(const std::vector<Row>& rows, const std::vector<int64_t>& totals) const;
   uint64_t tieOf(Row row) const;
   void diagnose();
-  Verdict firstRefusal(Row row) const;
+  Verdict firstRefusal(Row row);
   void refused(const PodVerdict& verdict, std::string_view plugin);
 
   Profile& profile_;
@@ -80,10 +80,11 @@ class Cycle {
   CycleOptions options_;
   PlanState* state_ = nullptr;
   uint64_t tieSeed_ = 0;
+  Row ownRow_ = kNoRow;  // where it is nominated itself
   Diagnosis diagnosis_;
   std::optional<std::vector<Row>> narrowed_;  // by PreFilter
   std::string narrowedBy_;
-  std::map<Row, Verdict> byNominated_;  // refusals that only nominated pods cause
+  std::map<Row, Verdict> byNominated_;  // beside nominated pods; where no class can remember it
 };
 
 }  // namespace mangrove::scheduler

@@ -59,6 +59,7 @@ void PlanState::refresh() {
   if (table.rows() > before) {
     local_.resize(table.rows(), kNotFeasible);
     verdicts_.resize(table.rows(), {Code::kUnresolvable, kNoPlugin, 0});
+    crowded_.resize(table.rows());
     for (auto& s : scaled_) s.raw.resize(table.rows());
   }
   const bool all = !changed || outside != outside_ || before == 0 ||
@@ -95,6 +96,7 @@ bool PlanState::filtersAcross() const {
 void PlanState::setDead(Row row) {
   local_[row] = kNotFeasible;
   verdicts_[row] = {Code::kUnresolvable, kNoPlugin, 0};
+  crowded_[row] = {Code::kError, kNoPlugin, 0};
   for (auto& s : scaled_) {
     if (s.raw[row] != 0) s.nonZero--;
     s.raw[row] = 0;

@@ -80,6 +80,9 @@ class PlanState {
   // Whether a filter of this class counts pods on other nodes at the moment; after attachParts().
   bool filtersAcross() const;
   PreemptionMemo& memo() { return memo_; }
+  // The verdict on a row beside the pods that are nominated there, remembered until the row
+  // changes; kError: not known yet.
+  Verdict& crowded(Row row) { return crowded_[row]; }
 
   uint64_t lastUse = 0;
 
@@ -95,6 +98,7 @@ class PlanState {
   std::vector<size_t> activeFilters_;  // node-local filters that can refuse this class
   std::vector<size_t> activeScores_;   // node-local scores without scale
   std::vector<Verdict> verdicts_;
+  std::vector<Verdict> crowded_;
   std::vector<int32_t> local_;
   std::vector<Scaled> scaled_;
   std::vector<Part> parts_;

@@ -16,6 +16,7 @@ bool sameDemand(const PodClass& a, const PodClass& b) {
 Row Cluster::putNode(std::shared_ptr<const api::Node> node) {
   const Interned name(node->meta.name.view());
   const Row row = table.put(std::move(node));
+  if (onNode_.contains(name)) noteNominated(name);
   for (auto* listener : listeners_) listener->nodeChanged(row);
   if (auto waiting = homeless_.extract(name); !waiting.empty())
     for (const PodPtr& pod : waiting.mapped()) place(pod, false);
@@ -33,6 +34,7 @@ void Cluster::removeNode(std::string_view name) {
   }
   for (auto* listener : listeners_) listener->nodeGone(row);
   table.erase(row);
+  if (row < nominatedRows_.size()) nominatedRows_[row] = 0;
 }
 
 Row Cluster::putMetric(std::string_view node, std::shared_ptr<const api::NodeMetric> metric) {
@@ -155,11 +157,15 @@ void Cluster::nominate(const PodPtr& pod, Interned node) {
   nominated_[pod->pod->meta.uid] = pod;
   nominatedTo_[pod->pod->meta.uid] = node;
   onNode_[node].push_back(pod);
-  touchNode(node);
+  noteNominated(node);
 }
 
-void Cluster::touchNode(Interned node) {
-  if (const Row row = table.find(node.view()); row != kNoRow) table.touch(row);
+void Cluster::noteNominated(Interned node) {
+  const Row row = table.find(node.view());
+  if (row == kNoRow) return;
+  if (row >= nominatedRows_.size()) nominatedRows_.resize(table.rows());
+  nominatedRows_[row] = onNode_.contains(node);
+  table.touch(row);
 }
 
 void Cluster::denominate(const api::Uid& uid) {
@@ -169,7 +175,7 @@ void Cluster::denominate(const api::Uid& uid) {
   auto& pods = onNode_[node];
   std::erase(pods, at->second);
   if (pods.empty()) onNode_.erase(node);
-  touchNode(node);
+  noteNominated(node);
   nominatedTo_.erase(uid);
   nominated_.erase(at);
 }

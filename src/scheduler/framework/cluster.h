@@ -82,7 +82,7 @@ class Cluster {
   Interned nominatedNode(const api::Uid& uid) const;
   std::vector<PodPtr> nominatedOn(Interned node) const;
   bool hasNominations() const { return !nominated_.empty(); }
-  const std::unordered_map<Interned, std::vector<PodPtr>>& nominations() const { return onNode_; }
+  bool isNominated(Row row) const { return row < nominatedRows_.size() && nominatedRows_[row]; }
 
   void listen(ClusterListener& listener) { listeners_.push_back(&listener); }
   void unlisten(ClusterListener& listener);
@@ -90,13 +90,14 @@ class Cluster {
  private:
   void place(const PodPtr& pod, bool trial);
   void displace(const PodPtr& pod, bool trial);
-  void touchNode(Interned node);  // who is nominated there changed
+  void noteNominated(Interned node);  // who is nominated there changed
 
   std::unordered_map<api::Uid, PodPtr> pods_;                   // with a node
   std::unordered_map<Interned, std::vector<PodPtr>> homeless_;  // their node is not known (yet)
   std::unordered_map<api::Uid, PodPtr> nominated_;
   std::unordered_map<api::Uid, Interned> nominatedTo_;
   std::unordered_map<Interned, std::vector<PodPtr>> onNode_;
+  std::vector<uint8_t> nominatedRows_;  // by row: somebody is nominated there
   std::vector<ClusterListener*> listeners_;
 };
 
