@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "base/log.h"
+#include "base/strings.h"
+#include "client/json_slices.h"
 #include "json/value.h"
 
 namespace mangrove::client {
@@ -35,6 +37,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
 
   void look() {
     if (stopped_) return;
+    listen();
     // The leader knows the Lease already; one request instead of two.
     if (leading_ && seen_) return decide();
     Request request;
@@ -57,7 +60,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     create();
   }
 
-  bool observe(const std::string& body) {
+  bool observe(std::string_view body) {
     auto lease = api::decodeText<api::Lease>(body);
     if (!lease) {
       log.warn("lease {}/{}: {}", config_.ns, config_.name, lease.error().text());
@@ -66,6 +69,45 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     seen_ = see(seen_, std::move(*lease), clock_.mono());
     announce(seen_->lease.holderIdentity);
     return true;
+  }
+
+  // ---- hearing of renewals ----
+
+  // A candidate that only asks now and then sees a renewal up to a pause late, and waits that much
+  // too long when the holder dies. Where watching is not allowed, asking has to do.
+  void listen() {
+    if (leading_ || watch_ || deaf_) return;
+    WatchRequest request;
+    request.kind = kind::kLease;
+    request.ns = config_.ns;
+    request.query.fieldSelector = "metadata.name=" + config_.name;
+    WatchHandler handler;
+    handler.onEvents = [weak = weak_from_this()](std::string lines) {
+      if (auto self = weak.lock())
+        self->postToOwner([lines = std::move(lines)](Impl& s) { s.heard(lines); });
+      return true;
+    };
+    handler.onEnd = [weak = weak_from_this()](Result<> how) {
+      const bool denied = !how && how.error().code() == Code::kDenied;
+      if (auto self = weak.lock())
+        self->postToOwner([denied](Impl& s) {
+          s.deaf_ = denied;
+          s.watch_.reset();
+        });
+    };
+    watch_ = client_.watch(std::move(request), std::move(handler));
+  }
+
+  void heard(const std::string& lines) {
+    if (stopped_ || leading_) return;
+    for (std::string_view line : split(lines, '\n')) {
+      const auto event = sliceEvent(line);
+      const bool tells =
+          event && (event->type == EventType::kAdded || event->type == EventType::kModified);
+      if (tells) observe(event->object);
+    }
+    // An answer that is on its way decides by itself.
+    if (asking_ == 0 && seen_) decide();
   }
 
   void decide() {
@@ -139,6 +181,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     expiry_ = clock_.at(leaderUntil_, post([](Impl& self) { self.expire(); }));
     if (leading_) return;
     leading_ = true;
+    watch_.reset();
     log.info("{} leads {}/{}", config_.identity, config_.ns, config_.name);
     if (callbacks_.started) callbacks_.started();
   }
@@ -167,6 +210,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     bool mine = leading_;
     stopped_ = true;
     next_.reset();
+    watch_.reset();
     follow("stopped");
     if (!mine || !config_.releaseOnCancel || !seen_) {
       if (done) done();
@@ -183,6 +227,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
 
   // The owner's mailbox may go after this.
   void abandon() {
+    watch_.reset();  // not under the lock, which its last callback may want
     std::lock_guard lock(gate_);
     abandoned_ = true;
     stopped_ = true;
@@ -198,10 +243,13 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     request.flow = "leases";
     request.timeout = config_.renewDeadline / 2;
     request.maxTries = 1;  // the cycle itself is the retry
+    ++asking_;
     client_.submit(owner_, std::move(request),
                    [weak = weak_from_this(), done = std::move(done)](Result<Reply> reply) mutable {
                      auto self = weak.lock();
-                     if (self && !self->stopped_) done(*self, std::move(reply));
+                     if (!self) return;
+                     --self->asking_;
+                     if (!self->stopped_) done(*self, std::move(reply));
                    });
   }
 
@@ -242,6 +290,9 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
   std::string leader_;
   MonoTime leaderUntil_{};
   Timer next_, expiry_;
+  std::unique_ptr<Watch> watch_;  // of candidates only
+  bool deaf_ = false;             // we may not watch
+  int asking_ = 0;                // requests whose answers are not in
   bool leading_ = false;
   bool stopped_ = false;
   std::mutex gate_;  // between the clock's thread and abandon()

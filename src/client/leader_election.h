@@ -10,6 +10,9 @@
 // Threads: made, used and destroyed in the owner's thread; callbacks run there. Requests go through
 // submit(), nothing blocks. Rules and safety argument: election_rules.h.
 //
+// Candidates watch the Lease, so that they count from the moment of the last renewal and take a
+// Lease that is given back at once; where they may not watch they ask every retryPeriod.
+//
 // After stopped() the candidate goes on competing (a process that cannot stop its work cleanly
 // should exit there). A process that was frozen finds out when it wakes: leading() looks at the
 // clock, so ask it before acting on something that must not be done twice.

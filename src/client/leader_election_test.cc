@@ -114,9 +114,17 @@ class LeaseServer {
   void erase() { object_ = nullptr; }
   void touch() { (void)stamped(); }
 
+  // Who watches, and the line of one event.
+  std::vector<std::weak_ptr<WatchHandler>> listeners;
+  std::string event() const {
+    return R"({"type":"MODIFIED","object":)" + json::write(object_) + "}\n";
+  }
+
  private:
   Result<Reply> stamped() {
     object_.at("metadata").as_object()["resourceVersion"] = std::to_string(++version_);
+    for (const auto& listener : listeners)
+      if (auto handler = listener.lock()) handler->onEvents(event());
     return answer();
   }
   Result<Reply> answer() const {
@@ -146,14 +154,26 @@ class Line final : public ApiClient {
     if (loseAnswers) reply = fail(Code::kTimeout, "no answer");
     later(std::move(reply), std::move(done));
   }
-  std::unique_ptr<Watch> watch(WatchRequest, WatchHandler) override { return nullptr; }
+  std::unique_ptr<Watch> watch(WatchRequest, WatchHandler handler) override {
+    if (!hears) return nullptr;
+    auto ear = std::make_unique<Ear>();
+    ear->handler = std::make_shared<WatchHandler>(std::move(handler));
+    server_.listeners.push_back(ear->handler);
+    return ear;
+  }
   std::string server() const override { return "leases"; }
 
   bool away = false, loseAnswers = false;
+  bool hears = false;  // watches work
   Duration delay = 5ms;
   int requests = 0;
 
  private:
+  struct Ear final : Watch {
+    void pause() override {}
+    void resume() override {}
+    std::shared_ptr<WatchHandler> handler;
+  };
   void later(Result<Reply> reply, Done done) {
     auto shared =
         std::make_shared<std::pair<Result<Reply>, Done>>(std::move(reply), std::move(done));
@@ -251,6 +271,28 @@ TEST_F(ElectionTest, aLeaderThatStopsHandsOverQuickly) {
   Duration gap = until([&] { return next.election.leading(); });
   EXPECT_TRUE(done);
   EXPECT_LT(gap, 5s);
+}
+
+TEST_F(ElectionTest, whoWatchesTakesOverWithinTheLease) {
+  a.line.hears = b.line.hears = true;
+  startBoth();
+  run(7s);
+  Candidate& old = leader();
+  Candidate& next = other();
+  old.line.away = true;
+  Duration gap = until([&] { return next.election.leading(); });
+  EXPECT_GT(gap, 12s) << "the lease, counted from the last renewal, two seconds ago at most";
+  EXPECT_LE(gap, 15s + 20ms);
+}
+
+TEST_F(ElectionTest, whoWatchesTakesAReturnedLeaseAtOnce) {
+  a.line.hears = b.line.hears = true;
+  startBoth();
+  Candidate& next = other();
+  leader().election.stop();
+  EXPECT_LE(until([&] { return next.election.leading(); }), 50ms);
+  run(1min);
+  EXPECT_EQ(next.stopped, 0);
 }
 
 TEST_F(ElectionTest, lostAnswersDoNotMakeTwoLeaders) {
