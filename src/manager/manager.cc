@@ -201,7 +201,10 @@ void Manager::Impl::onPod(const client::Change<PodSeen>& change) {
                     change.before->facts == change.after->facts;
   if (same) return;
   for (const auto& pod : {change.before, change.after})
-    if (pod && !pod->node.view().empty()) resourceLoop.addAfter(pod->node.view(), kPodDelay);
+    if (pod && !pod->node.view().empty()) {
+      resourceLoop.addAfter(pod->node.view(), kPodDelay);
+      if (timeController.hasPolicies()) timeLoop.addAfter(pod->node.view(), kPodDelay);
+    }
 }
 
 void Manager::Impl::onConfig(const client::Change<api::ConfigMap>& change) {
@@ -271,10 +274,12 @@ void Manager::start() {
         [&loop](std::string_view key, Duration d) { loop.addAfter(key, d); });
   }
   if (isSwitchedOn(impl_->options.controllers, "timepolicy"))
-    impl_->timeController.start([impl = impl_.get()](std::string_view node) {
-      impl->timeLoop.add(node);
-      impl->resourceLoop.add(node);
-    });
+    impl_->timeController.start(
+        [impl = impl_.get()](std::string_view node) {
+          impl->timeLoop.add(node);
+          impl->resourceLoop.add(node);
+        },
+        [&loop = impl_->timeLoop](std::string_view node, Duration d) { loop.addAfter(node, d); });
   if (impl_->profileController) impl_->profileController->start();
   impl_->awaitReady(impl_);
 }

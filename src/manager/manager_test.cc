@@ -1,6 +1,8 @@
 // The whole manager against a small API server: what it writes, and what it leaves alone.
 #include "manager/manager.h"
 
+#include <atomic>
+
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -227,49 +229,92 @@ TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {
 }
 
 // Spec 08, T-CA-2, from the policy to the eviction.
-TEST_F(ManagerTest, ATimePolicyDrainsAndThenEvicts) {
-  clock.stepWall(-5h);  // 07:00
-  api.put(
-      kind::kNode, "", "n1",
-      R"({"metadata":{"labels":{"pool":"online"}},"status":{"capacity":{"cpu":"40","memory":"100G"},"allocatable":{"cpu":"40","memory":"100G"}}})");
-  const auto refresh = [&] {
+class TimePolicyTest : public ManagerTest {
+ protected:
+  TimePolicyTest() {
+    clock.stepWall(-5h);  // 07:00
+    api.put(
+        kind::kNode, "", "n1",
+        R"({"metadata":{"labels":{"pool":"online"}},"status":{"capacity":{"cpu":"40","memory":"100G"},"allocatable":{"cpu":"40","memory":"100G"}}})");
+    refresh();
+    batchPod("small", 10000, R"("colocation.mangrove.io/drain-notice":"50m")");
+    batchPod("large", 12000, "");
+    api.put(
+        {"colocation.mangrove.io", "v1alpha1", "ColocationTimePolicy", "colocationtimepolicies",
+         false, false},
+        "", "p",
+        R"({"spec":{"nodeSelector":{"matchLabels":{"pool":"online"}},"cpu":{"safePercent":100},"memory":{"safePercent":100},"windows":[{"name":"night","start":"01:00","end":"08:00","mode":"Full","gracePeriod":"30m"}],"default":{"mode":"Ratio","ratio":0.3}}})");
+  }
+  void refresh() {
     api.put(
         kind::kNodeMetric, "", "n1",
         fmt::format(
             R"({{"spec":{},"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{{"resources":{{"cpu":"0","memory":"0"}}}}}}}}}})",
             kSpec, formatTime(clock.wall())));
-  };
-  refresh();
-  for (auto [name, cpu] : {std::pair("small", 10000), std::pair("large", 12000)})
+  }
+  void batchPod(const char* name, int cpu, const char* annotations) {
     api.put(
         kind::kPod, "d", name,
         fmt::format(
-            R"({{"metadata":{{"labels":{{"koordinator.sh/qosClass":"BE"}}}},"spec":{{"nodeName":"n1","containers":[{{"name":"c","resources":{{"requests":{{"kubernetes.io/batch-cpu":"{}"}}}}}}]}},"status":{{"phase":"Running"}}}})",
-            cpu));
-  api.put(
-      {"colocation.mangrove.io", "v1alpha1", "ColocationTimePolicy", "colocationtimepolicies",
-       false, false},
-      "", "p",
-      R"({"spec":{"nodeSelector":{"matchLabels":{"pool":"online"}},"cpu":{"safePercent":100},"memory":{"safePercent":100},"windows":[{"name":"night","start":"01:00","end":"08:00","mode":"Full","gracePeriod":"30m"}],"default":{"mode":"Ratio","ratio":0.3}}})");
+            R"({{"metadata":{{"labels":{{"koordinator.sh/qosClass":"BE"}},"annotations":{{{}}}}},"spec":{{"nodeName":"n1","containers":[{{"name":"c","resources":{{"requests":{{"kubernetes.io/batch-cpu":"{}"}}}}}}]}},"status":{{"phase":"Running"}}}})",
+            annotations, cpu));
+  }
+  void pass(Duration time) {
+    clock.advance(time);
+    refresh();
+  }
+  bool tainted() const {
+    return api.truth(kind::kNode).at("n1").find("colocation-draining") != std::string::npos;
+  }
+  bool told(const char* pod) const {
+    return api.truth(kind::kPod)
+               .at(pod)
+               .find(R"("colocation.mangrove.io/drain-at":"2026-03-01T08:00:00Z")") !=
+           std::string::npos;
+  }
+};
+
+TEST_F(TimePolicyTest, DrainsAndThenEvicts) {
   start();
   manager->lead();
   ASSERT_TRUE(until([&] { return batchCpu("n1") == "40000"; }));
   ASSERT_TRUE(settle());
-  const auto tainted = [&] {
-    return api.truth(kind::kNode).at("n1").find("colocation-draining") != std::string::npos;
-  };
   EXPECT_FALSE(tainted());
-  clock.advance(31min);
-  refresh();
+  EXPECT_FALSE(told("d/small"));
+  pass(11min);  // small has asked for 50 minutes of notice
+  EXPECT_TRUE(until([&] { return told("d/small"); }));
+  EXPECT_FALSE(told("d/large"));
+  pass(20min);
   ASSERT_TRUE(until([&] { return batchCpu("n1") == "22000" && tainted(); }));
+  EXPECT_TRUE(until([&] { return told("d/large"); }));
   EXPECT_EQ(api.truth(kind::kPod).size(), 2u);
-  clock.advance(30min);
-  refresh();
+  pass(30min);
   ASSERT_TRUE(until([&] { return batchCpu("n1") == "12000" && !tainted(); }))
       << api.truth(kind::kNode).at("n1");
   // The largest goes; 10 000 m fit into 12 000.
   EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
   EXPECT_TRUE(api.truth(kind::kPod).contains("d/small"));
+}
+
+TEST_F(TimePolicyTest, WhoLeadsSinceJustAfterTheEndClearsTheNodeToo) {
+  pass(62min);  // 08:02, and nobody saw 08:00
+  start();
+  manager->lead();
+  EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
+}
+
+TEST_F(TimePolicyTest, AProtectedPodIsTriedAgain) {
+  auto refusals = std::make_shared<std::atomic<int>>(3);
+  api.setHook([refusals](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+    if (request.target.find("/eviction") == std::string::npos || --*refusals < 0)
+      return std::nullopt;
+    return net::HttpResponse::json(
+        429, R"({"kind":"Status","status":"Failure","message":"a budget","code":429})");
+  });
+  pass(62min);
+  start();
+  manager->lead();
+  EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
 }
 
 TEST(Switches, ReadLikeTheReferences) {

@@ -10,6 +10,7 @@
 #include "api/pod_requests.h"
 #include "base/time_text.h"
 #include "manager/controllers/noderesource/alias_views.h"
+#include "manager/pod_annotations.h"
 
 namespace mangrove::manager {
 namespace {
@@ -53,15 +54,33 @@ CpuMemory viewRequest(const api::ResourceList& requests, const AliasView& view) 
   return {Quantity::ofMilli(cpu.value() * view.milliPerUnit), requests.amount(view.memoryName)};
 }
 
-std::shared_ptr<const PodPlaced> placedOf(const api::ResourceList& requests) {
-  PodPlaced out;
-  out[0] = viewRequest(requests, canonicalView());
+// What cannot be read counts as not said: the pod runs already.
+std::optional<Duration> durationIn(const api::Annotations& annotations, std::string_view key) {
+  const auto text = annotations.get(key);
+  const auto parsed = text ? parseDuration(*text) : Result<Duration>(invalid("absent"));
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
+WallTime timeIn(const api::Annotations& annotations, std::string_view key) {
+  const auto text = annotations.get(key);
+  return text ? parseTime(*text).value_or(kZeroTime) : kZeroTime;
+}
+
+std::shared_ptr<const PodSold> soldTo(const api::Pod& pod, const api::ResourceList& requests) {
+  PodSold out;
+  out.amounts[0] = viewRequest(requests, canonicalView());
   for (size_t i = 0; i < aliasViews().size(); i++)
-    out[i + 1] = viewRequest(requests, aliasViews()[i]);
-  const bool any = std::any_of(out.begin(), out.end(), [](const CpuMemory& amount) {
+    out.amounts[i + 1] = viewRequest(requests, aliasViews()[i]);
+  const bool any = std::any_of(out.amounts.begin(), out.amounts.end(), [](const CpuMemory& amount) {
     return !amount.cpu.isZero() || !amount.memory.isZero();
   });
-  return any ? std::make_shared<const PodPlaced>(std::move(out)) : nullptr;
+  if (!any) return nullptr;
+  out.priority = pod.spec->priority.value_or(0);
+  out.started = pod.status.startTime;
+  out.expected = durationIn(pod.meta.annotations, kExpectedDuration);
+  out.notice = durationIn(pod.meta.annotations, kDrainNotice).value_or(Duration{});
+  out.drainAt = timeIn(pod.meta.annotations, kDrainAt);
+  return std::make_shared<const PodSold>(std::move(out));
 }
 
 }  // namespace
@@ -78,10 +97,9 @@ uint64_t podKey(std::string_view ns, std::string_view name) {
 }
 
 bool PodFacts::operator==(const PodFacts& other) const {
-  const bool samePlaced =
-      (placed && other.placed) ? *placed == *other.placed : placed == other.placed;
+  const bool sameSold = (sold && other.sold) ? *sold == *other.sold : sold == other.sold;
   return key == other.key && band == other.band && qos == other.qos && counts == other.counts &&
-         request == other.request && samePlaced && numaNodes == other.numaNodes;
+         request == other.request && sameSold && numaNodes == other.numaNodes;
 }
 
 PodFacts podFacts(const api::Pod& pod) {
@@ -95,7 +113,7 @@ PodFacts podFacts(const api::Pod& pod) {
   const bool isMid = out.band == api::PriorityBand::kMid;
   const auto requests = isMid ? requestsWithMid(*pod.spec) : api::podRequests(pod);
   out.request = cpuMemoryOf(requests);
-  out.placed = placedOf(requests);
+  out.sold = soldTo(pod, requests);
   out.numaNodes = pinnedTo(pod.meta.annotations);
   return out;
 }

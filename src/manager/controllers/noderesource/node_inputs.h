@@ -27,9 +27,17 @@ namespace mangrove::manager {
 // by this instead of two strings each.
 uint64_t podKey(std::string_view ns, std::string_view name);
 
-// What a pod holds of the sold resources, by the name it asked for it ([0] canonical, then
-// aliasViews()).
-using PodPlaced = std::array<CpuMemory, 4>;
+// A pod that holds sold resources: how much, by the name it asked for it ([0] canonical, then
+// aliasViews()), and what decides when and how it goes (timepolicy/leaving.h).
+struct PodSold {
+  std::array<CpuMemory, 4> amounts;
+  int32_t priority = 0;
+  WallTime started = kZeroTime;      // kZeroTime: not yet
+  std::optional<Duration> expected;  // how long it says it runs
+  Duration notice{};                 // so long before it wants to hear of its end
+  WallTime drainAt = kZeroTime;      // what it has been told
+  bool operator==(const PodSold&) const = default;
+};
 
 // A pod on a node as the formulas see it. Everything that costs something to find out is found out
 // once per pod, not once per reconcile.
@@ -39,8 +47,8 @@ struct PodFacts {
   api::Qos qos = api::Qos::kNone;                     // with default
   bool counts = false;                                // Running or Pending
   CpuMemory request;  // native cpu and memory; of Mid pods mid-cpu and mid-memory too
-  std::shared_ptr<const PodPlaced> placed;  // null: nothing
-  std::vector<int32_t> numaNodes;           // where the scheduler pinned it
+  std::shared_ptr<const PodSold> sold;  // null: it holds nothing
+  std::vector<int32_t> numaNodes;       // where the scheduler pinned it
 
   // High priority: neither batch nor free.
   bool isHigh() const {

@@ -168,9 +168,9 @@ void watchAge(NodePlan& plan, const PlanInputs& in) {
 Placed placedBy(std::span<const PodFacts* const> pods) {
   Placed out{};
   for (const PodFacts* pod : pods) {
-    if (!pod->counts || !pod->placed) continue;
+    if (!pod->counts || !pod->sold) continue;
     for (size_t i = 0; i < out.size(); i++) {
-      const CpuMemory& amount = (*pod->placed)[i];
+      const CpuMemory& amount = pod->sold->amounts[i];
       out[i].milliCpu = (MilliCpu{out[i].milliCpu} + amount.cpu.milliCpu()).v;
       out[i].memoryBytes = (Bytes{out[i].memoryBytes} + amount.memory.bytes()).v;
     }

@@ -7,6 +7,8 @@
 #include "api/event.h"
 #include "api/write.h"
 #include "base/log.h"
+#include "base/time_text.h"
+#include "manager/pod_annotations.h"
 
 namespace mangrove::manager {
 namespace {
@@ -32,20 +34,29 @@ bool isOffline(api::PriorityBand band) {
   return band == api::PriorityBand::kBatch || band == api::PriorityBand::kFree;
 }
 
-CpuMemory holdings(const PodFacts& pod) {
-  CpuMemory out;
-  if (pod.counts && pod.placed)
-    for (const auto& amount : *pod.placed) out += amount;
+// The pod's own grace period holds.
+client::Request evictionOf(const Holder& pod) {
+  client::Request out;
+  out.verb = client::Verb::kCreate;
+  out.ref = {kind::kPod, std::string(pod.ns), std::string(pod.name), "eviction"};
+  out.body = json::write(json::Object{{"apiVersion", "policy/v1"},
+                                      {"kind", "Eviction"},
+                                      {"metadata", {{"name", pod.name}, {"namespace", pod.ns}}}});
   return out;
 }
 
-client::Request evictionOf(const std::string& ns, const std::string& name) {
-  client::Request out;
-  out.verb = client::Verb::kCreate;
-  out.ref = {kind::kPod, ns, name, "eviction"};
-  out.body = json::write(json::Object{{"apiVersion", "policy/v1"},
-                                      {"kind", "Eviction"},
-                                      {"metadata", {{"name", name}, {"namespace", ns}}}});
+client::Request drainAtPatch(const Holder& pod, WallTime at) {
+  const json::Object body = {{"metadata", {{"annotations", {{kDrainAt, formatTime(at)}}}}}};
+  return client::patchRequest({kind::kPod, std::string(pod.ns), std::string(pod.name), ""},
+                              client::PatchType::kMerge, json::write(body));
+}
+
+api::ObjectRef refTo(const Holder& pod) {
+  api::ObjectRef out;
+  out.apiVersion = "v1";
+  out.kind = "Pod";
+  out.ns = pod.ns;
+  out.name = pod.name;
   return out;
 }
 
@@ -60,7 +71,8 @@ CpuMemory onlineUsage(const MetricFacts& metric) {
 
 CpuMemory allocatedBy(std::span<const PodFacts* const> pods) {
   CpuMemory out;
-  for (const PodFacts* pod : pods) out += holdings(*pod);
+  for (const PodFacts* pod : pods)
+    if (pod->counts && pod->sold) out += holdings(*pod->sold);
   return out;
 }
 
@@ -70,8 +82,10 @@ TimePolicyController::TimePolicyController(Desk& desk, const CacheSetup& setup)
                                     "Batch pods evicted because a stricter time began.");
 }
 
-void TimePolicyController::start(std::function<void(std::string_view)> lookAt) {
+void TimePolicyController::start(std::function<void(std::string_view)> lookAt,
+                                 std::function<void(std::string_view, Duration)> lookLater) {
   lookAt_ = std::move(lookAt);
+  lookLater_ = std::move(lookLater);
   policies_.onChange([this](const client::Change<TimePolicy>& change) { onPolicy(change); });
   policies_.start();
 }
@@ -137,6 +151,18 @@ std::optional<CpuMemory> TimePolicyController::report(const api::Node& node,
                     largestOnline(states_[node.meta.name.str()], *metric), allocatedBy(pods));
 }
 
+// One look at one node: what is sent meanwhile is answered before the taint is set.
+struct TimePolicyController::Pass {
+  std::string name;
+  std::string why;
+  CpuMemory allowed;
+  std::optional<WallTime> closedAt;
+  bool taint = false;
+  size_t underWay = 0;
+  Result<> outcome;
+  ControlLoop::Done done;
+};
+
 void TimePolicyController::reconcile(const std::string& name, ControlLoop::Done done) {
   const auto node = desk_.caches.nodes.find(name);
   if (!node) {
@@ -146,61 +172,102 @@ void TimePolicyController::reconcile(const std::string& name, ControlLoop::Done 
   const auto* policy = compiled_.empty() ? nullptr : policyOf(node->meta.labels);
   if (policy == nullptr) return setTaint(*node, false, std::move(done));
   const auto verdict = judgeTime(*policy, desk_.clock.wall());
-  NodeState& state = states_[name];
-  const bool stricter = state.factor && verdict.factor < *state.factor;
-  state.factor = verdict.factor;
-  if (stricter) {
-    const auto metric = desk_.caches.metrics.find(name);
-    const auto pods = desk_.caches.podsOn(name);
-    const auto allowed = report(*node, metric ? &metric->facts : nullptr, pods);
-    if (allowed)
-      evict(name, *allowed,
-            fmt::format("policy {} allows less since window '{}' began", policy->name,
-                        verdict.window));
-  }
-  setTaint(*node, verdict.draining && policy->drainTaint, std::move(done));
+  tellPods(name, *policy, verdict);
+  const bool taint = verdict.draining && policy->drainTaint;
+  if (!mustClear(verdict, states_[name])) return setTaint(*node, taint, std::move(done));
+  const auto metric = desk_.caches.metrics.find(name);
+  const auto allowed = report(*node, metric ? &metric->facts : nullptr, desk_.caches.podsOn(name));
+  if (!allowed) return setTaint(*node, taint, std::move(done));
+  auto pass = std::make_shared<Pass>();
+  pass->name = name;
+  pass->why = fmt::format(
+      "policy {} allows less since {} began", policy->name,
+      verdict.window.empty() ? "its default time" : fmt::format("window '{}'", verdict.window));
+  pass->allowed = *allowed;
+  pass->closedAt = verdict.closedAt;
+  pass->taint = taint;
+  pass->done = std::move(done);
+  clear(std::move(pass));
 }
 
-// The largest holders first: few pods have to go.
-std::vector<TimePolicyController::Victim> TimePolicyController::victims(
-    const std::string& node, const CpuMemory& allowed) const {
-  std::vector<Victim> holders;
-  CpuMemory held;
+// When the time or the policy has become stricter since the last look; also when it did shortly
+// before the first one, so that a change of leaders at that moment does not leave pods behind.
+bool TimePolicyController::mustClear(const WindowVerdict& verdict, NodeState& state) const {
+  const bool stricter = state.factor && verdict.factor < *state.factor;
+  state.factor = verdict.factor;
+  return stricter || (verdict.closedAt && state.cleared != verdict.closedAt);
+}
+
+std::vector<Holder> TimePolicyController::holdersOn(const std::string& node) const {
+  std::vector<Holder> out;
   const auto pods = desk_.caches.pods.by("node", node);
   for (auto it = pods.begin(); it != pods.end(); ++it) {
-    const auto amount = holdings((*it)->facts);
-    if (amount == CpuMemory{}) continue;
+    const PodFacts& facts = (*it)->facts;
+    if (!facts.counts || !facts.sold) continue;
     const auto [ns, name] = client::splitKey(it.key());
-    holders.push_back({std::string(ns), std::string(name), amount});
-    held += amount;
-  }
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const Victim& a, const Victim& b) { return a.holds.cpu > b.holds.cpu; });
-  std::vector<Victim> out;
-  for (const auto& holder : holders) {
-    if (held.cpu <= allowed.cpu && held.memory <= allowed.memory) break;
-    out.push_back(holder);
-    held = held - holder.holds;
+    out.push_back({ns, name, facts.sold.get(), holdings(*facts.sold)});
   }
   return out;
 }
 
-void TimePolicyController::evict(const std::string& node, const CpuMemory& allowed,
-                                 const std::string& why) {
-  for (const auto& victim : victims(node, allowed)) {
-    log.info("evicting {}/{} from {}: {}", victim.ns, victim.name, node, why);
-    api::ObjectRef pod;
-    pod.apiVersion = "v1";
-    pod.kind = "Pod";
-    pod.ns = victim.ns;
-    pod.name = victim.name;
-    desk_.warn(pod, "ColocationWindowClosed", why);
-    evictions_.inc();
-    desk_.send(evictionOf(victim.ns, victim.name), [victim](Result<client::Reply> reply) {
-      if (!reply && reply.error().code() != Code::kNotFound)
-        log.warn("evicting {}/{}: {}", victim.ns, victim.name, reply.error().text());
-    });
+void TimePolicyController::clear(std::shared_ptr<Pass> pass) {
+  pass->underWay = 1;  // ourselves, until all are sent
+  for (const auto& pod : whoLeaves(holdersOn(pass->name), pass->allowed, desk_.clock.wall()))
+    evict(pod, pass);
+  settle(std::move(pass));
+}
+
+void TimePolicyController::evict(const Holder& pod, std::shared_ptr<Pass> pass) {
+  const std::string key = client::keyOf(pod.ns, pod.name);
+  log.info("evicting {} from {}: {}", key, pass->name, pass->why);
+  desk_.warn(refTo(pod), "ColocationWindowClosed", pass->why);
+  evictions_.inc();
+  pass->underWay++;
+  desk_.send(evictionOf(pod), [this, key, pass](Result<client::Reply> reply) mutable {
+    if (!reply && reply.error().code() != Code::kNotFound)
+      pass->outcome = reply.error().in("evicting {}", key);
+    settle(std::move(pass));
+  });
+}
+
+// A pod that a disruption budget protects now is tried again later, as any failed pass.
+void TimePolicyController::settle(std::shared_ptr<Pass> pass) {
+  if (--pass->underWay > 0) return;
+  if (!pass->outcome) {
+    states_[pass->name].factor.reset();
+    return pass->done(std::move(pass->outcome));
   }
+  states_[pass->name].cleared = pass->closedAt;
+  const auto node = desk_.caches.nodes.find(pass->name);
+  if (!node) return pass->done({});
+  setTaint(*node, pass->taint, std::move(pass->done));
+}
+
+void TimePolicyController::tellPods(const std::string& node, const CompiledPolicy& policy,
+                                    const WindowVerdict& verdict) {
+  if (!verdict.closesAt) return;
+  const WallTime now = desk_.clock.wall();
+  for (const auto& pod : holdersOn(node)) {
+    if (pod.sold->drainAt == *verdict.closesAt) continue;
+    const WallTime due = noticeTime(*verdict.closesAt, verdict.grace, *pod.sold);
+    if (due <= now)
+      tell(pod, policy, *verdict.closesAt);
+    else
+      lookLater_(node, due - now);
+  }
+}
+
+// The annotation is what the pod can read of itself; it also says that it has been told.
+void TimePolicyController::tell(const Holder& pod, const CompiledPolicy& policy,
+                                WallTime closesAt) {
+  if (desk_.events)
+    desk_.events->normal(refTo(pod), "ColocationWindowCloses",
+                         fmt::format("policy {} allows less from {}; this pod may be evicted then",
+                                     policy.name, formatTime(closesAt)));
+  desk_.send(drainAtPatch(pod, closesAt), [](Result<client::Reply> reply) {
+    if (!reply && reply.error().code() != Code::kNotFound)
+      log.warn("telling a pod when its time ends: {}", reply.error().text());
+  });
 }
 
 // Taints are one list: the version makes the server refuse ours if somebody changed it meanwhile.

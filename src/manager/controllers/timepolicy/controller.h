@@ -1,7 +1,7 @@
 #pragma once
 // Applies ColocationTimePolicies: tells the node-resource controller how much the hour allows,
-// keeps new batch pods away while a node drains, and evicts what is too much when a stricter time
-// begins (spec 08 CA-1). Owner thread.
+// keeps new batch pods away while a node drains, tells the pods there when their time may end, and
+// evicts what is too much when a stricter time begins (spec 08 CA-1). Owner thread.
 
 #include <functional>
 #include <map>
@@ -12,6 +12,7 @@
 
 #include "client/informer.h"
 #include "manager/controllers/noderesource/plan.h"
+#include "manager/controllers/timepolicy/leaving.h"
 #include "manager/controllers/timepolicy/policy.h"
 #include "manager/desk.h"
 
@@ -27,7 +28,10 @@ class TimePolicyController {
   TimePolicyController(Desk& desk, const CacheSetup& setup);
 
   // `lookAt` is told which nodes to look at again; it feeds both this and the resource controller.
-  void start(std::function<void(std::string_view)> lookAt);
+  // `lookLater` feeds this one alone.
+  void start(std::function<void(std::string_view)> lookAt,
+             std::function<void(std::string_view, Duration)> lookLater);
+  bool hasPolicies() const { return !compiled_.empty(); }
 
   // What the hour allows on a node; nullopt when no policy selects it or nothing is known of it.
   std::optional<CpuMemory> report(const api::Node& node, const MetricFacts* metric,
@@ -39,20 +43,24 @@ class TimePolicyController {
     std::array<CpuMemory, 3> online;  // the last reports; the largest counts
     WallTime lastReport = kZeroTime;
     size_t next = 0;
-    std::optional<double> factor;  // of the last pass, to notice when it becomes stricter
+    std::optional<double> factor;     // of the last pass, to notice when it becomes stricter
+    std::optional<WallTime> cleared;  // the closing after which the node was cleared
   };
-  struct Victim {
-    std::string ns, name;
-    CpuMemory holds;
-  };
+  struct Pass;
 
   void onPolicy(const client::Change<TimePolicy>& change);
   const CompiledPolicy* policyOf(const api::Labels& node) const;
   void lookAtAll();
   void arm();
   CpuMemory largestOnline(NodeState& state, const MetricFacts& metric);
-  std::vector<Victim> victims(const std::string& node, const CpuMemory& allowed) const;
-  void evict(const std::string& node, const CpuMemory& allowed, const std::string& why);
+  std::vector<Holder> holdersOn(const std::string& node) const;
+  bool mustClear(const WindowVerdict& verdict, NodeState& state) const;
+  void clear(std::shared_ptr<Pass> pass);
+  void evict(const Holder& pod, std::shared_ptr<Pass> pass);
+  void settle(std::shared_ptr<Pass> pass);
+  void tellPods(const std::string& node, const CompiledPolicy& policy,
+                const WindowVerdict& verdict);
+  void tell(const Holder& pod, const CompiledPolicy& policy, WallTime closesAt);
   void setTaint(const api::Node& node, bool wanted, ControlLoop::Done done);
 
   Desk& desk_;
@@ -60,6 +68,7 @@ class TimePolicyController {
   std::map<std::string, CompiledPolicy, std::less<>> compiled_;  // by name: the first that matches
   std::map<std::string, NodeState, std::less<>> states_;
   std::function<void(std::string_view)> lookAt_;
+  std::function<void(std::string_view, Duration)> lookLater_;
   Timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Counter evictions_;

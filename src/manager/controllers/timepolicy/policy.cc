@@ -145,13 +145,22 @@ Mode modeAt(const CompiledPolicy& policy, WallTime now) {
   return out;
 }
 
-std::vector<WallTime> boundariesAfter(const CompiledPolicy& policy, WallTime now) {
+// The moments in (after, until] at which a window opens or closes.
+std::vector<WallTime> boundariesIn(const CompiledPolicy& policy, WallTime after, WallTime until) {
   std::vector<WallTime> out;
   for (const auto& window : policy.windows)
-    for (const auto& span : spansAround(window, now))
+    for (const auto& span : spansAround(window, after))
       for (WallTime at : {span.from, span.to})
-        if (at > now) out.push_back(at);
+        if (at > after && at <= until) out.push_back(at);
   std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::optional<WallTime> closedShortlyBefore(const CompiledPolicy& policy, WallTime now) {
+  std::optional<WallTime> out;
+  const auto still = std::chrono::duration_cast<WallTime::duration>(kStillClosing);
+  for (WallTime at : boundariesIn(policy, now - still, now))
+    if (modeAt(policy, at).factor < modeAt(policy, at - WallTime::duration(1)).factor) out = at;
   return out;
 }
 
@@ -181,9 +190,12 @@ Result<CompiledPolicy> compilePolicy(const TimePolicy& policy) {
 
 WindowVerdict judgeTime(const CompiledPolicy& policy, WallTime now) {
   const Mode mode = modeAt(policy, now);
-  WindowVerdict out{mode.window ? mode.window->name : "", mode.factor, false,
-                    now + std::chrono::hours(24)};
-  for (WallTime at : boundariesAfter(policy, now)) {
+  WindowVerdict out;
+  out.window = mode.window ? mode.window->name : "";
+  out.factor = mode.factor;
+  out.changesAt = now + std::chrono::hours(24);
+  out.closedAt = closedShortlyBefore(policy, now);
+  for (WallTime at : boundariesIn(policy, now, WallTime::max())) {
     const Mode next = modeAt(policy, at);
     if (next.factor == mode.factor) continue;
     // The grace of the window that ends; of the one that begins when none is open now.
@@ -193,6 +205,8 @@ WindowVerdict judgeTime(const CompiledPolicy& policy, WallTime now) {
     const bool stricter = next.factor < mode.factor;
     out.draining = stricter && now >= at - grace && grace.count() > 0;
     out.changesAt = stricter && !out.draining && grace.count() > 0 ? at - grace : at;
+    if (stricter) out.closesAt = at;
+    out.grace = grace;
     break;
   }
   return out;

@@ -83,9 +83,14 @@ Result<CompiledPolicy> compilePolicy(const TimePolicy& policy);
 struct WindowVerdict {
   std::string window;  // the strictest one that is open; "" is the default
   double factor = 1;
-  bool draining = false;  // a stricter time begins within the grace
-  WallTime changesAt{};   // nothing changes before
+  bool draining = false;             // a stricter time begins within the grace
+  WallTime changesAt{};              // nothing changes before
+  std::optional<WallTime> closesAt;  // when the next change is to a stricter time
+  Duration grace{};                  // before closesAt
+  std::optional<WallTime> closedAt;  // a stricter time began then, at most kStillClosing ago
 };
+// Who leads since a moment after a stricter time began still clears the nodes.
+inline constexpr Duration kStillClosing = std::chrono::minutes(10);
 // Of overlapping windows the strictest holds.
 WindowVerdict judgeTime(const CompiledPolicy& policy, WallTime now);
 

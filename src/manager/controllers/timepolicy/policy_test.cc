@@ -59,6 +59,21 @@ TEST(TimePolicy, DrainsBeforeAStricterTime) {
   EXPECT_EQ(judgeTime(policy, at("2026-03-01T20:00:00Z")).changesAt, at("2026-03-02T01:00:00Z"));
 }
 
+TEST(TimePolicy, SaysWhenItClosesAndHasClosed) {
+  const auto policy = compiled(
+      R"({"nodeSelector":{},"windows":[{"name":"night","start":"01:00","end":"08:00","mode":"Full","gracePeriod":"30m"}],"default":{"mode":"Off"}})");
+  const auto verdict = [&](const char* time) { return judgeTime(policy, at(time)); };
+  const WallTime end = at("2026-03-01T08:00:00Z");
+  EXPECT_EQ(verdict("2026-03-01T02:00:00Z").closesAt, end);
+  EXPECT_EQ(verdict("2026-03-01T02:00:00Z").grace, std::chrono::minutes(30));
+  EXPECT_EQ(verdict("2026-03-01T07:59:59Z").closedAt, std::nullopt);
+  EXPECT_EQ(verdict("2026-03-01T08:00:00Z").closedAt, end);
+  EXPECT_EQ(verdict("2026-03-01T08:09:59Z").closedAt, end);
+  EXPECT_EQ(verdict("2026-03-01T08:10:00Z").closedAt, std::nullopt);
+  EXPECT_EQ(verdict("2026-03-01T08:00:00Z").closesAt, std::nullopt) << "what follows is looser";
+  EXPECT_EQ(verdict("2026-03-01T01:05:00Z").closedAt, std::nullopt) << "it opened";
+}
+
 TEST(TimePolicy, WindowsCrossMidnightAndTheStrictestWins) {
   const auto policy = compiled(
       R"({"nodeSelector":{},"windows":[

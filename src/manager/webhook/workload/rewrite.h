@@ -16,6 +16,7 @@
 
 #include "api/classes.h"
 #include "base/result.h"
+#include "manager/pod_annotations.h"
 #include "manager/webhook/admission.h"
 #include "manager/webhook/surroundings.h"
 
@@ -24,7 +25,6 @@ namespace mangrove::manager {
 inline constexpr std::string_view kColocate = "colocation.mangrove.io/colocate";
 inline constexpr std::string_view kCriticalClass =
     "colocation.mangrove.io/critical-component-class";
-inline constexpr std::string_view kExpectedDuration = "colocation.mangrove.io/expected-duration";
 
 // CREATE of sparkapplications, flinkdeployments and pytorchjobs.
 Review mutateWorkload(const AdmissionRequest& request, const Surroundings& around);
