@@ -28,29 +28,39 @@ struct Options {
   std::vector<std::string> names;
 };
 
-// An object that may be missing.
+// An object that may be missing; its age is noted among the sources.
 template <class T>
-Result<std::optional<T>> fetch(client::ApiClient& client, const client::Ref& ref) {
+Result<std::optional<T>> fetch(client::ApiClient& client, const client::Ref& ref,
+                               manager::ExplainInputs& in) {
   auto text = client.get(ref);
-  if (!text && text.error().code() == Code::kNotFound) return std::nullopt;
-  if (!text) return pass(text.error());
+  if (!text && text.error().code() != Code::kNotFound) return pass(text.error());
+  in.sources.push_back(manager::sourceOf(fmt::format("{} {}", ref.kind.kind, ref.key()),
+                                         text ? std::string_view(*text) : std::string_view()));
+  if (!text) return std::nullopt;
   auto out = api::decodeText<T>(*text);
   if (!out) return out.error().in("{} {}", ref.kind.kind, ref.name);
   return std::move(*out);
 }
 
-Result<std::vector<api::Pod>> podsOn(client::ApiClient& client, const std::string& node) {
+Result<std::vector<api::Pod>> podsOn(client::ApiClient& client, const std::string& node,
+                                     manager::ExplainInputs& in) {
   std::vector<api::Pod> out;
+  manager::ExplainSource last;
   client::Query query{.fieldSelector = "spec.nodeName=" + node, .limit = 500};
   do {
     auto page = client.list(kind::kPod, "", query);
     if (!page) return pass(page.error());
     for (auto item : page->items) {
       auto pod = api::decodeText<api::Pod>(item);
-      if (pod && pod->nodeName.view() == node) out.push_back(std::move(*pod));
+      if (!pod || pod->nodeName.view() != node) continue;
+      out.push_back(std::move(*pod));
+      auto source = manager::sourceOf("", item);
+      if (source.changed >= last.changed) last = std::move(source);
     }
     query.continueToken = page->continueToken;
   } while (!query.continueToken.empty());
+  last.what = fmt::format("{} pods, the last", out.size());
+  in.sources.push_back(std::move(last));
   return out;
 }
 
@@ -68,6 +78,7 @@ void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
     const auto object = api::decodeText<manager::TimePolicy>(item);
     const auto policy = object ? manager::compilePolicy(*object) : pass(object.error());
     if (!policy || !policy->nodes.matches(in.node.meta.labels) || !metric.hasNodeUsage) continue;
+    in.sources.push_back(manager::sourceOf("ColocationTimePolicy " + policy->name, item));
     const auto verdict = manager::judgeTime(*policy, in.now);
     in.windowReport =
         manager::timeReport(*policy, verdict, manager::cpuMemoryOf(in.node.status.capacity),
@@ -83,23 +94,23 @@ void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
 Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& options,
                                       const std::string& name) {
   manager::ExplainInputs in;
-  auto node = fetch<api::Node>(client, {kind::kNode, "", name});
+  auto node = fetch<api::Node>(client, {kind::kNode, "", name}, in);
   if (!node) return pass(node.error());
   if (!*node) return fail(Code::kNotFound, "there is no node '{}'", name);
   in.node = std::move(**node);
-  auto metric = fetch<api::NodeMetric>(client, {kind::kNodeMetric, "", name});
+  auto metric = fetch<api::NodeMetric>(client, {kind::kNodeMetric, "", name}, in);
   if (!metric) return pass(metric.error());
   in.metric = std::move(*metric);
   if (auto topology =
-          fetch<api::NodeResourceTopology>(client, {kind::kNodeResourceTopology, "", name}))
+          fetch<api::NodeResourceTopology>(client, {kind::kNodeResourceTopology, "", name}, in))
     in.topology = std::move(*topology);
-  if (auto device = fetch<api::Device>(client, {kind::kDevice, "", name}))
+  if (auto device = fetch<api::Device>(client, {kind::kDevice, "", name}, in))
     in.device = std::move(*device);
   auto config = fetch<api::ConfigMap>(
-      client, {kind::kConfigMap, options.configNamespace, options.configName});
+      client, {kind::kConfigMap, options.configNamespace, options.configName}, in);
   if (!config) return pass(config.error());
   in.configMap = std::move(*config);
-  auto pods = podsOn(client, name);
+  auto pods = podsOn(client, name, in);
   if (!pods) return pass(pods.error());
   in.pods = std::move(*pods);
   in.now = realClock().wall();

@@ -200,6 +200,13 @@ ExplainedPart shownPart(const ExplainInputs& in, const Facts& facts) {
   return out;
 }
 
+ExplainedPart sourcePart(const ExplainInputs& in) {
+  ExplainedPart out{"inputs", {}};
+  for (const auto& source : in.sources)
+    out.lines.push_back({source.what, "", "", source.text(in.now)});
+  return out;
+}
+
 void addNotes(Explanation& out, const ExplainInputs& in, const Facts& facts) {
   out.notes.push_back(fmt::format(
       "configuration: {}, strategy from {}",
@@ -232,20 +239,24 @@ Explanation explainNode(const ExplainInputs& in) {
     out.parts.push_back(midPart(facts, in));
   }
   out.parts.push_back(shownPart(in, facts));
+  if (!in.sources.empty()) out.parts.push_back(sourcePart(in));
   return out;
 }
 
 static std::string toText(const ExplainedPart& part) {
   size_t width = 12;
   bool amounts = false;  // both columns are filled, so they get headings
+  bool values = false;
   for (const auto& l : part.lines) {
     width = std::max(width, l.what.size());
     amounts = amounts || !l.memory.empty();
+    values = values || !l.cpu.empty();
   }
   std::string out = "\n" + part.title + "\n";
   if (amounts) out += fmt::format("  {:<{}} {:>12} {:>12}\n", "", width, "cores", "GiB");
   for (const auto& l : part.lines) {
-    out += fmt::format("  {:<{}} {:>12}", l.what, width, l.cpu);
+    out += fmt::format("  {:<{}}", l.what, width);
+    if (values) out += fmt::format(" {:>12}", l.cpu);
     if (amounts) out += fmt::format(" {:>12}", l.memory);
     out += l.source.empty() ? "\n" : "  " + l.source + "\n";
   }

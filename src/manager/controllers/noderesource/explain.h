@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/core_objects.h"
+#include "manager/controllers/noderesource/explain_age.h"
 #include "manager/controllers/noderesource/plan.h"
 
 namespace mangrove::manager {
@@ -26,6 +27,7 @@ struct ExplainInputs {
   // What a time policy allows on the node now, and in whose words; absent without one.
   std::optional<CpuMemory> windowReport;
   std::string windowNote;
+  std::vector<ExplainSource> sources;  // every object above, and how old it is
   PlanOptions options;
   WallTime now{};
 };

@@ -41,6 +41,21 @@ TEST(Explain, NamesEveryTermAndItsAge) {
   EXPECT_THAT(text, HasSubstr("calculated now: 25k"));
 }
 
+TEST(Explain, EveryInputHasAnAge) {
+  auto in = inputs();
+  in.sources.push_back(sourceOf(
+      "ConfigMap a/b",
+      R"({"metadata":{"resourceVersion":"812","creationTimestamp":"2026-01-01T00:00:00Z","managedFields":[{"time":"2026-03-01T09:57:10Z"},{"time":"2026-02-01T00:00:00Z"}]}})"));
+  in.sources.push_back(sourceOf(
+      "Node n1",
+      R"({"metadata":{"resourceVersion":"5","creationTimestamp":"2026-01-01T00:00:00Z"},"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":"2026-03-01T12:00:00Z"}]}})"));
+  in.sources.push_back(sourceOf("Device n1", ""));
+  const auto text = toText(explainNode(in));
+  EXPECT_THAT(text, HasSubstr("ConfigMap a/b  version 812, changed 2h3m0s ago"));
+  EXPECT_THAT(text, HasSubstr("Node n1        version 5, changed 10s ago"));
+  EXPECT_THAT(text, HasSubstr("Device n1      there is none"));
+}
+
 TEST(Explain, SaysWhyNothingIsSold) {
   auto in = inputs();
   in.now += std::chrono::minutes(20);
