@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/koordinator/node_metric.h"
-#include "manager/desk.h"
+#include "manager/controllers/node_companion.h"
 
 namespace mangrove::manager {
 
@@ -20,11 +20,8 @@ class NodeMetricController {
   void reconcile(const std::string& name, ControlLoop::Done done);
 
  private:
-  void write(client::Request request, ControlLoop::Done done);
-
   Desk& desk_;
-  ReconcileCount count_;
-  ReconcileCount parsed_;
+  NodeCompanion companion_;
 };
 
 }  // namespace mangrove::manager

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "manager/desk.h"
+#include "manager/controllers/node_companion.h"
 
 namespace mangrove::manager {
 
@@ -14,11 +14,8 @@ class NodeSloController {
   void reconcile(const std::string& name, ControlLoop::Done done);
 
  private:
-  void write(client::Request request, ControlLoop::Done done);
-
   Desk& desk_;
-  ReconcileCount count_;
-  ReconcileCount parsed_;
+  NodeCompanion companion_;
 };
 
 }  // namespace mangrove::manager
