@@ -13,9 +13,6 @@ namespace {
 
 using api::Qos;
 
-constexpr std::string_view kKatalystLevel = "katalyst.kubewharf.io/qos_level";
-constexpr std::string_view kKatalystMemory = "katalyst.kubewharf.io/memory_enhancement";
-constexpr std::string_view kKatalystCpu = "katalyst.kubewharf.io/cpu_enhancement";
 constexpr std::string_view kVolcanoLevel = "volcano.sh/qos-level";
 constexpr std::string_view kPreemptable = "volcano.sh/preemptable";
 
@@ -42,14 +39,14 @@ bool enhanced(std::string_view text, std::string_view member) {
 }
 
 bool isExclusive(const Keys& keys) {
-  const std::string_view memory = keys.get(kKatalystMemory);
-  const std::string_view cpu = keys.get(kKatalystCpu);
+  const std::string_view memory = keys.get(katalyst::kMemory);
+  const std::string_view cpu = keys.get(katalyst::kCpu);
   return enhanced(memory, "numa_exclusive") || enhanced(cpu, "numa_exclusive") ||
          enhanced(cpu, "exclusive_cpus");
 }
 
 Qos ofKatalyst(const Keys& keys) {
-  const std::string_view level = keys.get(kKatalystLevel);
+  const std::string_view level = keys.get(katalyst::kLevel);
   if (level == "system_cores") return Qos::kSystem;
   if (level == "dedicated_cores") return isExclusive(keys) ? Qos::kLse : Qos::kLsr;
   if (level == "shared_cores") return Qos::kLs;
@@ -92,7 +89,7 @@ struct Said {
 std::vector<Said> whatIsSaid(const Keys& keys) {
   std::vector<Said> said;
   if (Qos qos = ofKatalyst(keys); qos != Qos::kNone)
-    said.push_back({kKatalystLevel, keys.get(kKatalystLevel), qos});
+    said.push_back({katalyst::kLevel, keys.get(katalyst::kLevel), qos});
   if (Qos qos = ofVolcano(keys); qos != Qos::kNone)
     said.push_back({kVolcanoLevel, keys.get(kVolcanoLevel), qos});
   const std::string_view preemptable = keys.get(kPreemptable);

@@ -9,11 +9,20 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/classes.h"
 #include "api/labels.h"
 
 namespace mangrove::manager {
+
+// Annotations of Katalyst; enhancements are JSON objects of texts.
+namespace katalyst {
+inline constexpr std::string_view kLevel = "katalyst.kubewharf.io/qos_level";
+inline constexpr std::string_view kCpu = "katalyst.kubewharf.io/cpu_enhancement";
+inline constexpr std::string_view kMemory = "katalyst.kubewharf.io/memory_enhancement";
+inline constexpr std::string_view kNetwork = "katalyst.kubewharf.io/network_enhancement";
+}  // namespace katalyst
 
 struct DialectVerdict {
   api::Qos qos = api::Qos::kNone;  // kNone: no dialect, or none we understand

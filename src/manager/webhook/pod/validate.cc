@@ -81,6 +81,7 @@ Review validatePod(const AdmissionRequest& request, const Surroundings& around) 
   const std::function<Faults()> stages[] = {
       [&] { return annotationFaults(*pod); },
       [&] { return colocationFaults(*pod, old, around.gates); },
+      [&] { return update ? Faults() : katalystFaults(*pod); },
       [&] { return quotaFaults(*pod, old, ns, around); },
       [&] { return around.gates.validateDeviceResource ? deviceFaults(*pod) : Faults(); },
       [&] {

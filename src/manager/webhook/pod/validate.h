@@ -29,6 +29,7 @@ Faults annotationFaults(const api::Pod& pod);
 Faults colocationFaults(const api::Pod& pod, const api::Pod* old, const WebhookGates& gates);
 Faults quotaFaults(const api::Pod& pod, const api::Pod* old, std::string_view ns,
                    const Surroundings& around);
+Faults katalystFaults(const api::Pod& pod);
 Faults deviceFaults(const api::Pod& pod);
 Faults requiredLabelFaults(const api::Pod& pod, std::string_view ns, const Surroundings& around);
 

@@ -1,6 +1,7 @@
 // Pod validating admission: the cases of spec 02 §5 (55–59), and what came on top of the reference.
 #include "manager/webhook/pod/validate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "manager/webhook/test_support.h"
@@ -142,6 +143,51 @@ TEST(Binding, OnlyTheTrustedBindWhereItIsChecked) {
   EXPECT_TRUE(allowed("mallory", "default", true));
   pod.meta.labels.set("koordinator.sh/binding-admission-bypass", "");
   EXPECT_TRUE(allowed("mallory", "default"));
+}
+
+// Spec 08 KA-1.
+TEST(Katalyst, ValuesOutsideOfTheirRangeRefuseThePod) {
+  const auto faults = [](std::string_view level, std::string_view key, std::string_view text) {
+    api::Pod pod;
+    if (!level.empty()) pod.meta.annotations.set("katalyst.kubewharf.io/qos_level", level);
+    pod.meta.annotations.set("katalyst.kubewharf.io/" + std::string(key), text);
+    std::string out;
+    for (const auto& fault : katalystFaults(pod)) out += fault.message + "\n";
+    return out;
+  };
+  struct Case {
+    const char *level, *key, *text, *refusal;  // "" : admitted
+  };
+  const Case cases[] = {
+      {"reclaimed_cores", "memory_enhancement", R"({"oom_priority":"-100"})", ""},
+      {"reclaimed_cores", "memory_enhancement", R"({"oom_priority":"0"})", "want -100 to -1"},
+      {"", "memory_enhancement", R"({"oom_priority":"0"})", ""},
+      {"", "memory_enhancement", R"({"oom_priority":"100"})", "want 0 to 99 for shared_cores"},
+      {"dedicated_cores", "memory_enhancement", R"({"oom_priority":"199"})", ""},
+      {"system_cores", "memory_enhancement", R"({"oom_priority":"299"})", ""},
+      {"system_cores", "memory_enhancement", R"({"oom_priority":"300"})", ""},
+      {"reclaimed_cores", "memory_enhancement", R"({"oom_priority":"-300"})", ""},
+      {"", "memory_enhancement", R"({"oom_priority":"high"})", "oom_priority 'high'"},
+      {"", "memory_enhancement", R"({"rss_overuse_threshold":"0"})", "want a number above 0"},
+      {"", "memory_enhancement", R"({"numa_binding":true})", "want a text"},
+      {"", "memory_enhancement", R"({"made_up":"x"})", ""},
+      {"", "memory_enhancement", "{", "want a JSON object"},
+      {"", "cpu_enhancement", R"({"cpuset_pool":"batch"})", ""},
+      {"reclaimed_cores", "cpu_enhancement", R"({"cpuset_pool":"x"})", "is for shared_cores alone"},
+      {"", "cpu_enhancement", R"({"suppression_tolerance_rate":"1.5"})", "reclaimed_cores alone"},
+      {"", "cpu_enhancement", R"({"cpu_burst_policy":"fast"})", "one of default, closed"},
+      {"", "cpu_enhancement", R"({"cpu_burst_percent":"101"})", "from 0 to 100"},
+      {"", "cpu_enhancement", R"({"katalyst.kubewharf.io/numa_ids":"0,x"})", "separated by commas"},
+      {"", "network_enhancement", R"({"namespace_type":"host"})", "one of host_ns"},
+      {"gold_cores", "network_enhancement", "{}", "'gold_cores': want reclaimed_cores"},
+  };
+  for (const auto& one : cases) {
+    const auto said = faults(one.level, one.key, one.text);
+    if (*one.refusal == 0)
+      EXPECT_EQ(said, "") << one.text;
+    else
+      EXPECT_THAT(said, ::testing::HasSubstr(one.refusal)) << one.text;
+  }
 }
 
 }  // namespace
