@@ -1,6 +1,8 @@
 // Over random nodes, reports and strategies: what is sold is never negative, never more than the
 // policy's formula allows, moves in the right direction with each input, and is the same by
 // whatever name it is asked for.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "api/names.h"
@@ -114,6 +116,118 @@ TEST(SoldProperty, NeverNegativeNeverMoreThanTheFormulaAllows) {
     ASSERT_GE(mid.memoryBytes, 0);
     ASSERT_LE(mid.milliCpu, mid.terms.cap.cpu.milliValue());
     ASSERT_LE(mid.memoryBytes, mid.terms.cap.memory.value());
+  }
+}
+
+// The formula once more, in plain numbers and from the inputs alone.
+struct Plain {
+  double cpu = 0, memory = 0;  // thousandths of a core, bytes
+  Plain operator+(const Plain& o) const { return {cpu + o.cpu, memory + o.memory}; }
+  Plain operator-(const Plain& o) const { return {cpu - o.cpu, memory - o.memory}; }
+  static Plain of(const CpuMemory& a) {
+    return {static_cast<double>(a.cpu.milliValue()), static_cast<double>(a.memory.value())};
+  }
+  static Plain larger(const Plain& a, const Plain& b) {
+    return {std::max(a.cpu, b.cpu), std::max(a.memory, b.memory)};
+  }
+};
+
+struct Services {
+  Plain used, asked, larger;
+};
+
+Services servicesOf(const World& w) {
+  Services out;
+  std::set<uint64_t> met;
+  for (const auto& pod : w.pods) {
+    if (!pod.counts) continue;
+    met.insert(pod.key);
+    if (!pod.isHigh()) continue;
+    const Plain asked = Plain::of(pod.request);
+    const PodUsage* metric = w.metric.find(pod.key);
+    Plain used = metric ? Plain::of(metric->usage) : asked;
+    out.larger = out.larger + Plain::larger(asked, used);
+    if (metric && pod.qos == api::Qos::kLse) used.cpu = asked.cpu;
+    out.used = out.used + used;
+    out.asked = out.asked + asked;
+  }
+  for (const auto& metric : w.metric.pods) {
+    const bool low =
+        metric.band == api::PriorityBand::kBatch || metric.band == api::PriorityBand::kFree;
+    if (met.contains(metric.key) || low) continue;
+    out.used = out.used + Plain::of(metric.usage);
+    out.larger = out.larger + Plain::of(metric.usage);
+  }
+  return out;
+}
+
+Plain allowedBy(const World& w) {
+  const auto& s = w.strategy;
+  const Plain capacity = Plain::of(cpuMemoryOf(w.node.status.capacity));
+  const Plain reserved =
+      Plain::larger({}, capacity - Plain::of(cpuMemoryOf(w.node.status.allocatable)));
+  Plain system = Plain::of(w.metric.systemUsage);
+  for (const auto& host : w.metric.hosts)
+    if (host.band == api::PriorityBand::kProd || host.band == api::PriorityBand::kMid)
+      system = system + Plain::of(host.usage);
+  const Plain kept = Plain::larger(system, reserved);
+  const Plain safe = {
+      capacity.cpu * static_cast<double>(s.cpuReclaimThresholdPercent->v) / 100,
+      capacity.memory * static_cast<double>(s.memoryReclaimThresholdPercent->v) / 100};
+  const Services services = servicesOf(w);
+  const bool cpuByMax = s.cpuCalculatePolicy == "maxUsageRequest";
+  Plain out;
+  out.cpu = safe.cpu - kept.cpu - (cpuByMax ? services.larger : services.used).cpu;
+  if (s.memoryCalculatePolicy == "request")
+    out.memory = safe.memory - reserved.memory - services.asked.memory;
+  else if (s.memoryCalculatePolicy == "maxUsageRequest")
+    out.memory = safe.memory - kept.memory - services.larger.memory;
+  else
+    out.memory = safe.memory - kept.memory - services.used.memory;
+  const auto cap = [](double amount, const std::optional<Percent>& percent, double capacityThere) {
+    return percent ? std::min(amount, capacityThere * static_cast<double>(percent->v) / 100)
+                   : amount;
+  };
+  out.cpu = cap(out.cpu, s.batchCpuThresholdPercent, capacity.cpu);
+  out.memory = cap(out.memory, s.batchMemoryThresholdPercent, capacity.memory);
+  return Plain::larger({}, out);
+}
+
+TEST(SoldProperty, IsWhatTheFormulaSaysToTheLastUnit) {
+  Rng rng(5);
+  for (int round = 0; round < kRounds; round++) {
+    const World w = randomWorld(rng);
+    const auto got = w.batch();
+    const Plain want = allowedBy(w);
+    ASSERT_NEAR(static_cast<double>(got.milliCpu), want.cpu, 2) << "round " << round;
+    ASSERT_NEAR(static_cast<double>(got.memoryBytes), want.memory, 2) << "round " << round;
+  }
+}
+
+// The same for mid: less predicted, less unused, more asked for or kept back never sells more.
+TEST(SoldProperty, MidMovesInTheRightDirectionWithEachInput) {
+  using Tighten = void (*)(World&);
+  static const CpuMemory more{Quantity::ofMilli(1500), Quantity::of(Bytes{1 << 29})};
+  const Tighten tighten[] = {
+      [](World& w) { w.metric.prodReclaimable = notNegative(w.metric.prodReclaimable - more); },
+      [](World& w) { w.metric.nodeUsage += more; },
+      [](World& w) { w.metric.systemUsage += more; },
+      [](World& w) { w.strategy.midUnallocatedPercent->v /= 2; },
+      [](World& w) { w.strategy.midCpuThresholdPercent->v /= 2; },
+      [](World& w) { w.strategy.midMemoryThresholdPercent->v /= 2; },
+      [](World& w) {
+        for (auto& pod : w.pods) pod.request += more;
+      },
+  };
+  Rng rng(19);
+  for (int round = 0; round < kRounds; round++) {
+    const World before = randomWorld(rng);
+    const size_t which = rng.below(std::size(tighten));
+    World after = before;
+    tighten[which](after);
+    const auto a = before.mid(), b = after.mid();
+    ASSERT_LE(b.milliCpu, a.milliCpu) << "input " << which << " in round " << round;
+    ASSERT_LE(b.memoryBytes, a.memoryBytes) << "input " << which << " in round " << round;
   }
 }
 

@@ -1,7 +1,28 @@
-// The cases of spec 02 §5 that concern what a node sells.
+// The cases of spec 02 §5 that concern what a node sells. Where each of the seventy is:
+//
+//   1–3   SpecCases.Batch1To3Reservations         45–54 PodMutating.*, named there
+//   4–9   SpecCases.Batch4To9Policies             55–59 PodValidating.*, named there
+//   10–11 SpecCases.Batch10And11HostApplications  60–62 QuotaValidating.*, named there
+//   12–14 SpecCases.Batch12To14Classes…           63    QuotaMutating.CompletesWeight…
+//   15–16 SpecCases.Batch15And16Zones             64    QuotaAdmission.BooksWhatFits
+//   17    SpecCases.Batch17NeverNegative          65    QuotaAdmission.TriesMoreOften…
+//   18–19 SpecCases.Batch18And19Degrade           66    QuotaProfile.SumsItsNodes
+//   20–22 SpecCases.Batch20To22ThirdParties       67    QuotaProfile.TreeIdComesFrom…
+//   23    SpecCases.Batch23Normalization…         68    ConfigAdmission.EntriesMust…
+//   24–26 SpecCases.Sync24To26                    69    ConfigAdmission.Thresholds…
+//   27–31 SpecCases.Mid27To31                     70    ConfigAdmission.BandwidthAddsUp
+//   32    SpecCases.Case32TheClusterSwitchWins
+//   33    NodeStrategy.LabelsOverAnnotation…
+//   34    NodeStrategy.AnEntryOutOfRange…
+//   35    ManagerTest.AnUnreadableConfiguration…, Config.InvalidAtStartIsUnavailable
+//   36    Config.KeepsTheLastGoodValueOfEachKeyAlone
+//   37–38 SpecCases.Case37Normalization, Case38Amplification
+//   39–41 NodeStatus.*, named there
+//   42–44 SpecCases.Cases42To44Devices
 #include <gtest/gtest.h>
 
 #include "api/names.h"
+#include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/node_sync.h"
 #include "manager/controllers/noderesource/plan.h"
 #include "manager/controllers/noderesource/ratios.h"
@@ -294,6 +315,40 @@ TEST(SpecCases, Batch18And19Degrade) {
   EXPECT_FALSE(after.allocatable.has(api::resource::kMidCpu));
   s.hasMetric = false;
   EXPECT_TRUE(s.plan().batch.reset);
+}
+
+TEST(SpecCases, Batch20To22ThirdParties) {
+  constexpr int64_t kGi = int64_t{1} << 30;
+  const auto prepared = [&](const char* cpu, const char* memory, bool reset) {
+    api::Node node;
+    node.meta.annotations.set(
+        api::annotation::kThirdPartyAllocations,
+        std::string(R"({"allocations":[{"name":"yarn","priority":"koord-batch","resources":{)") +
+            R"("kubernetes.io/batch-cpu":")" + cpu + R"(","kubernetes.io/batch-memory":")" +
+            memory + R"("}}]})");
+    NodeWish wish;
+    EXPECT_TRUE(prepareBatch(
+        node, {.reset = reset, .milliCpu = 50000, .memoryBytes = 120 * kGi, .ratio = std::nullopt},
+        wish));
+    return granted(node, wish);
+  };
+  const auto origin = [](const NodeOwned& node) {
+    return *node.annotations.get(api::annotation::kOriginExtendedAllocatable);
+  };
+  const auto some = prepared("10000", "10Gi", false);
+  EXPECT_EQ(some.allocatable.amount(api::resource::kBatchCpu), Quantity::of(40000));
+  EXPECT_EQ(some.capacity.amount(api::resource::kBatchMemory), Quantity::of(110 * kGi));
+  EXPECT_EQ(
+      origin(some),
+      R"({"resources":{"kubernetes.io/batch-cpu":"50k","kubernetes.io/batch-memory":"120Gi"}})");
+  const auto all = prepared("60000", "120Gi", false);
+  EXPECT_EQ(all.allocatable.amount(api::resource::kBatchCpu), Quantity());
+  EXPECT_EQ(all.allocatable.amount(api::resource::kBatchMemory), Quantity());
+  EXPECT_EQ(origin(all), origin(some));
+  const auto gone = prepared("10000", "10Gi", true);
+  EXPECT_FALSE(gone.allocatable.has(api::resource::kBatchCpu));
+  EXPECT_EQ(origin(gone),
+            R"({"resources":{"kubernetes.io/batch-cpu":"0","kubernetes.io/batch-memory":"0"}})");
 }
 
 TEST(SpecCases, Batch23NormalizationScalesCpuOnly) {
