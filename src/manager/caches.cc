@@ -31,12 +31,31 @@ client::InformerSetup onlyConfig(const CacheSetup& setup) {
   return out;
 }
 
+// Foreign annotations, often the largest part of a node, say nothing to us but that there are some:
+// the reference writes some of its own only next to others.
+void trimAnnotations(api::Annotations& annotations) {
+  api::Annotations kept;
+  for (const auto& [key, value] : annotations) {
+    const std::string_view name = key.view();
+    const bool ours = name.find("koordinator.sh/") != std::string_view::npos ||
+                      name.find("mangrove.io/") != std::string_view::npos;
+    if (ours) kept.set(name, value.view());
+  }
+  if (kept.empty() && !annotations.empty()) kept.set(annotations.begin()->key.view(), "");
+  annotations = std::move(kept);
+}
+
 // Only what our controllers read: heartbeats then change nothing, and five thousand nodes are
 // small.
 void trimNode(api::Node& node) {
+  trimAnnotations(node.meta.annotations);
+  node.meta.owners = {};
+  node.meta.finalizers = {};
   api::NodeStatus slim;
-  slim.capacity = std::move(node.status.capacity);
-  slim.allocatable = std::move(node.status.allocatable);
+  // Copies, because they are as large as their content, which what grew while it was read is not.
+  slim.capacity = node.status.capacity;
+  slim.allocatable = node.status.allocatable;
+  node.meta.labels = api::Labels(node.meta.labels);
   if (const auto* ready = api::findCondition(node.status.conditions, "Ready")) {
     api::Condition kept;
     kept.type = ready->type;

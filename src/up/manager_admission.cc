@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "manager/webhook/in_process.h"
-
 namespace mangrove::up {
 
 namespace {
@@ -32,10 +30,14 @@ std::optional<apiserver::Answer> answerOf(const std::optional<manager::Review>& 
 class ManagerAdmission final : public apiserver::AdmissionPlugin {
  public:
   explicit ManagerAdmission(std::shared_ptr<PictureSlot> slot)
-      : slot_(std::move(slot)), handlers_([slot = slot_] {
-          auto picture = slot->now();
-          return picture ? picture : std::make_shared<const manager::Surroundings>();
-        }) {}
+      : slot_(std::move(slot)),
+        handlers_(
+            [slot = slot_] {
+              auto picture = slot->now();
+              return picture ? picture : std::make_shared<const manager::Surroundings>();
+            },
+            [slot = slot_](const manager::InProcessQuestion& question,
+                           const manager::Notice& notice) { slot->tell(question, notice); }) {}
   std::string_view name() const override { return "koord-manager"; }
 
   void mutate(apiserver::AdmissionRequest& request, Done done) override {
@@ -73,9 +75,16 @@ class ManagerAdmission final : public apiserver::AdmissionPlugin {
 
 }  // namespace
 
-void PictureSlot::lend(std::function<Picture()> now) {
+void PictureSlot::lend(std::function<Picture()> now, Heard heard) {
   std::lock_guard lock(mutex_);
   now_ = std::move(now);
+  heard_ = std::move(heard);
+}
+
+void PictureSlot::tell(const manager::InProcessQuestion& question,
+                       const manager::Notice& notice) const {
+  std::lock_guard lock(mutex_);
+  if (heard_) heard_(question, notice);
 }
 
 PictureSlot::Picture PictureSlot::now() const {

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "apiserver/admission/admission.h"
+#include "manager/webhook/in_process.h"
 #include "manager/webhook/surroundings.h"
 
 namespace mangrove::up {
@@ -16,13 +17,17 @@ namespace mangrove::up {
 class PictureSlot {
  public:
   using Picture = std::shared_ptr<const manager::Surroundings>;
-  void lend(std::function<Picture()> now);
-  void takeBack() { lend(nullptr); }
+  // `heard` is told what people should find in an Event about the object.
+  using Heard = std::function<void(const manager::InProcessQuestion&, const manager::Notice&)>;
+  void lend(std::function<Picture()> now, Heard heard);
+  void takeBack() { lend(nullptr, nullptr); }
   Picture now() const;  // null while nobody lends one
+  void tell(const manager::InProcessQuestion& question, const manager::Notice& notice) const;
 
  private:
   mutable std::mutex mutex_;
   std::function<Picture()> now_;
+  Heard heard_;
 };
 
 std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot);

@@ -11,6 +11,16 @@ namespace mangrove::up {
 
 namespace {
 
+api::ObjectRef aboutObject(const manager::InProcessQuestion& question) {
+  api::ObjectRef out;
+  out.apiVersion =
+      question.group.empty() ? question.version : question.group + "/" + question.version;
+  out.kind = question.kind;
+  out.ns = question.ns;
+  out.name = question.name.empty() ? "unnamed" : question.name;
+  return out;
+}
+
 class ManagerMate final : public MateRole {
  public:
   ManagerMate(MateHouse& house, std::shared_ptr<PictureSlot> slot)
@@ -33,7 +43,10 @@ class ManagerMate final : public MateRole {
     manager_.start();
     manager_.lead();  // there is only one
     picture_.start();
-    slot_->lend([this] { return picture_.now(); });
+    slot_->lend([this] { return picture_.now(); },
+                [this](const auto& question, const manager::Notice& notice) {
+                  events_.warning(aboutObject(question), notice.reason, notice.message);
+                });
     return {};
   }
   void stop(Fn done) override {

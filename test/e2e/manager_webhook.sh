@@ -60,6 +60,7 @@ spec:
   - {name: c, image: busybox, resources: {requests: {${4:-cpu: 1500m, memory: 2Gi}}, limits: {${4:-cpu: "2", memory: 2Gi}}}}
 Y
 }
+too_large() { pod team "large-$RANDOM" 'caster.io/resource-type: colocation' 'cpu: "3", memory: 1Gi'; }
 requests='{.spec.containers[0].resources.requests}'
 
 scenario() {
@@ -92,6 +93,15 @@ kind: ElasticQuota
 metadata: {name: q, namespace: default}
 spec: {min: {cpu: 12}, max: {cpu: 10}}
 Y
+  refused "oom_priority '0': want -100 to -1 for reclaimed_cores" kubectl create -f - <<'Y'
+apiVersion: v1
+kind: Pod
+metadata:
+  name: bad
+  annotations: {katalyst.kubewharf.io/qos_level: reclaimed_cores, katalyst.kubewharf.io/memory_enhancement: '{"oom_priority":"0"}'}
+  labels: {koordinator.sh/qosClass: BE, koordinator.sh/priority-class: koord-batch}
+spec: {containers: [{name: c, image: busybox}]}
+Y
   refused "ConfigParamInvalid" kubectl create -f - <<'Y'
 apiVersion: v1
 kind: ConfigMap
@@ -106,6 +116,24 @@ spec: {min: {cpu: 2}, max: {cpu: 10}}
 Y
   same "koordinator-root-quota" kubectl get elasticquota team -o \
     'jsonpath={.metadata.labels.quota\.scheduling\.koordinator\.sh/parent}'
+
+  # Words of other systems that disagree: the higher class, and an Event.
+  kubectl create -f - >/dev/null <<'Y'
+apiVersion: v1
+kind: Pod
+metadata: {name: torn, annotations: {katalyst.kubewharf.io/qos_level: reclaimed_cores, volcano.sh/preemptable: "false"}}
+spec: {containers: [{name: c, image: busybox}]}
+Y
+  same LS kubectl get pod torn -o 'jsonpath={.metadata.labels.koordinator\.sh/qosClass}'
+  eventually want "QoSDialectConflict" kubectl get events
+
+  # A ResourceQuota of the namespace holds for reclaimed amounts too.
+  kubectl create namespace team >/dev/null
+  kubectl -n team create quota q --hard=requests.kubernetes.io/batch-cpu=2k >/dev/null
+  eventually refused "exceeded quota: q" too_large
+  kubectl -n team delete pod --all --grace-period=0 --force >/dev/null 2>&1
+  want "created" pod team fits 'caster.io/resource-type: colocation' 'cpu: "1", memory: 1Gi'
+  refused "used: requests.kubernetes.io/batch-cpu=1k" pod team second 'caster.io/resource-type: colocation' 'cpu: 1500m, memory: 1Gi'
 
   # Dead: what the cluster lives on goes on; pods of ordinary namespaces wait for us, as they must.
   kill -9 "${manager[one]}"

@@ -57,7 +57,7 @@ KeyRules colocation() {
                    within("batchCPUThresholdPercent", atLeast(0)),
                    within("batchMemoryThresholdPercent", atLeast(0)),
                    field("extensions.*"),
-                   words("aliasViews[]", "crane|katalyst|caster"),
+                   words("aliasViews[]", "crane|katalyst|caster|volcano"),
                    field("steadyReclaim.enable"),
                    within("steadyReclaim.riseHoldSeconds", atLeast(0)),
                    within("steadyReclaim.risePercentPerMinute", kPositive),

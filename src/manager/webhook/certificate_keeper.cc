@@ -14,8 +14,8 @@ namespace {
 
 const Logger log("webhook");
 
-constexpr Duration kSoon = std::chrono::seconds(1);    // after somebody else was first
-constexpr Duration kLater = std::chrono::seconds(10);  // after a failure
+constexpr Duration kSoon = std::chrono::milliseconds(500);  // after somebody else was first
+constexpr Duration kLater = std::chrono::seconds(10);       // after a failure
 
 CertificateFiles decodedData(const std::map<std::string, std::string>& data) {
   CertificateFiles out;
@@ -131,10 +131,12 @@ void CertificateKeeper::write(const WebhookCertificates& certs, const std::strin
   setup_.client->submit(
       *setup_.owner, std::move(request), [self = self_](Result<client::Reply> reply) {
         if (self->keeper == nullptr) return;
-        const bool lost = !reply && (reply.error().code() == Code::kConflict ||
-                                     reply.error().code() == Code::kExists);
         if (reply) return self->keeper->heard(std::move(reply));
-        self->keeper->again(lost ? kSoon : kLater, lost ? "" : reply.error().text());
+        const Code code = reply.error().code();
+        const bool lost = code == Code::kConflict || code == Code::kExists;
+        // Not found is our namespace, which somebody may be making this very moment.
+        const bool soon = lost || code == Code::kNotFound;
+        self->keeper->again(soon ? kSoon : kLater, lost ? "" : reply.error().text());
       });
 }
 

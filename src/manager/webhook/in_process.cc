@@ -4,6 +4,7 @@
 
 #include "json/json_patch.h"
 #include "manager/webhook/routes.h"
+#include "manager/webhook/server_core.h"
 
 namespace mangrove::manager {
 namespace {
@@ -60,7 +61,9 @@ std::optional<Review> InProcessAdmission::run(const InProcessQuestion& question,
       request.oldObject = before.show(oldObject);
       shown = true;
     }
-    Review review = route.handler(request, *around);
+    Review review = callHandler(route, request, *around);
+    if (!review.allowed && review.code >= kBrokenHandler)
+      review.notices.push_back({"AdmissionHandlerFailed", review.message});
     for (std::string& text : review.warnings) warnings.push_back(std::move(text));
     if (heard_ && !question.dryRun)
       for (const Notice& notice : review.notices) heard_(question, notice);

@@ -42,7 +42,11 @@ void declareAdmissionFlags(frame::Flags& flags, AdmissionOptions& options) {
   flags.add("node-strategy-name-need-check", options.entryNamesRequired,
             "node entries of the SLO ConfigMap must have distinct names");
   flags.add("quota-update-max-retries", options.quotaMaxRetries,
-            "how often a booking on a quota is tried again at least");
+            "how often a booking on a quota is tried again at most");
+  flags.add("quota-update-retry-jitter", options.quotaRetryJitter,
+            "how long a booking that lost a race waits before it is tried again; 0: not at all");
+  flags.add("quota-update-max-total-jitter", options.quotaMaxTotalJitter,
+            "how long it waits in all");
   flags.add("binding-admission-allowed-users", options.binding.allowedUsers,
             "parts of user names that may bind pods; none: everybody");
   flags.add("binding-admission-namespaces", options.binding.namespaces,

@@ -7,6 +7,8 @@
 #include "api/event.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "manager/webhook/convert.h"
+#include "manager/webhook/quota/dump.h"
 
 namespace mangrove::manager {
 namespace {
@@ -55,6 +57,11 @@ bool WebhookServer::Core::answerPlainly(const Exchange& exchange, std::string_vi
     exchange->reply(net::HttpResponse::text(200, "ok\n"));
     return true;
   }
+  if (path == "/elasticQuota") {
+    const auto tree = setup_.picture()->quotas;
+    exchange->reply(net::HttpResponse::json(200, tree ? dumpQuotas(*tree) : "{}"));
+    return true;
+  }
   if (path != "/readyz") return false;
   auto ready = setup_.ready ? setup_.ready() : Result<>();
   exchange->reply(ready ? net::HttpResponse::text(200, "ok\n")
@@ -76,14 +83,16 @@ void WebhookServer::Core::serve(Exchange exchange) {
   const std::string path = pathIn(request);
   if (answerPlainly(exchange, path)) return;
   const Route* route = routeOf(path);
-  if (route == nullptr)
+  const bool converts = path == "/convert";
+  if (route == nullptr && !converts)
     return refuse(exchange, 404, "no admission handler has the path " + path, "path");
   if (request.method != "POST")
-    return refuse(exchange, 405, request.method + ": want POST with an AdmissionReview", "method");
+    return refuse(exchange, 405, request.method + ": want POST with a review", "method");
   const std::string_view type = request.headers.get("Content-Type");
   if (!trim(cut(type, ';').before).starts_with("application/json"))
     return refuse(exchange, 415, fmt::format("Content-Type '{}': want application/json", type),
                   "content-type");
+  if (converts) return convert(exchange);
   if (auto ready = setup_.ready ? setup_.ready() : Result<>(); !ready)
     return refuse(exchange, 503, ready.error().text(), "not-ready");
   auto question = std::make_shared<Question>();
@@ -93,6 +102,12 @@ void WebhookServer::Core::serve(Exchange exchange) {
   if (auto read = question->review.read(question->exchange->request().body); !read)
     return refuse(question->exchange, 400, read.error().text(), "malformed");
   judge(question);
+}
+
+void WebhookServer::Core::convert(const Exchange& exchange) {
+  auto answer = convertReview(exchange->request().body);
+  if (!answer) return refuse(exchange, 400, answer.error().text(), "malformed");
+  exchange->reply(net::HttpResponse::json(200, std::move(*answer)));
 }
 
 void WebhookServer::Core::judge(const QuestionPtr& question) {

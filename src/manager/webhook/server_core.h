@@ -27,6 +27,7 @@ struct WebhookServer::Core : std::enable_shared_from_this<WebhookServer::Core> {
   using QuestionPtr = std::shared_ptr<Question>;
 
   bool answerPlainly(const Exchange& exchange, std::string_view path);
+  void convert(const Exchange& exchange);
   void judge(const QuestionPtr& question);
   void judgeHere(const QuestionPtr& question, const Surroundings& around);
   void judgeAtOwner(const QuestionPtr& question);

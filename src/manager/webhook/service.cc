@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "base/log.h"
 #include "base/time_text.h"
+#include "manager/webhook/pod/colocate.h"
 #include "manager/webhook/quota/pods_of_quota.h"
 #include "manager/webhook/server_core.h"
 
@@ -61,6 +62,37 @@ RegistrarSetup registrarSetup(const AdmissionSetup& setup) {
   return out;
 }
 
+DeskSetup deskSetup(const AdmissionSetup& setup, ClusterPicture& picture) {
+  DeskSetup out;
+  out.client = setup.client;
+  out.owner = setup.owner;
+  out.clock = setup.clock;
+  out.picture = &picture;
+  out.maxRetries = static_cast<int>(setup.options.quotaMaxRetries);
+  out.retryJitter = setup.options.quotaRetryJitter;
+  out.maxTotalJitter = setup.options.quotaMaxTotalJitter;
+  if (setup.clock != nullptr)
+    out.seed = static_cast<uint64_t>(setup.clock->wall().time_since_epoch().count());
+  return out;
+}
+
+client::InformerSetup followed(const AdmissionSetup& setup) {
+  client::InformerSetup out;
+  out.client = setup.client;
+  out.owner = setup.owner;
+  out.home = setup.home;
+  out.clock = setup.clock;
+  out.raw = client::RawKeep::kNone;
+  return out;
+}
+
+// Pods that ask for colocation by label escape the namespace's ResourceQuota otherwise.
+bool asksByLabel(const AdmissionRequest& request) {
+  const json::View labels = request.object["metadata"]["labels"];
+  return request.operation == Operation::kCreate &&
+         (labels[kCasterResourceType].exists() || labels[kResourceType].exists());
+}
+
 net::TlsServerOptions tlsOf(const WebhookCertificates& certs) {
   net::TlsServerOptions out;
   out.certPem = certs.cert;
@@ -76,8 +108,8 @@ AdmissionService::AdmissionService(AdmissionSetup setup)
       keeper_(keeperSetup(setup_),
               [this](const WebhookCertificates& certs) { certificatesChanged(certs); }),
       registrar_(registrarSetup(setup_)),
-      desk_({setup_.client, setup_.owner, setup_.clock, &picture_,
-             static_cast<int>(setup_.options.quotaMaxRetries), std::chrono::seconds(10)}) {}
+      desk_(deskSetup(setup_, picture_)),
+      namespaceQuotas_(followed(setup_)) {}
 
 AdmissionService::~AdmissionService() {
   alive_.reset();
@@ -87,6 +119,7 @@ void AdmissionService::start() {
   picture_.start();
   registrar_.start();
   keeper_.start();
+  namespaceQuotas_.start();
   probe();
 }
 
@@ -156,8 +189,11 @@ void AdmissionService::certificatesChanged(const WebhookCertificates& certs) {
                                  ReviewDone done) {
     if (!alive.expired()) judge(route, request, std::move(done));
   };
-  server.needsSecondLook = [](const AdmissionRequest& request, const Surroundings& around) {
-    return around.gates.quotaAdmission && request.resource == "pods" && request.group.empty();
+  server.needsSecondLook = [any = namespaceQuotas_.anyFlag()](const AdmissionRequest& request,
+                                                              const Surroundings& around) {
+    if (request.resource != "pods" || !request.group.empty() || !request.subresource.empty())
+      return false;
+    return around.gates.quotaAdmission || (*any && asksByLabel(request));
   };
   server.secondLook = [this, alive](const AdmissionRequest& request, ReviewDone done) {
     if (!alive.expired()) secondLook(request, std::move(done));
@@ -245,16 +281,31 @@ void AdmissionService::judgeQuota(const Route& route, const AdmissionRequest& re
 }
 
 void AdmissionService::secondLook(const AdmissionRequest& request, ReviewDone done) {
-  const auto around = picture_.now();
   auto pod = api::decode<api::Pod>(request.object);
   auto old = request.oldObject.exists() ? api::decode<api::Pod>(request.oldObject) : api::Pod();
   if (!pod || !old)
     return done(Review::refuse(kBadRequest, "unreadable", "the pod cannot be read"));
   const std::string ns = pod->meta.ns.empty() ? request.ns : pod->meta.ns.str();
+  if (!asksByLabel(request)) return charge(request, *pod, ns, std::move(done));
+  namespaceQuotas_.judge(*pod, ns,
+                         [this, &request, pod = *pod, ns, done = std::move(done),
+                          alive = std::weak_ptr<int>(alive_)](Review review) mutable {
+                           if (alive.expired()) return;
+                           if (!review.allowed) return done(std::move(review));
+                           charge(request, pod, ns, std::move(done));
+                         });
+}
+
+// The request lives as long as its answer is not given.
+void AdmissionService::charge(const AdmissionRequest& request, const api::Pod& pod,
+                              const std::string& ns, ReviewDone done) {
+  const auto around = picture_.now();
+  auto old = request.oldObject.exists() ? api::decode<api::Pod>(request.oldObject) : api::Pod();
+  if (!around->gates.quotaAdmission || !old) return done(Review());
   const std::string quota =
-      quotaToCharge(*pod, request.oldObject.exists() ? &*old : nullptr, ns, *around);
+      quotaToCharge(pod, request.oldObject.exists() ? &*old : nullptr, ns, *around);
   if (quota.empty()) return done(Review());
-  desk_.book(quota, chargeOf(*pod, around->gates, setup_.clock->wall()), request.dryRun,
+  desk_.book(quota, chargeOf(pod, around->gates, setup_.clock->wall()), request.dryRun,
              std::move(done));
 }
 

@@ -23,6 +23,7 @@
 #include "manager/webhook/certificate_keeper.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/quota/desk.h"
+#include "manager/webhook/quota/namespace_quota.h"
 #include "manager/webhook/registrar.h"
 #include "manager/webhook/server.h"
 
@@ -43,6 +44,8 @@ struct AdmissionOptions {
   std::string configName = "slo-controller-config";
   bool entryNamesRequired = false;
   int64_t quotaMaxRetries = 3;
+  Duration quotaRetryJitter{};
+  Duration quotaMaxTotalJitter = std::chrono::seconds(1);
   BindingRules binding;
   bool casterNames = false;
   bool refuseWithoutAmounts = false;
@@ -91,6 +94,8 @@ class AdmissionService {
   void judgeQuota(const Route& route, const AdmissionRequest& request, ReviewDone done);
   void judgeBinding(const Route& route, const AdmissionRequest& request, ReviewDone done);
   void secondLook(const AdmissionRequest& request, ReviewDone done);
+  void charge(const AdmissionRequest& request, const api::Pod& pod, const std::string& ns,
+              ReviewDone done);
   void probe();
   void later(Duration delay, Timer& timer, std::function<void()> fn);  // in the owner's thread
 
@@ -99,6 +104,7 @@ class AdmissionService {
   CertificateKeeper keeper_;
   Registrar registrar_;
   QuotaDesk desk_;
+  NamespaceQuotas namespaceQuotas_;
   std::unique_ptr<WebhookServer> server_;
   Timer probe_, retry_;
   std::shared_ptr<std::atomic<bool>> ready_ = std::make_shared<std::atomic<bool>>(false);

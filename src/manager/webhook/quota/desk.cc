@@ -25,7 +25,7 @@ Result<Quota> decodeQuota(std::string_view body) {
 }  // namespace
 
 QuotaDesk::QuotaDesk(DeskSetup setup)
-    : setup_(std::move(setup)), self_(std::make_shared<Tether>(Tether{this})) {
+    : setup_(std::move(setup)), rng_(setup_.seed), self_(std::make_shared<Tether>(Tether{this})) {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
 }
 
@@ -66,7 +66,8 @@ void QuotaDesk::serve(const std::string& name) {
   counter.busy = true;
   for (Waiting& one : counter.line) counter.underWay.push_back(std::move(one));
   counter.line.clear();
-  counter.triesLeft = retryBudget(counter.underWay.size(), setup_.maxRetries);
+  counter.retriesLeft = retryBudget(counter.underWay.size(), setup_.maxRetries);
+  counter.jitterLeft = setup_.maxTotalJitter;
   auto quota = latest(name);
   if (!quota) return close(name, pass(quota.error()));
   judge(name, std::move(*quota));
@@ -111,14 +112,31 @@ void QuotaDesk::write(const std::string& name, const Quota& quota) {
 
 void QuotaDesk::written(const std::string& name, const Quota& sent, Result<client::Reply> reply) {
   Counter& counter = counters_[name];
-  if (!reply && reply.error().code() == Code::kConflict && --counter.triesLeft > 0)
-    return readAgain(name, sent);
+  if (!reply && reply.error().code() == Code::kConflict && counter.retriesLeft-- > 0)
+    return retry(name, sent);
   if (!reply) return close(name, pass(reply.error()));
   if (auto now = decodeQuota(reply->body)) {
     if (own_.size() >= kOwnWrites) own_.clear();
     own_[name] = std::move(*now);
   }
   close(name, {});
+}
+
+// Replicas that met once would meet again: each waits for half the jitter and a random part of the
+// other half.
+void QuotaDesk::retry(const std::string& name, const Quota& old) {
+  Counter& counter = counters_[name];
+  if (setup_.retryJitter <= Duration::zero() || counter.jitterLeft < setup_.retryJitter)
+    return readAgain(name, old);
+  counter.jitterLeft -= setup_.retryJitter;
+  const double part = (1 + rng_.unit()) / 2;
+  const Duration wait(static_cast<int64_t>(static_cast<double>(setup_.retryJitter.count()) * part));
+  counter.pause =
+      setup_.clock->after(wait, [self = self_, owner = setup_.owner, name, old]() mutable {
+        owner->post([self, name, old] {
+          if (self->desk) self->desk->readAgain(name, old);
+        });
+      });
 }
 
 void QuotaDesk::readAgain(const std::string& name, const Quota& old) {

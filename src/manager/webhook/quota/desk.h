@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mailbox.h"
+#include "base/rng.h"
 #include "client/api_client.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/quota/admission.h"
@@ -28,8 +29,11 @@ struct DeskSetup {
   Mailbox* owner = nullptr;
   Clock* clock = nullptr;
   ClusterPicture* picture = nullptr;
-  int maxRetries = 3;                           // --quota-update-max-retries
-  Duration timeout = std::chrono::seconds(10);  // of one pod, waiting included
+  int maxRetries = 3;                                 // --quota-update-max-retries
+  Duration retryJitter{};                             // --quota-update-retry-jitter; zero: none
+  Duration maxTotalJitter = std::chrono::seconds(1);  // of one booking's retries together
+  Duration timeout = std::chrono::seconds(10);        // of one pod, waiting included
+  uint64_t seed = 1;                                  // of the jitter
 };
 
 class QuotaDesk {
@@ -49,7 +53,9 @@ class QuotaDesk {
   struct Counter {
     std::deque<Waiting> line;
     std::vector<Waiting> underWay;
-    int triesLeft = 0;
+    int retriesLeft = 0;
+    Duration jitterLeft{};
+    Timer pause;
     bool busy = false;
   };
   struct Tether {
@@ -60,6 +66,7 @@ class QuotaDesk {
   void judge(const std::string& name, Quota quota);
   void write(const std::string& name, const Quota& quota);
   void written(const std::string& name, const Quota& sent, Result<client::Reply> reply);
+  void retry(const std::string& name, const Quota& old);
   void readAgain(const std::string& name, const Quota& old);
   void close(const std::string& name, const Result<>& outcome);
   Result<Quota> latest(const std::string& name) const;
@@ -67,6 +74,7 @@ class QuotaDesk {
 
   DeskSetup setup_;
   std::map<std::string, Counter> counters_;
+  Rng rng_;
   std::map<std::string, Quota> own_;  // our last writes, until the caches have them
   std::shared_ptr<Tether> self_;
 };

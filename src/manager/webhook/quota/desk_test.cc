@@ -28,8 +28,12 @@ class QuotaDeskTest : public ::testing::Test {
                                                              "koordinator-system",
                                                              "slo-controller-config",
                                                              {}});
-    desk_ = std::make_unique<QuotaDesk>(DeskSetup{client_.get(), &owner_, &realClock(),
-                                                  picture_.get(), 3, std::chrono::seconds(10)});
+    desk_ = std::make_unique<QuotaDesk>(DeskSetup{.client = client_.get(),
+                                                  .owner = &owner_,
+                                                  .clock = &realClock(),
+                                                  .picture = picture_.get(),
+                                                  .retryJitter = std::chrono::milliseconds(4),
+                                                  .maxTotalJitter = std::chrono::milliseconds(9)});
     picture_->start();
     EXPECT_TRUE(runUntil([&] { return picture_->now()->quotas->find("team") != nullptr; }));
   }
@@ -94,7 +98,7 @@ TEST_F(QuotaDeskTest, DryRunsBookNothing) {
 }
 
 TEST_F(QuotaDeskTest, JudgesAnewWhenSomebodyElseWasFaster) {
-  int refusals = 1;
+  int refusals = 3;  // one less than all tries
   api_.setHook([&](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
     if (request.method != "PATCH" || refusals-- <= 0) return std::nullopt;
     return net::HttpResponse::json(409, R"({"kind":"Status","reason":"Conflict","code":409})");
@@ -103,6 +107,17 @@ TEST_F(QuotaDeskTest, JudgesAnewWhenSomebodyElseWasFaster) {
   ASSERT_TRUE(runUntil([&] { return allAnswered(); }));
   EXPECT_TRUE(reviews_[0]->allowed) << reviews_[0]->message;
   EXPECT_EQ(childRequest(), R"({"cpu":"2"})");
+}
+
+TEST_F(QuotaDeskTest, GivesUpWhenTheRaceIsLostTooOften) {
+  api_.setHook([&](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+    if (request.method != "PATCH") return std::nullopt;
+    return net::HttpResponse::json(409, R"({"kind":"Status","reason":"Conflict","code":409})");
+  });
+  book("2");
+  ASSERT_TRUE(runUntil([&] { return allAnswered(); }));
+  EXPECT_FALSE(reviews_[0]->allowed);
+  EXPECT_EQ(reviews_[0]->code, 500);
 }
 
 TEST_F(QuotaDeskTest, SaysWhenThereIsNoSuchQuota) {
