@@ -52,8 +52,8 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       history_(History::open(historyOf(options_, *machine_), clock_.mono())),
       collector_(*machine_, clock_, history_, options_.collect),
       predictor_(options_.predict),
-      reporter_(
-          {setup.client, setup.owner, setup.clock, options_.node, options_.seed, options_.report}),
+      reporter_({setup.client, setup.owner, setup.clock, options_.node, options_.seed,
+                 options_.report, options_.firstReport}),
       topology_(setup.client, setup.owner, options_.node, options_.topology),
       kubelet_(setup.io, setup.owner, book_, &setup.internal, options_.kubelet),
       metrics_(setup.internal, setup.external, options_.node, clock_.wall()) {

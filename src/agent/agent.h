@@ -53,6 +53,7 @@ struct AgentOptions {
   TopologyOptions topology = {};
   KubeletSourceOptions kubelet = {};
   bool report = true;
+  Duration firstReport = std::chrono::seconds(5);  // after the first tick, see ReporterSetup
   bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
   bool perCpuSeries = false;      // a series per CPU of the pools
   uint64_t seed = 1;

@@ -119,6 +119,7 @@ class AgentMate final : public MateRole {
     options.machine.driver = kernel::CgroupDriver::kCgroupfs;  // as the node runner lays them out
     options.machine.mounts.cgroupParent = options_.cgroupRoot;
     options.historyDir = options_.stateDir;
+    options.firstReport = std::chrono::seconds(1);  // there are no other nodes to spread from
     auto made = agent::Agent::make(
         {house_.client, house_.clock, house_.owner, house_.home, house_.metrics, external_},
         std::move(options));

@@ -11,9 +11,10 @@
 namespace mangrove::up {
 
 struct RolesOptions {
-  std::string node;        // of the agent; "": no agent
-  std::string stateDir;    // of the agent's history
-  std::string cgroupRoot;  // where the node runner puts "kubepods"; "": the top
+  std::string node;          // of the agent; "": no agent
+  std::string stateDir;      // of the agent's history
+  std::string cgroupRoot;    // where the node runner puts "kubepods"; "": the top
+  bool observeOnly = false;  // measure and report, change nothing on the machine
   // Where the manager's admission finds its picture of the cluster.
   std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
 };

@@ -35,6 +35,9 @@ Reporter::~Reporter() {
 }
 
 void Reporter::follow(std::shared_ptr<const api::NodeMetric> metric) {
+  // An object that was awaited gets its first report at once.
+  const bool awaited = !metric_ && metric && stats_.absent > 0 && !lastSentAt_;
+  if (awaited) nextRound_ = std::min(nextRound_, setup_.clock.mono());
   metric_ = std::move(metric);
   const ReportPolicy policy = metric_ ? policyOf(metric_->spec) : ReportPolicy{};
   // A shorter interval takes effect now, not after the long one has passed.
@@ -78,7 +81,7 @@ void Reporter::tick(const Look& look, const Predict& predict) {
   watchLoad(look);
   if (nextRound_ == MonoTime::min()) {
     // Nodes started together spread their rounds.
-    nextRound_ = look.at + rng_.jitter(kFirstReport, 0.5);
+    nextRound_ = look.at + rng_.jitter(setup_.firstReport, 0.5);
     return;
   }
   if (inFlight_ || look.at < notBefore_) return;

@@ -33,6 +33,9 @@ struct ReporterSetup {
   std::string node;
   uint64_t seed = 1;
   bool enabled = true;
+  // The first report does not wait for a whole interval: a new node should be seen soon. Nodes that
+  // start together spread it by half as much again.
+  Duration firstReport = std::chrono::seconds(5);
 };
 
 struct ReporterStats {
@@ -57,8 +60,6 @@ class Reporter {
   // Time for one failed attempt and its repetition.
   static constexpr Duration kFreshMargin = std::chrono::seconds(45);
   static constexpr Duration kShortestGap = std::chrono::seconds(10);
-  // The first report does not wait for a whole interval: a new node should be seen soon.
-  static constexpr Duration kFirstReport = std::chrono::seconds(5);
   static constexpr Duration kEarlyJitter = std::chrono::seconds(2);
 
   explicit Reporter(ReporterSetup setup);
