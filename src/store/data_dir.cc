@@ -38,6 +38,20 @@ Result<> writePid(int fd, const std::string& file) {
   return {};
 }
 
+// The kernel lets go of a killed process's lock a moment after the process is gone: whoever starts
+// the next one at once waits for that.
+bool takeLock(int fd) {
+  constexpr int kTries = 40;
+  constexpr useconds_t kPause = 25'000;
+  for (int i = 0; i < kTries; ++i) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK) return false;
+    ::usleep(kPause);
+  }
+  errno = EWOULDBLOCK;
+  return false;
+}
+
 }  // namespace
 
 Result<DataDir> DataDir::lock(const std::string& dir) {
@@ -45,7 +59,7 @@ Result<DataDir> DataDir::lock(const std::string& dir) {
   const std::string file = dir + "/lock";
   UniqueFd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return failErrno(errno, "open " + file);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!takeLock(fd.get())) {
     if (errno != EWOULDBLOCK) return failErrno(errno, "lock " + file);
     return fail(Code::kConflict,
                 "data directory {} is in use by {}: stop that one first or use another directory",
