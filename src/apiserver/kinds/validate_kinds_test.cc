@@ -107,6 +107,20 @@ spec:
   selector: {matchLabels: {app: db}}
   template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: w:1}]}}
 )";
+  expectCreates(kSet,
+                {{"spec.template.spec.containers[0].volumeMounts", "[{name: data, mountPath: /d}]",
+                  "volumeMounts[0].name: Not found: \"data\""}});
+  constexpr const char* kKeeping = R"(
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: default}
+spec:
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: w:1, volumeMounts: [{name: data, mountPath: /d}]}]}}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
+)";
+  expectCreates(kKeeping, {{"spec.replicas", "3", ""}});
   expectUpdates(kSet, {{"spec.replicas", "3", ""},
                        {"spec.serviceName", "x", "updates to statefulset spec for fields other"}});
   constexpr const char* kDaemons = R"(

@@ -128,8 +128,28 @@ void validateDaemonSetUpdate(const json::Object& now, const json::Object& old,
   selectorStays(now, old, errors);
 }
 
+// Mounts may name claim templates: every pod gets a volume of that name.
+static json::Object withClaimVolumes(json::Object set) {
+  json::Value& spec = set["spec"];
+  if (!spec.is_object()) return set;
+  json::Value* pod = spec.get_object().if_contains("template");
+  pod = pod && pod->is_object() ? pod->get_object().if_contains("spec") : nullptr;
+  if (!pod || !pod->is_object()) return set;
+  json::Value& volumes = pod->get_object()["volumes"];
+  if (!volumes.is_array()) volumes = json::Array();
+  for (const json::Value& claim : arrayIn(spec.get_object(), "volumeClaimTemplates")) {
+    if (!claim.is_object()) continue;
+    const json::Object& meta = objectIn(claim.get_object(), "metadata");
+    const std::string name(textIn(meta, "name"));
+    volumes.get_array().push_back(
+        {{"name", name}, {"persistentVolumeClaim", json::Object{{"claimName", name}}}});
+  }
+  return set;
+}
+
 void validateStatefulSet(const json::Object& object, FieldErrors& errors) {
-  Inspect root(object, errors);
+  const json::Object whole = withClaimVolumes(object);
+  Inspect root(whole, errors);
   Inspect spec = root.child("spec");
   checkWorkload(spec);
   Inspect strategy = spec.child("updateStrategy");
