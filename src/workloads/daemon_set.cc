@@ -65,6 +65,7 @@ struct Daemons {
   std::string hash;                         // of the present template
   std::map<std::string_view, Pods> onNode;  // by node name
   std::map<std::string_view, NodeVerdict> nodes;
+  int32_t surge = 0;  // nodes that may have an old and a new pod at a time
   Plan plan;
 };
 
@@ -78,6 +79,31 @@ void create(Daemons& work, std::string_view node) {
   sub(sub(*pod, "metadata"), "labels")[kRevisionHash] = work.hash;
   work.plan.create.push_back(
       {api::kind::kPod, std::string(work.set.meta.ns.view()), std::move(*pod)});
+}
+
+bool isUp(const Daemons& work, const api::Pod& pod) {
+  return api::isActive(pod) && isAvailable(pod, work.set.minReadySeconds, work.now);
+}
+
+void keepOldest(Daemons& work, Pods pods) {
+  std::sort(pods.begin(), pods.end(), [](const auto& a, const auto& b) {
+    return a->meta.creationTimestamp < b->meta.creationTimestamp;
+  });
+  for (size_t i = 1; i < pods.size(); ++i)
+    if (api::isActive(*pods[i]) && api::isActive(*pods[0]))
+      work.plan.remove.push_back(removePod(*pods[i]));
+}
+
+// With a surge the new pod stands beside the old one until it works.
+void keepPair(Daemons& work, const Pods& live) {
+  Pods fresh, old;
+  for (const auto& pod : live) (revisionOf(*pod) == work.hash ? fresh : old).push_back(pod);
+  keepOldest(work, fresh);
+  const bool ready =
+      std::any_of(fresh.begin(), fresh.end(), [&](const auto& pod) { return isUp(work, *pod); });
+  if (!ready) return keepOldest(work, old);
+  for (const auto& pod : old)
+    if (!pod->meta.isDeleting()) work.plan.remove.push_back(removePod(*pod));
 }
 
 // One live pod per node: failed ones are replaced, surplus ones go, the oldest stays.
@@ -99,21 +125,37 @@ void manageNode(Daemons& work, std::string_view node, const NodeVerdict& verdict
     }
   }
   if (live.empty() && verdict.run) return create(work, node);
-  std::sort(live.begin(), live.end(), [](const auto& a, const auto& b) {
-    return a->meta.creationTimestamp < b->meta.creationTimestamp;
-  });
-  for (size_t i = 1; i < live.size(); ++i)
-    if (api::isActive(*live[i]) && api::isActive(*live[0]))
-      work.plan.remove.push_back(removePod(*live[i]));
+  work.surge > 0 ? keepPair(work, live) : keepOldest(work, std::move(live));
 }
 
-bool isUp(const Daemons& work, const api::Pod& pod) {
-  return api::isActive(pod) && isAvailable(pod, work.set.minReadySeconds, work.now);
+// New pods beside old ones that work, as many at a time as maxSurge allows; old ones that do not
+// work make room at once.
+void surge(Daemons& work) {
+  int32_t budget = work.surge;
+  std::vector<std::string_view> waiting;
+  for (const auto& [node, verdict] : work.nodes) {
+    if (!verdict.run) continue;
+    bool fresh = false, old = false;
+    for (const auto& pod : work.onNode[node]) {
+      if (revisionOf(*pod) == work.hash) {
+        fresh = true;
+      } else if (isUp(work, *pod)) {
+        old = true;
+      } else if (api::isActive(*pod)) {
+        work.plan.remove.push_back(removePod(*pod));
+      }
+    }
+    if (fresh && old) --budget;
+    if (!fresh && old) waiting.push_back(node);
+  }
+  for (std::string_view node : waiting)
+    if (budget-- > 0) create(work, node);
 }
 
 // Outdated pods go as far as maxUnavailable allows; those that do not work go at once.
 void roll(Daemons& work, int32_t desired) {
   if (work.set.updateStrategy != "RollingUpdate") return;
+  if (work.surge > 0) return surge(work);
   int32_t budget = std::max(1, scaled(work.set.maxUnavailable, desired, true, 1));
   Pods working;
   for (const auto& [node, verdict] : work.nodes) {
@@ -189,7 +231,7 @@ NodeVerdict belongsOn(const api::PodTemplate& podTemplate, const api::Node& node
 Plan planDaemonSet(const DaemonSet& set, const Pods& pods, const Nodes& nodes,
                    const Revisions& revisions, std::string raw, WallTime now) {
   if (set.meta.isDeleting()) return {};
-  Daemons work{set, now, {}, {}, {}, {}};
+  Daemons work{set, now, {}, {}, {}, 0, {}};
   const std::string revision =
       planRevisions(api::kind::kDaemonSet, set, revisions, revisionsInUse(set, pods), work.plan);
   work.hash = revisionHash(set, revision);
@@ -204,6 +246,7 @@ Plan planDaemonSet(const DaemonSet& set, const Pods& pods, const Nodes& nodes,
     work.nodes[node->meta.name.view()] = verdict;
     desired += verdict.run ? 1 : 0;
   }
+  if (set.updateStrategy == "RollingUpdate") work.surge = scaled(set.maxSurge, desired, true, 0);
   for (const auto& pod : pods) {
     work.onNode[targetOf(*pod)].push_back(pod);
     work.plan.lookAgainIn(untilAvailable(*pod, set.minReadySeconds, now));

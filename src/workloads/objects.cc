@@ -137,6 +137,12 @@ static bool readOrdinals(const In& in, StatefulSet& out) {
   return fields.read(in, out);
 }
 
+static bool readRetention(const In& in, StatefulSet& out) {
+  static constexpr Fields fields{field<&StatefulSet::claimsWhenDeleted>("whenDeleted"),
+                                 field<&StatefulSet::claimsWhenScaled>("whenScaled")};
+  return fields.read(in, out);
+}
+
 static bool readStatefulSpec(const In& in, StatefulSet& out) {
   static constexpr Fields fields{
       head<StatefulSet, &WorkloadHead::replicas>("replicas"),
@@ -147,6 +153,7 @@ static bool readStatefulSpec(const In& in, StatefulSet& out) {
       field<&StatefulSet::podManagement>("podManagementPolicy"),
       field<&StatefulSet::serviceName>("serviceName"),
       field<&StatefulSet::claimTemplates>("volumeClaimTemplates"),
+      via<readRetention>("persistentVolumeClaimRetentionPolicy"),
       via<readStatefulStrategy>("updateStrategy"),
       via<readOrdinals>("ordinals"),
   };
@@ -177,6 +184,7 @@ bool read(const In& in, StatefulSet& out) {
 static bool readDaemonRolling(const In& in, DaemonSet& out) {
   static constexpr Fields fields{
       field<&DaemonSet::maxUnavailable>("maxUnavailable"),
+      field<&DaemonSet::maxSurge>("maxSurge"),
   };
   return fields.read(in, out);
 }

@@ -69,6 +69,8 @@ struct StatefulSet : WorkloadHead {
   int32_t firstOrdinal = 0;
   std::string serviceName;
   std::vector<api::RawJson> claimTemplates;
+  // What becomes of the pods' claims when the set is deleted or made smaller: Retain or Delete.
+  std::string claimsWhenDeleted = "Retain", claimsWhenScaled = "Retain";
   std::string currentRevision, updateRevision;  // status
 };
 bool read(const api::In& in, StatefulSet& out);
@@ -76,6 +78,7 @@ bool read(const api::In& in, StatefulSet& out);
 struct DaemonSet : WorkloadHead {
   std::string updateStrategy = "RollingUpdate";
   std::optional<api::IntOrString> maxUnavailable;
+  std::optional<api::IntOrString> maxSurge;
 };
 bool read(const api::In& in, DaemonSet& out);
 

@@ -74,6 +74,31 @@ void mountClaims(const StatefulSet& set, const std::string& name, json::Object& 
   }
 }
 
+json::Object ownerRef(const api::Kind& kind, const api::ObjectMeta& meta) {
+  return {{"apiVersion", kind.apiVersion()},
+          {"kind", kind.kind},
+          {"name", meta.name.view()},
+          {"uid", meta.uid.str()}};
+}
+
+// The claims of a pod that goes for good go with it: they become the pod's own.
+void handOverClaims(Ordered& work, const api::Pod& pod) {
+  if (work.set.claimsWhenScaled != "Delete") return;
+  for (const auto& text : work.set.claimTemplates) {
+    auto claim = json::parse(text.text);
+    if (!claim || !claim->is_object()) continue;
+    const json::Value& title = sub(claim->get_object(), "metadata")["name"];
+    if (!title.is_string()) continue;
+    work.plan.change.push_back(
+        {{api::kind::kPersistentVolumeClaim, std::string(work.set.meta.ns.view()),
+          claimName(title.get_string(), pod.meta.name.view()), ""},
+         client::PatchType::kMerge,
+         {{"metadata",
+           json::Object{{"ownerReferences", json::Array{ownerRef(api::kind::kPod, pod.meta)}}}}},
+         ""});
+  }
+}
+
 // Claims outlive their pods: one that is there already answers "exists", which is as good.
 void createClaims(Ordered& work, const std::string& pod) {
   for (const auto& text : work.set.claimTemplates) {
@@ -87,6 +112,8 @@ void createClaims(Ordered& work, const std::string& pod) {
     if (work.set.selector)
       for (const auto& [key, value] : work.set.selector->matchLabels)
         sub(meta, "labels")[key.view()] = value.view();
+    if (work.set.claimsWhenDeleted == "Delete")
+      meta["ownerReferences"] = json::Array{ownerRef(api::kind::kStatefulSet, work.set.meta)};
     claim->get_object()["apiVersion"] = "v1";
     claim->get_object()["kind"] = "PersistentVolumeClaim";
     claim->get_object().erase("status");
@@ -123,7 +150,10 @@ bool shrink(Ordered& work) {
   for (auto at = work.pods.rbegin(); at != work.pods.rend(); ++at) {
     const auto& [ordinal, pod] = *at;
     if (ordinal >= work.first() && ordinal < work.end()) continue;
-    if (!pod->meta.isDeleting()) work.plan.remove.push_back(removePod(*pod));
+    if (!pod->meta.isDeleting()) {
+      handOverClaims(work, *pod);
+      work.plan.remove.push_back(removePod(*pod));
+    }
     if (!work.parallel()) return false;
   }
   return true;
