@@ -151,6 +151,13 @@ static bool read(const In& in, SecurityContext& out) {
   return fields.read(in, out);
 }
 
+static bool read(const In& in, ContainerRun::ResizeRule& out) {
+  using T = ContainerRun::ResizeRule;
+  static constexpr Fields fields{field<&T::resource>("resourceName"),
+                                 field<&T::restart>("restartPolicy")};
+  return fields.read(in, out);
+}
+
 bool read(const In& in, ContainerRun& out) {
   using T = ContainerRun;
   static constexpr Fields fields{
@@ -172,6 +179,9 @@ bool read(const In& in, ContainerRun& out) {
       field<&T::terminationMessagePolicy>("terminationMessagePolicy"),
       field<&T::tty>("tty"),
       field<&T::stdinOpen>("stdin"),
+      field<&T::stdinOnce>("stdinOnce"),
+      field<&T::targetContainer>("targetContainerName"),
+      field<&T::resizePolicy>("resizePolicy"),
   };
   return fields.read(in, out);
 }
@@ -242,6 +252,7 @@ static bool readSpec(const In& in, PodRun& out) {
   static constexpr Fields fields{
       field<&PodRun::containers>("containers"),
       field<&PodRun::initContainers>("initContainers"),
+      field<&PodRun::ephemeralContainers>("ephemeralContainers"),
       field<&PodRun::volumes>("volumes"),
       field<&PodRun::hostname>("hostname"),
       field<&PodRun::subdomain>("subdomain"),

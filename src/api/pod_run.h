@@ -120,6 +120,13 @@ struct ContainerRun {
   std::string terminationMessagePolicy;
   bool tty = false;
   bool stdinOpen = false;
+  bool stdinOnce = false;
+  std::string targetContainer;  // of an ephemeral container: whose processes it sees
+  struct ResizeRule {
+    std::string resource;  // cpu, memory
+    std::string restart;   // NotRequired, RestartContainer
+  };
+  std::vector<ResizeRule> resizePolicy;
 };
 
 struct KeyToPath {
@@ -159,6 +166,7 @@ struct HostAlias {
 struct PodRun {
   std::vector<ContainerRun> containers;
   std::vector<ContainerRun> initContainers;
+  std::vector<ContainerRun> ephemeralContainers;
   std::vector<RunVolume> volumes;
   std::string hostname;
   std::string subdomain;

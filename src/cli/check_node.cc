@@ -5,6 +5,8 @@
 #include "cli/command.h"
 #include "frame/flags.h"
 #include "json/value.h"
+#include "runtime/node/node_facts.h"
+#include "runtime/node/pod_prep.h"
 
 namespace mangrove::cli {
 namespace {
@@ -26,17 +28,60 @@ void printPage(const agent::Machine& machine) {
                finding.usedFor, finding.detail);
 }
 
-void printJson(const agent::Machine& machine) {
+json::Object pageJson(const agent::Machine& machine) {
   json::Object features;
   for (const kernel::Finding& finding : machine.can().findings())
     features[finding.name] = json::Object{{"present", finding.present}, {"detail", finding.detail}};
-  fmt::print("{}\n", json::writePretty(
-                         json::Object{{"kernel", machine.can().kernelRelease()},
-                                      {"cgroupVersion", machine.trees().isV2() ? 2 : 1},
-                                      {"driver", kernel::driverName(machine.layout().driver())},
-                                      {"cpus", machine.cpus().online.text()},
-                                      {"numaNodes", machine.numaNodes().size()},
-                                      {"features", std::move(features)}}));
+  return {{"kernel", machine.can().kernelRelease()},
+          {"cgroupVersion", machine.trees().isV2() ? 2 : 1},
+          {"driver", kernel::driverName(machine.layout().driver())},
+          {"cpus", machine.cpus().online.text()},
+          {"numaNodes", machine.numaNodes().size()},
+          {"features", std::move(features)}};
+}
+
+struct PodSide {
+  const char* name;
+  bool present;
+  const char* usedFor;
+  std::string detail;
+};
+
+// What `mangrove up` can give the pods it runs here.
+std::vector<PodSide> podSides() {
+  const runtime::Isolation can = runtime::probeIsolation();
+  const std::string how = can.user ? "inside a user namespace" : "";
+  const bool tool =
+      !runtime::findProgram("nft").empty() || !runtime::findProgram("iptables").empty();
+  return {{"network namespace", can.network, "an address of its own for each pod", ""},
+          {"PID namespace", can.pids, "containers see their own processes only", how},
+          {"mount namespace", can.mounts, "volumes, private /tmp, /run and /var/log", how},
+          {"IPC and UTS namespaces", can.ipc, "shared memory and host name per pod", how},
+          {"way out of the pods' network", can.network && tool, "pods reach other machines",
+           tool ? "" : "neither nft nor iptables is installed"}};
+}
+
+void printPods() {
+  fmt::print("\npods of mangrove up on this machine\n\n");
+  for (const PodSide& one : podSides())
+    fmt::print("  {:<3} {:<36} {:<44} {}\n", one.present ? "yes" : "no", one.name, one.usedFor,
+               one.detail);
+}
+
+json::Object podsJson() {
+  json::Object out;
+  for (const PodSide& one : podSides())
+    out[one.name] = json::Object{{"present", one.present}, {"detail", one.detail}};
+  return out;
+}
+
+int print(const agent::Machine& machine, bool asJson, bool live) {
+  json::Object page = pageJson(machine);
+  if (asJson && live) page["pods"] = podsJson();
+  if (asJson) fmt::print("{}\n", json::writePretty(page));
+  if (!asJson) printPage(machine);
+  if (!asJson && live) printPods();
+  return 0;
 }
 
 }  // namespace
@@ -60,8 +105,7 @@ int checkNode(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove check node: {}\n", machine.error().text());
     return kFailed;
   }
-  output == "json" ? printJson(**machine) : printPage(**machine);
-  return 0;
+  return print(**machine, output == "json", root == "/");
 }
 
 }  // namespace mangrove::cli

@@ -20,6 +20,7 @@ int podShim(const std::vector<std::string>& args) {
   flags.add("hostname", options.hostname, "of the pod");
   flags.add("listen-fd", listenFd, "inherited socket to listen on");
   flags.add("own-network", options.ownNetwork, "a network namespace");
+  flags.add("own-user", options.ownUser, "a user namespace around the others");
   flags.add("own-ipc", options.ownIpc, "IPC and UTS namespaces");
   auto go = flags.parse(args);
   if (!go) {

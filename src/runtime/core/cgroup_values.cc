@@ -98,6 +98,7 @@ std::vector<ControlWrite> controlWrites(const CgroupValues& v, bool v2) {
     out.push_back({"", "cpu.weight", std::to_string(weightOf(v.shares))});
     if (v.quotaUs) out.push_back({"", "cpu.max", fmt::format("{} {}", *v.quotaUs, kCpuPeriodUs)});
     if (v.memory) out.push_back({"", "memory.max", std::to_string(v.memory->v)});
+    if (v.pids) out.push_back({"", "pids.max", std::to_string(*v.pids), true});
     return out;
   }
   out.push_back({"cpu", "cpu.shares", std::to_string(v.shares)});
@@ -106,7 +107,28 @@ std::vector<ControlWrite> controlWrites(const CgroupValues& v, bool v2) {
     out.push_back({"cpu", "cpu.cfs_quota_us", std::to_string(*v.quotaUs)});
   }
   if (v.memory) out.push_back({"memory", "memory.limit_in_bytes", std::to_string(v.memory->v)});
+  if (v.pids) out.push_back({"pids", "pids.max", std::to_string(*v.pids), true});
   return out;
+}
+
+std::vector<ControlWrite> resizeWrites(const CgroupValues& v, bool v2) {
+  std::vector<ControlWrite> out = controlWrites(v, v2);
+  if (!v.quotaUs)
+    out.push_back(v2 ? ControlWrite{"", "cpu.max", fmt::format("max {}", kCpuPeriodUs)}
+                     : ControlWrite{"cpu", "cpu.cfs_quota_us", "-1"});
+  if (!v.memory)
+    out.push_back(v2 ? ControlWrite{"", "memory.max", "max"}
+                     : ControlWrite{"memory", "memory.limit_in_bytes", "-1"});
+  return out;
+}
+
+int64_t podPidsLimit(int64_t machine) {
+  return std::clamp<int64_t>(machine / 8, 1024, 16'384);
+}
+
+Bytes reservedMemory(Bytes machine) {
+  const Bytes usual = std::clamp(Bytes{machine.v / 20}, kMiB * 64, kMiB * 512);
+  return std::min(usual, Bytes{machine.v / 2});
 }
 
 }  // namespace mangrove::runtime

@@ -26,6 +26,7 @@ struct CgroupValues {
   int64_t shares = kLeastShares;
   std::optional<int64_t> quotaUs;  // nullopt: no limit
   std::optional<Bytes> memory;     // nullopt: no limit
+  std::optional<int64_t> pids;     // processes and threads; nullopt: no limit
   bool operator==(const CgroupValues&) const = default;
 };
 
@@ -52,8 +53,18 @@ struct ControlWrite {
   std::string controller;  // v1: the hierarchy; v2: ""
   std::string file;
   std::string value;
+  bool optional = false;  // a machine without that controller does without
   bool operator==(const ControlWrite&) const = default;
 };
 std::vector<ControlWrite> controlWrites(const CgroupValues& values, bool v2);
+// The same for a cgroup that had other values before: what has no limit now is said too.
+std::vector<ControlWrite> resizeWrites(const CgroupValues& values, bool v2);
+
+// How many processes a pod may have on a machine with so many process numbers: enough for any
+// service, too few to take the machine's. An eighth, at least 1024, at most 16 384.
+int64_t podPidsLimit(int64_t machine);
+// What of the machine's memory is not for pods, so that a machine full of them can still be
+// managed: a twentieth, at least 64 MiB, at most 512 MiB.
+Bytes reservedMemory(Bytes machine);
 
 }  // namespace mangrove::runtime

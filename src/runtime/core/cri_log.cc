@@ -31,4 +31,18 @@ std::optional<LogLine> parseLogLine(std::string_view line) {
   return LogLine{*when, time.before, stream.before == "stderr", tag.before == "P", tag.after};
 }
 
+std::string logTail(std::string_view log, size_t lines, size_t bytes) {
+  std::vector<std::string_view> all = split(log, '\n');
+  if (!all.empty() && all.back().empty()) all.pop_back();
+  std::string out;
+  for (size_t i = all.size() > lines ? all.size() - lines : 0; i < all.size(); ++i) {
+    auto line = parseLogLine(all[i]);
+    if (!line) continue;
+    out += line->text;
+    if (!line->partial) out += '\n';
+  }
+  if (out.size() > bytes) out.erase(0, out.size() - bytes);
+  return out;
+}
+
 }  // namespace mangrove::runtime

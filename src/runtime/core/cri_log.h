@@ -26,5 +26,7 @@ std::string formatLogLine(std::string_view timeText, bool isErr, bool partial,
                           std::string_view text);
 // nullopt for what is no such line.
 std::optional<LogLine> parseLogLine(std::string_view line);
+// What the last lines of a log said, without times: at most so many lines and bytes.
+std::string logTail(std::string_view log, size_t lines, size_t bytes);
 
 }  // namespace mangrove::runtime

@@ -26,6 +26,8 @@ std::string_view programOf(std::string_view image) {
   if (image == "redis") return "redis-server";
   if (image == "httpd") return "apache2";
   if (image == "python") return "python3";
+  if (image == "busybox" || image == "alpine") return "sh";
+  if (image == "debian" || image == "ubuntu") return "bash";
   return image;
 }
 

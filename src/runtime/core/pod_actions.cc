@@ -22,6 +22,7 @@ class Decision {
     if (!initsDone()) return finishSetup();
     const bool mainsOver = startMains();
     if (mainsOver) endAll();
+    if (!mainsOver) startEphemerals();
     return finishSetup();
   }
 
@@ -140,6 +141,15 @@ class Decision {
       startOrHold(container, r);
     }
     return over;
+  }
+
+  // Guests of a pod that is there already.
+  void startEphemerals() {
+    if (!record_.sandbox) return;
+    for (const auto& container : containers_) {
+      const bool guest = container.role == ContainerRole::kEphemeral;
+      if (guest && !recordOf(container).everRan()) next_.start.emplace_back(container.name());
+    }
   }
 
   const RunPod& pod_;

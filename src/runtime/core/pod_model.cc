@@ -24,7 +24,14 @@ std::vector<ContainerSpec> containersOf(const RunPod& pod) {
   std::vector<ContainerSpec> all;
   pair(pod.pod.spec->initContainers, pod.run.initContainers, true, all);
   pair(pod.pod.spec->containers, pod.run.containers, false, all);
+  static const api::Container kNothingAsked;
+  for (const auto& run : pod.run.ephemeralContainers)
+    all.push_back({ContainerRole::kEphemeral, &kNothingAsked, &run});
   return all;
+}
+
+Grant grantOf(const api::Container& container) {
+  return {container.requests, container.limits};
 }
 
 ContainerRecord* PodRecord::find(std::string_view name) {

@@ -26,7 +26,8 @@ struct RunPod {
 };
 bool read(const api::In& in, RunPod& out);
 
-enum class ContainerRole { kInit, kSidecar, kMain };
+// Ephemeral ones are added to a running pod (kubectl debug): started once, never again.
+enum class ContainerRole { kInit, kSidecar, kMain, kEphemeral };
 
 // One container of the pod: both halves of its description. Points into the RunPod.
 struct ContainerSpec {
@@ -35,7 +36,8 @@ struct ContainerSpec {
   const api::ContainerRun* run = nullptr;
   std::string_view name() const { return run->name; }
 };
-// Init containers and sidecars in their order, then the others. Pairs that do not fit are left out.
+// Init containers and sidecars in their order, then the others, then ephemeral ones. Pairs that do
+// not fit are left out.
 std::vector<ContainerSpec> containersOf(const RunPod& pod);
 
 // How one run ended.
@@ -48,6 +50,13 @@ struct ExitRecord {
   std::string message;  // the termination message
   std::string id;       // of the run
 };
+
+// What a container's cgroup was given.
+struct Grant {
+  api::ResourceList requests, limits;
+  bool operator==(const Grant&) const = default;
+};
+Grant grantOf(const api::Container& container);
 
 // What is known of one container. The present run is number `attempt`; 0 is the first.
 struct ContainerRecord {
@@ -63,6 +72,7 @@ struct ContainerRecord {
   bool started = false;              // start-up probe passed, or there is none
   bool ready = false;                // readiness probe passes, or there is none
   int crashes = 0;                   // restarts in a row after short runs
+  std::optional<Grant> grant;        // what the present run was given
   bool held = false;                 // waits for its back-off, as of the last decision
   // Why it cannot start (a missing ConfigMap, a volume that is not there); "": nothing known.
   std::string blockedReason, blockedMessage;
@@ -83,6 +93,8 @@ struct PodRecord {
     WallTime since = kZeroTime;
   };
   std::map<std::string, Transition, std::less<>> transitions;
+  // Why the resources of the spec are not in force: an unfeasible wish, a write that failed.
+  std::string resizeReason, resizeMessage;
   // The pod must end: evicted, past its deadline, refused. Ends as Failed with this reason.
   std::string failReason, failMessage;
 

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "api/classes.h"
+#include "api/write.h"
 #include "base/time_text.h"
 #include "runtime/core/cgroup_values.h"
 #include "runtime/core/restart.h"
@@ -11,6 +13,8 @@
 namespace mangrove::runtime {
 
 namespace {
+
+constexpr std::string_view kResizePending = "PodResizePending";
 
 json::Object terminated(const ExitRecord& run) {
   json::Object out{{"exitCode", run.exitCode}, {"reason", run.reason}};
@@ -56,6 +60,14 @@ std::optional<ExitRecord> lastStateOf(const json::Object& state, const Container
   return state.contains("terminated") ? r.before : r.last;
 }
 
+void addGrant(const Grant& grant, json::Object& out) {
+  json::Object resources;
+  if (!grant.requests.empty()) resources["requests"] = api::toJson(grant.requests);
+  if (!grant.limits.empty()) resources["limits"] = api::toJson(grant.limits);
+  out["resources"] = std::move(resources);
+  if (!grant.requests.empty()) out["allocatedResources"] = api::toJson(grant.requests);
+}
+
 json::Object containerStatus(const RunPod& pod, const PodRecord& record,
                              const ContainerSpec& container, bool over) {
   static const ContainerRecord kNew;
@@ -74,6 +86,7 @@ json::Object containerStatus(const RunPod& pod, const PodRecord& record,
   out["ready"] = initDone || (r.running && r.ready);
   out["started"] = r.running && r.started;
   if (!r.id.empty()) out["containerID"] = r.id;
+  if (r.grant) addGrant(*r.grant, out);
   return out;
 }
 
@@ -106,6 +119,14 @@ json::Object conditionJson(const RunPod& pod, const PodRecord& record, const Con
   if (!fact.holds && !fact.message.empty()) out["message"] = fact.message;
   out["lastProbeTime"] = nullptr;
   out["lastTransitionTime"] = formatTime(transitionTime(pod, record, fact, now));
+  return out;
+}
+
+// A wish for other resources that is not in force; it has a reason while it holds.
+json::Object resizeCondition(const RunPod& pod, const PodRecord& record, WallTime now) {
+  json::Object out = conditionJson(pod, record, {kResizePending, true, "", ""}, now);
+  out["reason"] = record.resizeReason;
+  out["message"] = record.resizeMessage;
   return out;
 }
 
@@ -151,7 +172,9 @@ json::Array conditionsOf(const RunPod& pod, const PodRecord& record, api::PodPha
   const std::vector<ConditionFact> facts = conditionFacts(pod, record, phase);
   json::Array out;
   for (const auto& fact : facts) out.push_back(conditionJson(pod, record, fact, now));
+  if (!record.resizeReason.empty()) out.push_back(resizeCondition(pod, record, now));
   for (const auto& condition : pod.pod.status.conditions) {
+    if (condition.type.view() == kResizePending) continue;
     const bool ours = std::any_of(std::begin(facts), std::end(facts), [&](const auto& fact) {
       return fact.type == condition.type.view();
     });
@@ -179,7 +202,7 @@ api::PodPhase phaseOf(const RunPod& pod, const PodRecord& record) {
       if (failed) return api::PodPhase::kFailed;
       continue;
     }
-    if (container.role == ContainerRole::kSidecar) continue;
+    if (container.role != ContainerRole::kMain) continue;
     if (!r || !r->everRan()) {
       anyUnstarted = true;
       allEnded = false;
@@ -199,7 +222,8 @@ api::PodPhase phaseOf(const RunPod& pod, const PodRecord& record) {
 bool isReady(const RunPod& pod, const PodRecord& record) {
   if (!record.failReason.empty() || pod.run.containers.empty()) return false;
   for (const auto& container : containersOf(pod)) {
-    if (container.role == ContainerRole::kInit) continue;
+    if (container.role == ContainerRole::kInit || container.role == ContainerRole::kEphemeral)
+      continue;
     const auto* r = record.find(container.name());
     if (!r || !r->running || !r->ready) return false;
   }
@@ -224,14 +248,17 @@ json::Object podStatus(const RunPod& pod, const PodRecord& record, const StatusF
   if (!ip.empty()) out["podIP"] = ip;
   if (!ip.empty()) out["podIPs"] = json::Array{json::Object{{"ip", ip}}};
   if (record.startTime != kZeroTime) out["startTime"] = formatTime(record.startTime);
-  out["qosClass"] = api::kubeQosName(qosOf(*pod.pod.spec));
+  out["qosClass"] = api::kubeQosName(api::kubeQos(pod.pod));
   if (!record.failReason.empty()) out["reason"] = record.failReason;
   if (!record.failMessage.empty()) out["message"] = record.failMessage;
-  json::Array inits, mains;
+  json::Array inits, mains, guests;
   for (const auto& container : containersOf(pod)) {
-    auto& list = container.role == ContainerRole::kMain ? mains : inits;
+    auto& list = container.role == ContainerRole::kMain        ? mains
+                 : container.role == ContainerRole::kEphemeral ? guests
+                                                               : inits;
     list.push_back(containerStatus(pod, record, container, over));
   }
+  if (!guests.empty()) out["ephemeralContainerStatuses"] = std::move(guests);
   if (!inits.empty()) out["initContainerStatuses"] = std::move(inits);
   out["containerStatuses"] = std::move(mains);
   return out;

@@ -16,6 +16,7 @@ int crashesAfter(int crashes, const ExitRecord& run) {
 
 bool restarts(api::RestartPolicy policy, ContainerRole role, const ExitRecord& run) {
   if (role == ContainerRole::kSidecar) return true;
+  if (role == ContainerRole::kEphemeral) return false;
   if (run.exitCode == 0)
     return role == ContainerRole::kMain && policy == api::RestartPolicy::kAlways;
   return policy != api::RestartPolicy::kNever;

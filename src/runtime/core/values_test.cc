@@ -52,7 +52,8 @@ TEST(CgroupValues, PodsHaveALimitOnlyWhenAllContainersDo) {
   EXPECT_EQ(values.shares, 768);
   EXPECT_EQ(values.quotaUs, 150000);
   EXPECT_EQ(values.memory, kGiB * 2);
-  EXPECT_EQ(containerValues(all.pod.spec->containers[0]), (CgroupValues{512, 100000, kGiB * 1}));
+  EXPECT_EQ(containerValues(all.pod.spec->containers[0]),
+            (CgroupValues{512, 100000, kGiB * 1, {}}));
   const auto some = podOf(R"({"containers":[
       {"name":"a","resources":{"limits":{"cpu":"1","memory":"1Gi"}}},{"name":"b"}]})");
   values = podValues(*some.pod.spec);
@@ -61,7 +62,7 @@ TEST(CgroupValues, PodsHaveALimitOnlyWhenAllContainersDo) {
 }
 
 TEST(CgroupValues, WritesForBothVersions) {
-  const CgroupValues values{256, 25000, kMiB * 64};
+  const CgroupValues values{256, 25000, kMiB * 64, {}};
   EXPECT_EQ(controlWrites(values, false),
             (std::vector<ControlWrite>{{"cpu", "cpu.shares", "256"},
                                        {"cpu", "cpu.cfs_period_us", "100000"},

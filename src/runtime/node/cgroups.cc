@@ -139,13 +139,30 @@ Result<> Cgroups::makeIn(const Tree& tree, const std::string& path) const {
 Result<> Cgroups::make(const std::string& path, const CgroupValues& values) const {
   for (const auto& tree : trees_)
     if (auto ok = makeIn(tree, path); !ok) return ok;
-  for (const auto& write : controlWrites(values, v2_)) {
+  return writeAll(path, controlWrites(values, v2_));
+}
+
+Result<> Cgroups::writeAll(const std::string& path, const std::vector<ControlWrite>& writes) const {
+  for (const auto& write : writes) {
     const Tree* tree = treeOf(write.controller);
     if (!tree) continue;
-    if (auto ok = root_->write(joined(joined(tree->dir, path), write.file), write.value); !ok)
-      return ok.error().in("cgroup {}", path);
+    auto ok = root_->write(joined(joined(tree->dir, path), write.file), write.value);
+    if (!ok && !write.optional) return ok.error().in("cgroup {}", path);
   }
   return {};
+}
+
+Result<> Cgroups::resize(const std::string& path, const CgroupValues& values) const {
+  return writeAll(path, resizeWrites(values, v2_));
+}
+
+std::optional<Bytes> Cgroups::memoryUsage(const std::string& path) const {
+  const Tree* tree = treeOf("memory");
+  if (!tree) return std::nullopt;
+  auto text = readAll(
+      *root_, joined(joined(tree->dir, path), v2_ ? "memory.current" : "memory.usage_in_bytes"));
+  auto value = text ? parseInt<int64_t>(trim(*text)) : std::nullopt;
+  return value ? std::optional(Bytes{*value}) : std::nullopt;
 }
 
 std::vector<std::string> Cgroups::joinDirs(const std::string& path) const {

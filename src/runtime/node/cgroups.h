@@ -11,6 +11,7 @@
 //
 // Any thread; two threads must not work on the same pod.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,10 @@ class Cgroups {
   // Makes the directory in every tree, parents included, and writes the values. Exists already:
   // only the values are written.
   Result<> make(const std::string& path, const CgroupValues& values) const;
+  // Other values for a cgroup that is there, limits that end included.
+  Result<> resize(const std::string& path, const CgroupValues& values) const;
+  // What the processes below it use now; nullopt when nobody counts.
+  std::optional<Bytes> memoryUsage(const std::string& path) const;
   // Directories below the machine's root that a process of this cgroup joins.
   std::vector<std::string> joinDirs(const std::string& path) const;
   // Ends every process below, at once.
@@ -63,6 +68,7 @@ class Cgroups {
   explicit Cgroups(const kernel::SysRoot& root, std::string parent)
       : root_(&root), parent_(std::move(parent)) {}
   Result<> findTrees();
+  Result<> writeAll(const std::string& path, const std::vector<ControlWrite>& writes) const;
   Result<> makeIn(const Tree& tree, const std::string& path) const;
   void inheritCpuset(const std::string& dir) const;
   void enableControllers(const std::string& dir) const;

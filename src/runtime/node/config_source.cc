@@ -26,6 +26,12 @@ const json::Array& list(const json::Object& object, std::string_view key) {
   return value && value->is_array() ? value->get_array() : kNone;
 }
 
+const json::Object& member(const json::Object& object, std::string_view key) {
+  static const json::Object kNone;
+  const json::Value* value = object.if_contains(key);
+  return value && value->is_object() ? value->get_object() : kNone;
+}
+
 void addPlain(const json::Object& object, std::string_view key, Data& out) {
   const json::Value* data = object.if_contains(key);
   if (!data || !data->is_object()) return;
@@ -136,6 +142,24 @@ Result<Data> ConfigSource::secret(const std::string& ns, const std::string& name
   Data out;
   if (auto ok = addEncoded(*object, "data", out); !ok) return pass(ok.error());
   return out;
+}
+
+Result<std::string> ConfigSource::claimPath(const std::string& ns, const std::string& claim) {
+  auto object =
+      fetch(client_, client::kind::kPersistentVolumeClaim, ns, claim, "persistentvolumeclaim");
+  if (!object) return pass(object.error());
+  const std::string name(text(member(*object, "spec"), "volumeName"));
+  const bool bound = text(member(*object, "status"), "phase") == "Bound";
+  if (name.empty() || !bound)
+    return fail(Code::kUnavailable, "persistentvolumeclaim \"{}\" is not bound", claim);
+  auto volume = fetch(client_, client::kind::kPersistentVolume, "", name, "persistentvolume");
+  if (!volume) return pass(volume.error());
+  const json::Object& spec = member(*volume, "spec");
+  for (const char* source : {"hostPath", "local"})
+    if (auto path = text(member(spec, source), "path"); !path.empty()) return std::string(path);
+  return fail(Code::kUnsupported,
+              "persistentvolume \"{}\" is neither hostPath nor local, the two kinds there are here",
+              name);
 }
 
 Result<std::string> ConfigSource::token(const RunPod& pod, const std::string& audience,

@@ -29,6 +29,8 @@ class ConfigSource {
   Result<std::map<std::string, std::string>> configMap(const std::string& ns,
                                                        const std::string& name);
   Result<std::map<std::string, std::string>> secret(const std::string& ns, const std::string& name);
+  // Where the data of a bound claim is on this machine.
+  Result<std::string> claimPath(const std::string& ns, const std::string& claim);
   Result<std::string> token(const RunPod& pod, const std::string& audience, int64_t seconds);
 
   // The content of a configMap, secret, downward or projected volume.

@@ -33,8 +33,12 @@ std::string Isolation::missing() const {
 }
 
 Isolation probeIsolation() {
-  return {permits(CLONE_NEWNET), permits(CLONE_NEWPID), permits(CLONE_NEWNS),
-          permits(CLONE_NEWIPC | CLONE_NEWUTS)};
+  Isolation can{permits(CLONE_NEWNET), permits(CLONE_NEWPID), permits(CLONE_NEWNS),
+                permits(CLONE_NEWIPC | CLONE_NEWUTS), false};
+  if (can.mounts || ::geteuid() == 0) return can;
+  can.user = permits(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS);
+  if (can.user) can.pids = can.mounts = can.ipc = true;
+  return can;
 }
 
 std::string NodeFacts::logDir(std::string_view ns, std::string_view name,

@@ -14,6 +14,8 @@ struct Isolation {
   bool pids = true;
   bool mounts = true;
   bool ipc = true;
+  // Without root: PID, mount and IPC namespaces come inside a user namespace of the pod's own.
+  bool user = false;
   std::string missing() const;  // "network, pid": what users are told; "" when all is there
 };
 Isolation probeIsolation();
@@ -25,7 +27,9 @@ struct NodeFacts {
   std::string program;  // our own binary, for shims and stand-ins
   MilliCpu cpu;
   Bytes memory;
+  int64_t podPids = 4096;  // processes one pod may have
   Isolation isolation;
+  std::string noWayOut;  // why pods do not reach beyond this machine; "": they do
 
   std::string podDir(std::string_view uid) const { return dataDir + "/pods/" + std::string(uid); }
   std::string logDir(std::string_view ns, std::string_view name, std::string_view uid) const;

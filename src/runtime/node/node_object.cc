@@ -61,9 +61,9 @@ json::Object condition(const char* type, bool holds, const char* reason, const c
           {"lastTransitionTime", formatTime(since)}};
 }
 
-json::Object amounts(const MachineFacts& facts) {
+json::Object amounts(const MachineFacts& facts, Bytes memory) {
   return {{"cpu", fmt::format("{}", facts.cpu.v / 1000)},
-          {"memory", fmt::format("{}Ki", facts.memory.v / 1024)},
+          {"memory", fmt::format("{}Ki", memory.v / 1024)},
           {"ephemeral-storage", fmt::format("{}Ki", facts.disk.v / 1024)},
           {"hugepages-1Gi", "0"},
           {"hugepages-2Mi", "0"},
@@ -103,6 +103,7 @@ Result<MachineFacts> readMachine(const kernel::SysRoot& root, const std::string&
   struct statvfs disk {};
   if (::statvfs(dataDir.c_str(), &disk) == 0)
     facts.disk = Bytes{static_cast<int64_t>(disk.f_blocks) * static_cast<int64_t>(disk.f_frsize)};
+  facts.maxPids = parseInt<int64_t>(readText(root, "proc/sys/kernel/pid_max")).value_or(32'768);
   facts.kernelVersion = name.release;
   facts.osImage = osImage(readText(root, "etc/os-release"));
   facts.machineId = readText(root, "etc/machine-id");
@@ -118,9 +119,22 @@ json::Object nodeObject(const MachineFacts& facts) {
                       {"kubernetes.io/arch", facts.architecture},
                       {"beta.kubernetes.io/os", "linux"},
                       {"beta.kubernetes.io/arch", facts.architecture}};
-  return {{"apiVersion", "v1"},
-          {"kind", "Node"},
-          {"metadata", json::Object{{"name", facts.nodeName}, {"labels", std::move(labels)}}}};
+  json::Object out{
+      {"apiVersion", "v1"},
+      {"kind", "Node"},
+      {"metadata", json::Object{{"name", facts.nodeName}, {"labels", std::move(labels)}}}};
+  if (!facts.observed) return out;
+  json::Object closed = observedPatch(true);
+  out["spec"] = closed["spec"];
+  out["metadata"].get_object()["annotations"] = closed["metadata"].get_object()["annotations"];
+  return out;
+}
+
+json::Object observedPatch(bool observed) {
+  const json::Value mark = observed ? json::Value("true") : json::Value(nullptr);
+  const json::Value closed = observed ? json::Value(true) : json::Value(nullptr);
+  return {{"metadata", json::Object{{"annotations", json::Object{{kObserved, mark}}}}},
+          {"spec", json::Object{{"unschedulable", closed}}}};
 }
 
 json::Object nodeStatus(const MachineFacts& facts, WallTime now, WallTime readySince) {
@@ -144,8 +158,8 @@ json::Object nodeStatus(const MachineFacts& facts, WallTime now, WallTime readyS
                     {"containerRuntimeVersion", "mangrove://" + facts.version},
                     {"kubeletVersion", "v1.35.0-mangrove." + facts.version},
                     {"kubeProxyVersion", ""}};
-  return {{"status", json::Object{{"capacity", amounts(facts)},
-                                  {"allocatable", amounts(facts)},
+  return {{"status", json::Object{{"capacity", amounts(facts, facts.memory)},
+                                  {"allocatable", amounts(facts, facts.allocatableMemory())},
                                   {"conditions", std::move(conditions)},
                                   {"addresses", std::move(addresses)},
                                   {"nodeInfo", std::move(info)}}}};

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "json/value.h"
 #include "kernel/sys_root.h"
+#include "runtime/core/cgroup_values.h"
 
 namespace mangrove::runtime {
 
@@ -14,7 +15,11 @@ struct MachineFacts {
   std::string nodeName, hostname, address;
   MilliCpu cpu;
   Bytes memory, disk;
+  int64_t maxPids = 32'768;
   int64_t pods = 250;
+  bool observed = false;  // measured only: no pod may be placed here
+  // What pods may have: the machine's, less what is kept for managing it.
+  Bytes allocatableMemory() const { return memory - reservedMemory(memory); }
   std::string kernelVersion, osImage, machineId, bootId, architecture, version;
 };
 Result<MachineFacts> readMachine(const kernel::SysRoot& root, const std::string& dataDir,
@@ -22,6 +27,9 @@ Result<MachineFacts> readMachine(const kernel::SysRoot& root, const std::string&
 
 // For creating it, and the labels a kubelet keeps up: {"metadata": …, "spec": …}.
 json::Object nodeObject(const MachineFacts& facts);
+// The annotation of a node that is only measured, and the merge patch that closes or opens it.
+inline constexpr std::string_view kObserved = "mangrove.io/observe-only";
+json::Object observedPatch(bool observed);
 // A merge patch of the status: capacity and allocatable (what others added stays), conditions,
 // addresses, nodeInfo. `readySince` is when it became ready.
 json::Object nodeStatus(const MachineFacts& facts, WallTime now, WallTime readySince);

@@ -1,10 +1,14 @@
 // What a shim tells, and what is learnt from a shim of an earlier runner.
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/core.h>
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/strings.h"
+#include "runtime/core/cri_log.h"
 #include "runtime/core/restart.h"
 #include "runtime/node/pod_worker.h"
 #include "runtime/node/prober.h"
@@ -47,6 +51,23 @@ ExitRecord exitOf(const json::Object& state) {
                : run.exitCode == 0  ? "Completed"
                                     : "Error";
   return run;
+}
+
+// The last part of a file that may be large.
+std::string endOf(const std::string& path) {
+  constexpr std::streamoff kPart = 64 * 1024;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
+  std::string out(static_cast<size_t>(std::min(size, kPart)), '\0');
+  file.seekg(-static_cast<std::streamoff>(out.size()), std::ios::end);
+  file.read(out.data(), static_cast<std::streamsize>(out.size()));
+  return out;
+}
+
+std::string lastLine(std::string_view text) {
+  text = trim(text);
+  const size_t end = text.rfind('\n');
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 1));
 }
 
 ExitRecord exitOf(const api::ContainerState& state) {
@@ -108,6 +129,9 @@ void PodWorker::recover(const json::Object& state) {
   r.attempt = static_cast<int>(number(state, "attempt"));
   r.crashes = r.attempt;
   const auto* known = pod_->pod.status.find(spec->spec->name);
+  // What it was given is what we said of it; without that, what it asks for.
+  const bool told = known && known->granted->hasResources;
+  r.grant = told ? Grant{known->granted->requests, known->granted->limits} : grantOf(*spec->spec);
   if (known && known->lastState->kind == api::ContainerState::Kind::kTerminated)
     r.before = exitOf(*known->lastState);
   if (!flag(state, "running")) {
@@ -162,6 +186,19 @@ void PodWorker::recordExit(ContainerRecord& r, const json::Object& state) {
   r.running = r.starting = r.stopping = r.ready = r.started = false;
 }
 
+// A container that failed without a message of its own tells the end of its log, when it asks for
+// that.
+void PodWorker::addLogTail(const std::string& name, ExitRecord& run) const {
+  constexpr size_t kLines = 80, kBytes = 2048;  // as much as a kubelet takes
+  const ContainerSpec* spec = specOf(name);
+  const bool asked = spec && spec->run->terminationMessagePolicy == "FallbackToLogsOnError";
+  if (!asked || run.exitCode == 0 || !run.message.empty()) return;
+  const ContainerRecord* r = record_.find(name);
+  const std::string path = fmt::format(
+      "{}/{}/{}.log", parts_.node.logDir(pod_->ns(), pod_->name(), pod_->uid()), name, r->attempt);
+  run.message = logTail(endOf(path), kLines, kBytes);
+}
+
 void PodWorker::onExited(const Message& message) {
   const std::string name(message.word("container"));
   ContainerRecord& r = recordOf(name);
@@ -174,6 +211,7 @@ void PodWorker::onExited(const Message& message) {
     r.last->exitCode = 128;
     r.last->reason = "StartError";
   }
+  addLogTail(name, *r.last);
   if (r.last->reason == "StartError")
     parts_.events.warning(ref(), "Failed", "Error: " + r.last->message);
   log.debug("pod {}/{}: container {} ended with {}", pod_->ns(), pod_->name(), name,
@@ -186,6 +224,12 @@ void PodWorker::onShimLost(const Error& error) {
   link_.reset();
   busy_ = false;
   if (takenDown_ || finished_) return;
+  if (!record_.sandbox) {
+    // It never got anywhere: what it said last is why.
+    const std::string said = endOf(parts_.node.podDir(pod_->uid()) + "/shim.log");
+    return sandboxFailed("FailedCreatePodSandBox",
+                         said.empty() ? error : Error(Code::kUnavailable, lastLine(said)));
+  }
   log.warn("pod {}/{}: its shim has gone: {}", pod_->ns(), pod_->name(), error.text());
   for (auto& r : record_.containers) {
     if (!r.running && !r.starting) continue;

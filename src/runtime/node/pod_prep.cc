@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "api/classes.h"
 #include "base/encoding.h"
 #include "base/files.h"
 #include "base/strings.h"
@@ -19,6 +20,9 @@ namespace {
 
 constexpr std::string_view kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+// Every pod has it, asked for or not.
+constexpr std::string_view kTokenMount = "/var/run/secrets/kubernetes.io/serviceaccount";
+
 constexpr std::string_view kStandIn = "/run/mangrove/stand-in";
 
 bool isOptionalMiss(const Error& error, const api::KeyRef& ref) {
@@ -28,8 +32,8 @@ bool isOptionalMiss(const Error& error, const api::KeyRef& ref) {
 void setUser(const RunPod& pod, const api::ContainerRun& run, ContainerSpecFile& spec) {
   const auto& ours = run.security;
   const auto& theirs = pod.run.security;
-  spec.uid = ours.runAsUser.value_or(theirs.runAsUser.value_or(0));
-  spec.gid = ours.runAsGroup.value_or(theirs.runAsGroup.value_or(0));
+  spec.uid = ours.runAsUser.value_or(theirs.runAsUser.value_or(::geteuid()));
+  spec.gid = ours.runAsGroup.value_or(theirs.runAsGroup.value_or(::getegid()));
   spec.groups = theirs.supplementalGroups;
   if (theirs.fsGroup) spec.groups.push_back(*theirs.fsGroup);
 }
@@ -75,8 +79,10 @@ Result<> PodPrep::makeSandbox(const RunPod& pod, const std::string& podIp) {
   hostsFile(pod, podIp);
   auto volumes = makeVolumes(pod, node_, downward(podIp), source_);
   if (!volumes) return pass(volumes.error());
-  const api::KubeQos qos = qosOf(*pod.pod.spec);
-  return cgroups_.make(cgroups_.podPath(qos, pod.uid()), podValues(*pod.pod.spec));
+  const api::KubeQos qos = api::kubeQos(pod.pod);
+  CgroupValues values = podValues(*pod.pod.spec);
+  values.pids = node_.podPids;
+  return cgroups_.make(cgroups_.podPath(qos, pod.uid()), values);
 }
 
 Result<std::string> PodPrep::valueOf(const RunPod& pod, const ContainerSpec& container,
@@ -130,6 +136,11 @@ Result<> PodPrep::mounts(const RunPod& pod, const api::ContainerRun& run,
   if (!pod.pod.spec->hostNetwork)
     spec.mounts.push_back({node_.podDir(pod.uid()) + "/hosts", "/etc/hosts", false, true});
   for (const auto& mount : run.mounts) {
+    if (!node_.isolation.mounts && mount.mountPath == kTokenMount) continue;
+    if (!node_.isolation.mounts)
+      return fail(Code::kUnsupported,
+                  "volume {} cannot be mounted at {}: this machine permits no mount namespaces",
+                  mount.name, mount.mountPath);
     auto found = volumes.find(mount.name);
     if (found == volumes.end())
       return invalid("container {} mounts volume \"{}\", which the pod does not have", run.name,
@@ -181,7 +192,7 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
     spec.mounts.push_back({node_.program, std::string(kStandIn), true, true});
   }
 
-  const api::KubeQos qos = qosOf(*pod.pod.spec);
+  const api::KubeQos qos = api::kubeQos(pod.pod);
   const std::string cgroup = cgroups_.podPath(qos, pod.uid()) + "/" + spec.id;
   if (auto ok = cgroups_.make(cgroup, containerValues(*container.spec)); !ok)
     return pass(ok.error());
@@ -194,6 +205,8 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   spec.logPath = fmt::format("{}/{}.log", logs, attempt);
   spec.oomScoreAdj = oomScoreAdj(*pod.pod.spec, *container.spec, node_.memory);
   spec.ownPids = node_.isolation.pids && !pod.pod.spec->hostPid;
+  spec.sharePids = pod.run.shareProcessNamespace;
+  spec.pidsOf = container.run->targetContainer;
   spec.ownMounts = node_.isolation.mounts;
   spec.hostDevices = container.run->security.privileged;
   spec.readOnlyRoot = container.run->security.readOnlyRootFilesystem;
@@ -201,10 +214,11 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
     spec.messagePath = container.run->terminationMessagePath;
   spec.tty = container.run->tty;
   spec.openStdin = container.run->stdinOpen;
+  spec.stdinOnce = container.run->stdinOnce;
   const std::string path = fmt::format("{}/specs/{}-{}.json", dir, name, attempt);
   if (auto ok = writeFileAtomically(path, spec.text(), {.mode = 0600, .sync = false}); !ok)
     return pass(ok.error());
-  return BuiltContainer{path, spec.id, command.sentence, command.standIn};
+  return BuiltContainer{path, spec.id, command.sentence, command.standIn, grantOf(*container.spec)};
 }
 
 void PodPrep::refreshVolumes(const RunPod& pod, const std::string& podIp) {
@@ -212,7 +226,7 @@ void PodPrep::refreshVolumes(const RunPod& pod, const std::string& podIp) {
 }
 
 void PodPrep::removeRun(const RunPod& pod, const std::string& id) {
-  const std::string cgroup = cgroups_.podPath(qosOf(*pod.pod.spec), pod.uid()) + "/" + id;
+  const std::string cgroup = cgroups_.podPath(api::kubeQos(pod.pod), pod.uid()) + "/" + id;
   cgroups_.kill(cgroup);
   (void)cgroups_.remove(cgroup);
 }

@@ -22,6 +22,7 @@ struct BuiltContainer {
   std::string id;
   std::string note;  // for an Event: what an image without a command became
   bool standIn = false;
+  Grant grant;  // the resources its cgroup was made for
 };
 
 class PodPrep {

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "api/classes.h"
 #include "base/log.h"
 #include "runtime/core/cgroup_values.h"
 #include "runtime/core/pod_status.h"
@@ -96,8 +97,15 @@ void PodWorker::begin() {
   sync();
 }
 
+void PodWorker::refuse(std::string reason, std::string message) {
+  parts_.events.warning(ref(), reason, message);
+  record_.failReason = std::move(reason);
+  record_.failMessage = std::move(message);
+}
+
 void PodWorker::update(RunPodPtr pod) {
   if (pod) {
+    signalIfAsked(*pod_, *pod);
     pod_ = std::move(pod);
     specs_ = containersOf(*pod_);
   } else {
@@ -120,7 +128,7 @@ ContainerRecord& PodWorker::recordOf(const std::string& name) {
 }
 
 std::string PodWorker::cgroupPath() const {
-  return parts_.cgroups.podPath(qosOf(*pod_->pod.spec), pod_->uid());
+  return parts_.cgroups.podPath(api::kubeQos(pod_->pod), pod_->uid());
 }
 
 api::ObjectRef PodWorker::ref() const {
@@ -169,6 +177,7 @@ void PodWorker::sync() {
     if (spec.role == ContainerRole::kSidecar) inited = inited && r && r->running && r->started;
   }
   record_.hasInited = record_.hasInited || inited;
+  if (resizeIfAsked()) return;
   act(decide(*pod_, record_, parts_.clock.wall()));
 }
 
@@ -227,6 +236,7 @@ void PodWorker::startShim() {
   start.program = parts_.node.program;
   start.hostname = pod_->run.hostname.empty() ? pod_->name() : pod_->run.hostname;
   start.ownNetwork = wantsNetwork && can.network && parts_.network.available();
+  start.ownUser = can.user;
   start.ownIpc = can.ipc && !pod_->pod.spec->hostIpc && wantsNetwork;
   if (wantsNetwork && !start.ownNetwork)
     parts_.events.warning(
@@ -235,6 +245,10 @@ void PodWorker::startShim() {
         "machine's: " +
             (parts_.network.trouble().empty() ? std::string("network namespaces are not permitted")
                                               : parts_.network.trouble()));
+  if (start.ownNetwork && !parts_.node.noWayOut.empty())
+    parts_.events.normal(ref(), "NoRouteOut",
+                         "the pod reaches other pods and this machine, but nothing beyond it: " +
+                             parts_.node.noWayOut);
   if (!can.missing().empty())
     parts_.events.warning(
         ref(), "IsolationMissing",
@@ -265,8 +279,15 @@ void PodWorker::setUpNetwork() {
                      {"gateway", lease->gateway}});
 }
 
+void PodWorker::openHostPorts() {
+  if (pod_->pod.spec->hostNetwork || !parts_.network.available()) return;
+  for (const auto& trouble : parts_.ports.open(*pod_, record_.ip))
+    parts_.events.warning(ref(), "HostPortConflict", trouble);
+}
+
 void PodWorker::sandboxReady() {
   record_.sandbox = true;
+  openHostPorts();
   busy_ = false;
   sync();
 }
@@ -307,6 +328,7 @@ void PodWorker::onBuilt(const std::string& name, Result<BuiltContainer> built) {
   r.id = "containerd://" + built->id;
   r.starting = true;
   r.stopping = r.held = r.started = r.ready = false;
+  r.grant = std::move(built->grant);
   if (!built->note.empty() && r.attempt == 0) {
     if (built->standIn) {
       parts_.events.warning(ref(), "StandIn", built->note);
@@ -445,6 +467,7 @@ void PodWorker::onTakenDown(Result<> result) {
     return wakeIn(kRetryTakeDown);
   }
   parts_.network.release(pod_->uid());
+  parts_.ports.close(pod_->uid());
   record_.sandbox = false;
   takenDown_ = true;
   if (halting_) {

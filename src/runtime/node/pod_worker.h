@@ -22,6 +22,7 @@
 #include "runtime/core/pod_actions.h"
 #include "runtime/core/pod_model.h"
 #include "runtime/node/fd_loop.h"
+#include "runtime/node/host_ports.h"
 #include "runtime/node/network.h"
 #include "runtime/node/pod_prep.h"
 #include "runtime/node/running_runs.h"
@@ -45,6 +46,7 @@ struct WorkerParts {
   Network& network;
   net::Loop& io;
   RunningRuns& running;
+  HostPorts& ports;
 };
 
 using RunPodPtr = std::shared_ptr<const RunPod>;
@@ -58,6 +60,8 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   ~PodWorker();
 
   void begin();
+  // The pod will not run here and ends as Failed; before begin().
+  void refuse(std::string reason, std::string message);
   void update(RunPodPtr pod);
   // Looks whether files from ConfigMaps and the like have changed.
   void refreshVolumes();
@@ -109,6 +113,11 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
                UniqueFn<void(bool)> done);
   void end();
   void takeDown();
+  bool resizeIfAsked();
+  void onResized(const RunPod& pod, const std::vector<std::pair<std::string, std::string>>& runs,
+                 Result<> done);
+  void signalIfAsked(const RunPod& before, const RunPod& after);
+  void openHostPorts();
   void onTakenDown(Result<> result);
   void finishDeletion();
 
@@ -120,6 +129,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void recover(const json::Object& state);
   void recordExit(ContainerRecord& record, const json::Object& state);
   void readLeftStates();
+  void addLogTail(const std::string& name, ExitRecord& run) const;
 
   // Work on the preparing thread, its result here; nothing else begins meanwhile.
   template <class T, class Work, class Then>

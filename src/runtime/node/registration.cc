@@ -44,6 +44,24 @@ struct Registration::State : std::enable_shared_from_this<State> {
         log.warn("node {}: {}", facts.nodeName, reply.error().text());
         return later(kRetry, statusTimer, &State::create);
       }
+      if (!reply) return comeBack();
+      report();
+      renew();
+    });
+  }
+
+  // The node of an earlier run: closed or opened again as this one observes or runs pods. One that
+  // somebody else has cordoned stays so.
+  void comeBack() {
+    client::Request request;
+    request.ref = {client::kind::kNode, "", facts.nodeName};
+    send(std::move(request), [this](Result<client::Reply> reply) {
+      const bool observed = reply && reply->body.find(kObserved) != std::string::npos;
+      if (reply && observed != facts.observed)
+        send(client::patchRequest({client::kind::kNode, "", facts.nodeName},
+                                  client::PatchType::kMerge,
+                                  json::write(observedPatch(facts.observed))),
+             [](Result<client::Reply>) {});
       report();
       renew();
     });

@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/classes.h"
 #include "api/pod_requests.h"
 #include "base/log.h"
+#include "runtime/core/admission.h"
 
 namespace mangrove::runtime {
 
@@ -19,13 +21,18 @@ const Logger logger("runtime");
 constexpr int kPreparingThreads = 4;
 constexpr Duration kRefreshVolumes = std::chrono::seconds(60);  // as often as a kubelet
 
-Result<> checkRights(const Cgroups& cgroups) {
+Result<> checkRights(const Cgroups& cgroups, const RunnerOptions& options) {
   const std::string probe = cgroups.tierPath(api::KubeQos::kGuaranteed);
-  if (auto ok = cgroups.make(probe, CgroupValues{}); !ok)
-    return ok.error().in(
-        "running pods needs root or a cgroup that is delegated to this user (effective user is {})",
-        ::geteuid());
-  return {};
+  auto ok = cgroups.make(probe, CgroupValues{});
+  if (ok) return {};
+  std::string dirs;
+  const std::string name = options.cgroupRoot.empty() ? "NAME" : options.cgroupRoot;
+  for (const auto& dir : cgroups.joinDirs(name)) dirs += " /" + dir;
+  return ok.error().in(
+      "running pods needs root, or cgroups that belong to this user (effective user is {}); an "
+      "administrator can give them with: mkdir -p{} && chown -R {}{}, and then --cgroup-root {}. "
+      "Missing now",
+      ::geteuid(), dirs, ::geteuid(), dirs, name);
 }
 
 NodeFacts factsOf(const RunnerOptions& options, const MachineFacts& machine) {
@@ -36,8 +43,13 @@ NodeFacts factsOf(const RunnerOptions& options, const MachineFacts& machine) {
   facts.program = options.program;
   facts.cpu = machine.cpu;
   facts.memory = machine.memory;
+  facts.podPids = podPidsLimit(machine.maxPids);
   facts.isolation = probeIsolation();
   return facts;
+}
+
+Room roomOf(const MachineFacts& machine) {
+  return {machine.cpu, machine.allocatableMemory(), machine.pods};
 }
 
 std::string ownProgram() {
@@ -62,15 +74,22 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
   kernel::SysRoot root;
   auto cgroups = Cgroups::open(root, options.cgroupRoot);
   if (!cgroups) return pass(cgroups.error());
-  if (auto ok = checkRights(*cgroups); !ok) return pass(ok.error());
+  if (auto ok = checkRights(*cgroups, options); !ok) return pass(ok.error());
   auto machine = readMachine(root, options.dataDir, options.nodeName, options.version);
   if (!machine) return pass(machine.error());
   std::unique_ptr<Runner> runner(new Runner(std::move(options), client, clock, owner, io,
                                             std::move(root), std::move(*cgroups),
                                             std::move(*machine)));
   if (auto ok = runner->network_.start(); !ok) return pass(ok.error());
+  if (const auto missing = runner->node_.isolation.missing(); !missing.empty())
+    logger.warn("this machine does not permit these namespaces, so pods are without: {}", missing);
   if (!runner->network_.available())
     logger.warn("pods use the machine's network: {}", runner->network_.trouble());
+  if (auto ok = runner->network_.available() ? runner->wayOut_.open() : Result<>(); !ok) {
+    runner->node_.noWayOut = ok.error().text();
+    logger.warn("pods reach each other and this machine, nothing beyond it: {}",
+                runner->node_.noWayOut);
+  }
   return runner;
 }
 
@@ -85,9 +104,12 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
       machine_(std::move(machine)),
       node_(factsOf(options_, machine_)),
       network_({options_.bridge, options_.podSubnet, options_.dataDir + "/addresses"}),
+      wayOut_(root_, {options_.bridge, options_.podSubnet}),
+      ports_(loop_),
       prep_(client, cgroups_, node_, services_),
       events_(client, home_.mailbox(), clock, {.component = "kubelet", .host = node_.nodeName}),
-      parts_{owner, clock, loop_, client, events_, cgroups_, node_, prep_, network_, io, running_},
+      parts_{owner, clock, loop_,    client, events_,  cgroups_,
+             node_, prep_, network_, io,     running_, ports_},
       registration_(client, owner, clock, machine_) {
   for (int i = 0; i < kPreparingThreads; ++i)
     preparing_.push_back(std::make_unique<client::Worker>());
@@ -96,6 +118,7 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
 Runner::~Runner() {
   *alive_ = false;
   statics_.reset();
+  volumes_.reset();
   forwarder_.reset();
   informer_.reset();
   for (auto& [uid, worker] : workers_) worker->leave();
@@ -119,7 +142,20 @@ void Runner::start(Fn ready) {
       std::make_unique<ServiceForwarder>(client_, owner_, home_.mailbox(), clock_, loop_,
                                          network_.available() ? options_.bridge : "", services_);
   forwarder_->start();
+  volumes_ = std::make_unique<LocalVolumes>(
+      client_, owner_, home_.mailbox(), clock_, events_, options_.dataDir + "/volumes",
+      [this](std::string_view ns, std::string_view claim) { return usesClaim(ns, claim); });
+  volumes_->start();
   informer_->start();
+}
+
+bool Runner::usesClaim(std::string_view ns, std::string_view claim) const {
+  for (const auto& [uid, worker] : workers_) {
+    if (worker->pod().ns() != ns) continue;
+    for (const auto& volume : worker->pod().run.volumes)
+      if (volume.kind == api::RunVolume::Kind::kClaim && volume.source == claim) return true;
+  }
+  return false;
 }
 
 void Runner::onSynced() {
@@ -169,8 +205,17 @@ void Runner::begin(const RunPodPtr& pod) {
   auto worker = PodWorker::make(parts_, preparing, pod, [this, uid, alive = alive_] {
     if (!*alive) return;
     workers_.erase(uid);
+    if (volumes_) volumes_->look();
     if (halted_ && workers_.empty()) std::exchange(halted_, nullptr)();
   });
+  if (synced_) {
+    // One that was bound behind the scheduler's back may not fit.
+    std::vector<const RunPod*> present;
+    for (const auto& [id, other] : workers_)
+      if (!api::isTerminated(other->pod().pod)) present.push_back(&other->pod());
+    if (auto why = refusalOf(*pod, present, roomOf(machine_)))
+      worker->refuse(why->reason, why->message);
+  }
   workers_[uid] = worker;
   if (synced_) worker->begin();
 }
@@ -199,18 +244,23 @@ void Runner::removeStrays() {
 void Runner::updateTierShares() {
   MilliCpu burstable;
   for (const auto& [uid, worker] : workers_)
-    if (qosOf(*worker->pod().pod.spec) == api::KubeQos::kBurstable)
+    if (api::kubeQos(worker->pod().pod) == api::KubeQos::kBurstable)
       burstable += api::podRequests(*worker->pod().pod.spec).cpu();
-  cgroups_.setTierShares(api::KubeQos::kGuaranteed, sharesOf(machine_.cpu));
+  CgroupValues all;
+  all.shares = sharesOf(machine_.cpu);
+  all.memory = machine_.allocatableMemory();
+  (void)cgroups_.make(cgroups_.tierPath(api::KubeQos::kGuaranteed), all);
   cgroups_.setTierShares(api::KubeQos::kBurstable, tierShares(burstable));
   cgroups_.setTierShares(api::KubeQos::kBestEffort, kLeastShares);
 }
 
 void Runner::halt(Fn halted) {
   statics_.reset();
+  volumes_.reset();
   forwarder_.reset();
   informer_.reset();
   halted_ = [this, halted = std::move(halted)]() mutable {
+    wayOut_.close();
     network_.stop();
     cgroups_.removeAll();
     halted();

@@ -26,6 +26,8 @@
 #include "net/loop.h"
 #include "runtime/node/cgroups.h"
 #include "runtime/node/fd_loop.h"
+#include "runtime/node/host_ports.h"
+#include "runtime/node/local_volumes.h"
 #include "runtime/node/network.h"
 #include "runtime/node/node_facts.h"
 #include "runtime/node/pod_prep.h"
@@ -33,6 +35,7 @@
 #include "runtime/node/registration.h"
 #include "runtime/node/service_forwarder.h"
 #include "runtime/node/static_pods.h"
+#include "runtime/node/way_out.h"
 
 namespace mangrove::runtime {
 
@@ -74,6 +77,7 @@ class Runner final : public frame::NodeRunner {
   void onPod(const client::Change<RunPod>& change);
   void onSynced();
   void begin(const RunPodPtr& pod);
+  bool usesClaim(std::string_view ns, std::string_view claim) const;
   void removeStrays();
   void updateTierShares();
   void refreshVolumesLater();
@@ -95,6 +99,8 @@ class Runner final : public frame::NodeRunner {
   ServiceBook services_;
   FdLoop loop_;
   Network network_;
+  WayOut wayOut_;
+  HostPorts ports_;
   PodPrep prep_;
   client::Worker home_;                                     // decoding, events, logs
   std::vector<std::unique_ptr<client::Worker>> preparing_;  // slow work of pods
@@ -103,6 +109,7 @@ class Runner final : public frame::NodeRunner {
   Registration registration_;
   std::unique_ptr<StaticPods> statics_;
   std::unique_ptr<ServiceForwarder> forwarder_;
+  std::unique_ptr<LocalVolumes> volumes_;
   Timer refresh_;
   std::unique_ptr<client::Informer<RunPod>> informer_;
   std::map<std::string, std::shared_ptr<PodWorker>> workers_;  // by uid

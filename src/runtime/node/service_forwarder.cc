@@ -1,16 +1,11 @@
 #include "runtime/node/service_forwarder.h"
 
-#include <cerrno>
 #include <set>
 
-#include <arpa/inet.h>
 #include <fmt/core.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "base/log.h"
 #include "runtime/node/netlink.h"
-#include "runtime/node/relay.h"
 
 namespace mangrove::runtime {
 
@@ -18,38 +13,6 @@ namespace {
 
 const Logger logger("runtime");
 constexpr client::Kind kEndpoints{"", "v1", "Endpoints", "endpoints", true, false};
-
-Result<sockaddr_in> placeOf(const std::string& ip, uint16_t port) {
-  sockaddr_in out{};
-  out.sin_family = AF_INET;
-  out.sin_port = htons(port);
-  if (::inet_pton(AF_INET, ip.c_str(), &out.sin_addr) != 1)
-    return invalid("'{}' is no IPv4 address", ip);
-  return out;
-}
-
-Result<UniqueFd> listenAt(const std::string& ip, uint16_t port) {
-  auto address = placeOf(ip, port);
-  if (!address) return pass(address.error());
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return failErrno(errno, "socket");
-  const int yes = 1;
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (::bind(fd.get(), reinterpret_cast<sockaddr*>(&*address), sizeof *address) < 0 ||
-      ::listen(fd.get(), 128) < 0)
-    return failErrno(errno, fmt::format("listening on {}:{}", ip, port));
-  return fd;
-}
-
-UniqueFd connectTo(const Backend& backend) {
-  auto address = placeOf(backend.ip, backend.port);
-  if (!address) return UniqueFd();
-  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd) return fd;
-  const int rc = ::connect(fd.get(), reinterpret_cast<sockaddr*>(&*address), sizeof *address);
-  if (rc < 0 && errno != EINPROGRESS) return UniqueFd();
-  return fd;
-}
 
 client::InformerSetup following(client::ApiClient& client, Mailbox& owner, Mailbox& home,
                                 Clock& clock, const client::Kind& kind) {
@@ -81,27 +44,6 @@ void ServiceBook::addVariables(const std::string& ns, Environment& env) const {
     if (everywhere || key.starts_with(ns + "/")) addServiceVariables(*service, env);
   }
 }
-
-// Shared with the loop's thread.
-struct ServiceForwarder::Listener {
-  UniqueFd fd;
-  std::mutex mutex;
-  std::vector<Backend> backends;
-  size_t turn = 0;
-
-  void accept(FdLoop& loop) {
-    UniqueFd client(::accept4(fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!client) return;
-    Backend backend;
-    {
-      std::lock_guard lock(mutex);
-      if (backends.empty()) return;  // closed at once: nobody is there
-      backend = backends[turn++ % backends.size()];
-    }
-    UniqueFd pod = connectTo(backend);
-    if (pod) startRelay(loop, std::move(client), std::move(pod));
-  }
-};
 
 ServiceForwarder::ServiceForwarder(client::ApiClient& client, Mailbox& owner, Mailbox& home,
                                    Clock& clock, FdLoop& loop, std::string bridge,
@@ -137,8 +79,8 @@ void ServiceForwarder::changed(std::string_view key) {
   std::set<std::string> wanted;
   if (service && service->hasAddress()) {
     for (const auto& port : service->ports) {
-      if (port.protocol != "TCP") continue;
-      const std::string place = fmt::format("{} {}:{}", key, service->clusterIp, port.port);
+      const std::string place =
+          fmt::format("{} {}:{}/{}", key, service->clusterIp, port.port, port.protocol);
       wanted.insert(place);
       listen(place, *service, port,
              endpoints ? backendsOf(*endpoints, port) : std::vector<Backend>());
@@ -156,18 +98,12 @@ void ServiceForwarder::listen(const std::string& place, const ServiceView& servi
   auto found = listeners_.find(place);
   if (found == listeners_.end()) {
     (void)addAddress(bridge_, service.clusterIp);
-    auto fd = listenAt(service.clusterIp, static_cast<uint16_t>(port.port));
-    if (!fd) return logger.warn("service {}: {}", place, fd.error().text());
-    auto listener = std::make_shared<Listener>();
-    listener->fd = std::move(*fd);
-    found = listeners_.emplace(place, listener).first;
-    loop_.post([&loop = loop_, listener] {
-      loop.watch(listener->fd.get(), EPOLLIN,
-                 [&loop, listener](uint32_t) { listener->accept(loop); });
-    });
+    auto listener = PortListener::open(loop_, port.protocol, service.clusterIp,
+                                       static_cast<uint16_t>(port.port));
+    if (!listener) return logger.warn("service {}: {}", place, listener.error().text());
+    found = listeners_.emplace(place, std::move(*listener)).first;
   }
-  std::lock_guard lock(found->second->mutex);
-  found->second->backends = std::move(backends);
+  found->second->setBackends(std::move(backends));
 }
 
 void ServiceForwarder::drop(const std::string& place) {
@@ -178,10 +114,7 @@ void ServiceForwarder::drop(const std::string& place) {
   for (const auto& [other, listener] : listeners_)
     others = others || other.find(" " + address.substr(0, address.find(':') + 1)) != other.npos;
   if (!others) (void)removeAddress(bridge_, address.substr(0, address.find(':')));
-  loop_.post([&loop = loop_, listener = node.mapped()] {
-    loop.forget(listener->fd.get());
-    listener->fd.reset();
-  });
+  node.mapped()->close();
 }
 
 }  // namespace mangrove::runtime

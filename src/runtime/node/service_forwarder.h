@@ -1,6 +1,7 @@
 #pragma once
 // Makes Services reachable on this machine: each cluster address is put on the pods' bridge, each
-// TCP port is listened on, and every connection is carried to one of the pods behind it, in turn.
+// port is listened on, and every connection (TCP) or sender (UDP) is carried to one of the pods
+// behind it, in turn.
 // Plain user space: a copy in and a copy out, which is plenty for one machine.
 //
 //   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", book);
@@ -20,6 +21,7 @@
 #include "client/informer.h"
 #include "runtime/core/services.h"
 #include "runtime/node/fd_loop.h"
+#include "runtime/node/port_listener.h"
 
 namespace mangrove::runtime {
 
@@ -44,7 +46,6 @@ class ServiceForwarder {
   void start();
 
  private:
-  struct Listener;
   void changed(std::string_view key);
   void listen(const std::string& place, const ServiceView& service, const ServicePort& port,
               std::vector<Backend> backends);
@@ -55,7 +56,8 @@ class ServiceForwarder {
   ServiceBook& book_;
   client::Informer<ServiceView> services_;
   client::Informer<EndpointsView> endpoints_;
-  std::map<std::string, std::shared_ptr<Listener>> listeners_;  // by "ns/name address:port"
+  std::map<std::string, std::shared_ptr<PortListener>>
+      listeners_;  // by "ns/name address:port/protocol"
 };
 
 }  // namespace mangrove::runtime

@@ -47,6 +47,7 @@ Result<pid_t> spawnShim(const ShimStart& start, int listener) {
                                     "--listen-fd=" + std::to_string(kListenFd),
                                     "--hostname=" + start.hostname};
   if (start.ownNetwork) words.push_back("--own-network");
+  if (start.ownUser) words.push_back("--own-user");
   if (start.ownIpc) words.push_back("--own-ipc");
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());

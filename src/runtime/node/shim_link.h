@@ -26,6 +26,7 @@ struct ShimStart {
   std::string hostname;
   bool ownNetwork = false;
   bool ownIpc = false;
+  bool ownUser = false;
 };
 
 class ShimLink {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const Logger logger("runtime");
-constexpr Duration kLookEvery = std::chrono::seconds(5);
+constexpr Duration kLookEvery = std::chrono::seconds(2);
 constexpr std::string_view kSource = "kubernetes.io/config.source";
 constexpr std::string_view kHash = "kubernetes.io/config.hash";
 

@@ -79,6 +79,15 @@ Result<ReadyVolume> hostPath(const api::RunVolume& volume) {
   return ReadyVolume{volume.source, found != fs::file_type::directory, volume.readOnly};
 }
 
+Result<ReadyVolume> claimed(const RunPod& pod, const api::RunVolume& volume, ConfigSource& source) {
+  auto path = source.claimPath(pod.ns(), volume.source);
+  if (!path) return pass(path.error());
+  std::error_code error;
+  if (!fs::exists(*path, error))
+    if (auto ok = makeDir(*path, 0777); !ok) return pass(ok.error());
+  return ReadyVolume{*path, false, volume.readOnly};
+}
+
 // The names directly below the volume that links are made for.
 std::string firstPart(const std::string& path) {
   return path.substr(0, path.find('/'));
@@ -113,6 +122,8 @@ Result<ReadyVolume> makeVolume(const RunPod& pod, const NodeFacts& node, const D
       return emptyDir(pod, volume, path);
     case Kind::kHostPath:
       return hostPath(volume);
+    case Kind::kClaim:
+      return claimed(pod, volume, source);
     case Kind::kConfigMap:
     case Kind::kSecret:
     case Kind::kProjected:
@@ -126,8 +137,8 @@ Result<ReadyVolume> makeVolume(const RunPod& pod, const NodeFacts& node, const D
     }
     default:
       return fail(Code::kUnsupported,
-                  "this runner has emptyDir, hostPath, configMap, secret, "
-                  "downwardAPI and projected volumes, and this is none of them");
+                  "this runner has emptyDir, hostPath, configMap, secret, downwardAPI, projected "
+                  "and persistentVolumeClaim volumes, and this is none of them");
   }
 }
 

@@ -1,9 +1,11 @@
 #include "runtime/shim/child.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -27,7 +29,11 @@ constexpr int kStartFailed = 128;  // as containerd reports what never ran
 Result<> joinCgroups(const std::vector<std::string>& dirs) {
   const kernel::SysRoot root;
   for (const auto& dir : dirs) {
-    if (auto ok = root.write(dir + "/cgroup.procs", "0"); !ok) return ok.error().in("joining");
+    auto ok = root.write(dir + "/cgroup.procs", "0");
+    // The tree without controllers, beside those of version 1, is root's to move processes in; a
+    // user's pods do without it.
+    const bool spare = dir.find("/unified/") != std::string::npos && ::geteuid() != 0;
+    if (!ok && !spare) return ok.error().in("joining");
   }
   return {};
 }
@@ -108,6 +114,15 @@ Result<> changeDirectory(const std::string& dir) {
   ::_exit(kStartFailed);
 }
 
+// Enough for any server, far too few to use up the machine's; as much as we may give.
+void limitFiles() {
+  constexpr rlim_t kSoft = 65'536, kHard = 524'288;
+  rlimit now{};
+  if (::getrlimit(RLIMIT_NOFILE, &now) != 0) return;
+  const rlimit want{std::min(kSoft, now.rlim_max), std::min(kHard, now.rlim_max)};
+  (void)::setrlimit(RLIMIT_NOFILE, &want);
+}
+
 // The common end of both ways in.
 [[noreturn]] void run(const ContainerSpecFile& spec, const std::vector<std::string>& argv,
                       const Stdio& stdio, int trouble) {
@@ -116,6 +131,7 @@ Result<> changeDirectory(const std::string& dir) {
   };
   check(placeStdio(stdio));
   check(changeDirectory(spec.cwd));
+  limitFiles();
   check(becomeUser(spec));
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user has cleared it
   resetSignals();
@@ -143,6 +159,26 @@ pid_t cloneWith(unsigned long flags) {
   return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, 0));
 }
 
+// Children made while it lasts are born in the PID namespace of another process; we stay in ours.
+class PidVisit {
+ public:
+  Result<> enter(pid_t host) {
+    const kernel::SysRoot root;
+    auto own = root.open("proc/self/ns/pid", kernel::Access::kRead);
+    auto theirs = root.open(fmt::format("proc/{}/ns/pid", host), kernel::Access::kRead);
+    if (!own || !theirs) return fail(Code::kGone, "process {} has ended", host);
+    if (::setns(theirs->fd(), CLONE_NEWPID) < 0) return failErrno(errno, "PID namespace");
+    home_.emplace(std::move(*own));
+    return {};
+  }
+  ~PidVisit() {
+    if (home_) (void)::setns(home_->fd(), CLONE_NEWPID);
+  }
+
+ private:
+  std::optional<kernel::File> home_;
+};
+
 struct TroublePipe {
   UniqueFd read, write;
 };
@@ -155,16 +191,34 @@ Result<TroublePipe> troublePipe() {
 
 }  // namespace
 
-Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio) {
+Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio, pid_t pidsOf) {
   if (spec.argv.empty()) return invalid("container {} has no command", spec.name);
   auto trouble = troublePipe();
   if (!trouble) return pass(trouble.error());
+  const bool joins = spec.ownPids && pidsOf > 0;
+  PidVisit visit;
+  if (joins)
+    if (auto ok = visit.enter(pidsOf); !ok) return ok.error().in("container {}", spec.name);
   const unsigned long flags =
-      (spec.ownPids ? CLONE_NEWPID : 0UL) | (spec.ownMounts ? CLONE_NEWNS : 0UL);
+      (spec.ownPids && !joins ? CLONE_NEWPID : 0UL) | (spec.ownMounts ? CLONE_NEWNS : 0UL);
   const pid_t pid = cloneWith(flags);
-  if (pid < 0) return failErrno(errno, "clone of container " + spec.name);
+  const int error = errno;
   if (pid == 0) beContainer(spec, stdio, trouble->write.get());
+  if (pid < 0) return failErrno(error, "clone of container " + spec.name);
   return Started{pid, std::move(trouble->read)};
+}
+
+Result<pid_t> startPidKeeper() {
+  const pid_t pid = cloneWith(CLONE_NEWPID);
+  if (pid < 0) return failErrno(errno, "PID namespace of the pod");
+  if (pid > 0) return pid;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NAME, "pod-pids");
+  resetSignals();
+  std::signal(SIGCHLD, SIG_IGN);  // the kernel buries what ends
+  ::setsid();
+  ::close_range(0, ~0U, 0);
+  for (;;) ::pause();
 }
 
 Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
@@ -172,13 +226,9 @@ Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
   if (argv.empty()) return invalid("exec in container {}: no command", spec.name);
   auto trouble = troublePipe();
   if (!trouble) return pass(trouble.error());
-  const kernel::SysRoot root;
-  auto own = root.open("proc/self/ns/pid", kernel::Access::kRead);
-  auto theirs = root.open(fmt::format("proc/{}/ns/pid", into), kernel::Access::kRead);
-  if (!own || !theirs) return fail(Code::kGone, "container {} has ended", spec.name);
-  // Only children are affected, so we step over for the length of one fork.
-  if (spec.ownPids && ::setns(theirs->fd(), CLONE_NEWPID) < 0)
-    return failErrno(errno, "PID namespace of container " + spec.name);
+  PidVisit visit;
+  if (spec.ownPids)
+    if (auto ok = visit.enter(into); !ok) return ok.error().in("container {}", spec.name);
   const pid_t pid = cloneWith(0);
   const int error = errno;
   if (pid == 0) {
@@ -189,7 +239,6 @@ Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
       if (auto ok = enterMounts(into); !ok) giveUp(trouble->write.get(), ok.error().text());
     run(spec, argv, stdio, trouble->write.get());
   }
-  if (spec.ownPids) (void)::setns(own->fd(), CLONE_NEWPID);
   if (pid < 0) return failErrno(error, "fork for exec in container " + spec.name);
   return Started{pid, std::move(trouble->read)};
 }

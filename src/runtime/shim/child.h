@@ -27,8 +27,13 @@ struct Started {
   UniqueFd trouble;  // readable: a sentence why it could not start, or nothing once exec worked
 };
 
-// A new container: namespaces as the spec says.
-Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio);
+// A new container: namespaces as the spec says. `pidsOf`: it sees the processes that this process
+// sees; -1: its own only.
+Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio,
+                               pid_t pidsOf = -1);
+// The first process of a PID namespace that several containers share: waits, and buries orphans.
+// Dies with its parent.
+Result<pid_t> startPidKeeper();
 // One more process in the container whose first process is `into`.
 Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
                           const std::vector<std::string>& argv, const Stdio& stdio);

@@ -37,6 +37,8 @@ struct ContainerSpecFile {
   std::string messagePath = "/dev/termination-log";  // in the container
   int64_t oomScoreAdj = 0;
   bool ownPids = true;       // a PID namespace
+  bool sharePids = false;    // the pod's one, with all its containers
+  std::string pidsOf;        // the one of that container, if it runs
   bool ownMounts = true;     // a mount namespace with private directories and the mounts above
   bool hostDevices = false;  // the machine's whole /dev
   bool readOnlyRoot = false;

@@ -20,6 +20,7 @@
 #include "runtime/shim/message.h"
 #include "runtime/shim/pod_net.h"
 #include "runtime/shim/shim_container.h"
+#include "runtime/shim/user_space.h"
 
 namespace mangrove::runtime {
 
@@ -67,6 +68,8 @@ class Shim {
 
   // What could not be had is told to the runner, which tells the user.
   Result<> isolate() {
+    if (options_.ownUser)
+      if (auto ok = enterUserNamespace(); !ok) return ok;
     if (options_.ownNetwork) {
       if (::unshare(CLONE_NEWNET) < 0) {
         missing_ += "network ";
@@ -186,11 +189,23 @@ class Shim {
     auto container = std::make_unique<ShimContainer>(std::move(*spec), realClock());
     auto& slot = containers_[container->spec().name];
     slot = std::move(container);
-    const bool ok = slot->start().has_value();
+    const bool ok = slot->start(pidHome(slot->spec())).has_value();
     if (!ok) keep(*slot);
     json::Object body = slot->state();
     body["event"] = ok ? "started" : "exited";
     tellAll(body);
+  }
+
+  // Whose processes a container sees, beside its own.
+  pid_t pidHome(const ContainerSpecFile& spec) {
+    if (spec.sharePids && spec.ownPids) {
+      if (keeper_ > 0 && ::kill(keeper_, 0) == 0) return keeper_;
+      auto keeper = startPidKeeper();
+      if (!keeper) return -1;
+      return keeper_ = *keeper;
+    }
+    auto found = containers_.find(spec.pidsOf);
+    return found != containers_.end() && found->second->running() ? found->second->pid() : -1;
   }
 
   void signal(const Message& message) {
@@ -266,6 +281,7 @@ class Shim {
 
   void ended(pid_t pid, int status) {
     if (auto node = execs_.extract(pid)) return execEnded(node.mapped(), status);
+    if (pid == keeper_) keeper_ = -1;
     for (auto& [name, container] : containers_) {
       if (!container->running() || container->pid() != pid) continue;
       container->onExit(status);
@@ -303,6 +319,7 @@ class Shim {
   std::list<Client> clients_;
   std::map<std::string, std::unique_ptr<ShimContainer>> containers_;
   std::map<pid_t, Exec> execs_;
+  pid_t keeper_ = -1;  // of the PID namespace that the containers share
   bool quit_ = false;
 };
 

@@ -18,6 +18,7 @@ struct ShimOptions {
   int listenFd = -1;        // inherited; -1: listen on DIR/shim.sock
   bool ownNetwork = false;  // a network namespace
   bool ownIpc = false;      // IPC and UTS namespaces
+  bool ownUser = false;     // a user namespace first, so that the others need no root
 };
 
 // Returns the process's exit code.

@@ -25,8 +25,9 @@ class ShimContainer {
  public:
   ShimContainer(ContainerSpecFile spec, Clock& clock);
 
-  // Starts it; the sentence says why not.
-  Result<> start();
+  // Starts it, among the processes that process `pidsOf` sees (-1: its own); the sentence says why
+  // not.
+  Result<> start(pid_t pidsOf = -1);
   const ContainerSpecFile& spec() const { return spec_; }
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ > 0 && !ended_; }

@@ -173,8 +173,14 @@ class Stage {
 
   Result<> enter() {
     if (::chdir(root_.c_str()) != 0) return failErrno(errno, root_);
-    if (::syscall(SYS_pivot_root, ".", ".") != 0) return failErrno(errno, "pivot_root");
-    if (::umount2(".", MNT_DETACH) != 0) return failErrno(errno, "umount of the old root");
+    if (::syscall(SYS_pivot_root, ".", ".") != 0) {
+      // The root of a machine that runs from its initial ramdisk cannot be left, only covered.
+      if (errno != EINVAL) return failErrno(errno, "pivot_root");
+      if (auto ok = mountAt(".", "/", nullptr, MS_MOVE, ""); !ok) return ok;
+      if (::chroot(".") != 0) return failErrno(errno, "chroot");
+    } else if (::umount2(".", MNT_DETACH) != 0) {
+      return failErrno(errno, "umount of the old root");
+    }
     if (::chdir("/") != 0) return failErrno(errno, "/");
     return {};
   }

@@ -1,0 +1,26 @@
+#pragma once
+// Whether a pod that was bound here has room beside the others, as a kubelet checks before it
+// starts one: somebody may have bound it by hand. Pure.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/core/pod_model.h"
+
+namespace mangrove::runtime {
+
+struct Room {
+  MilliCpu cpu;
+  Bytes memory;
+  int64_t pods = 0;
+};
+struct Refusal {
+  std::string reason;  // OutOfcpu, OutOfmemory, OutOfpods
+  std::string message;
+};
+// nullopt: it fits. A pod that has begun already is never refused.
+std::optional<Refusal> refusalOf(const RunPod& pod, const std::vector<const RunPod*>& present,
+                                 const Room& room);
+
+}  // namespace mangrove::runtime
