@@ -1,6 +1,8 @@
-// Any command as a colocated pod: its output here, its exit code ours, our signals its end.
+// Any command as a colocated pod: its output here, its exit code ours, our signals its own.
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -12,11 +14,11 @@
 #include "api/pod.h"
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/signal_relay.h"
 #include "client/credentials.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
-#include "frame/signals.h"
 #include "net/http_client.h"
 #include "up/run_pod.h"
 
@@ -27,6 +29,8 @@ namespace {
 
 constexpr int kPollMicroseconds = 100'000;
 constexpr const char* kDefaultConfig = "/var/lib/mangrove/kubeconfig";
+constexpr int kLastStraw = 3;  // so many interruptions end the command the hard way
+constexpr int kNotExecutable = 126, kNoSuchCommand = 127;  // as shells say it
 
 struct RunFlags {
   up::RunRequest request;
@@ -87,7 +91,24 @@ class PodRunner {
     auto body = up::podOf(flags_.request);
     if (!body) return pass(body.error());
     auto made = api_.create(client::kind::kPod, ref_.ns, json::write(*body));
-    return made ? Result<>() : pass(made.error());
+    if (made) return {};
+    if (made.error().code() == Code::kExists)
+      return fail(Code::kExists,
+                  "there is a pod {}/{} already; choose another --name, or remove it: kubectl "
+                  "delete pod -n {} {}",
+                  ref_.ns, ref_.name, ref_.ns, ref_.name);
+    return pass(made.error());
+  }
+
+  // To the command itself; the node's runner reads it off the pod.
+  void signal(int number) {
+    const std::string mark = fmt::format("{}.{}", number, ++signals_);
+    const json::Object body{
+        {"metadata", json::Object{{"annotations", json::Object{{up::kSignalAnnotation, mark}}}}}};
+    auto sent = api_.patch(ref_, client::PatchType::kMerge, json::write(body));
+    if (!sent)
+      fmt::print(stderr, "mangrove run: signal {} not delivered: {}\n", number,
+                 sent.error().text());
   }
 
   // Returns when it runs or has ended; tells on the way why it does not.
@@ -116,13 +137,20 @@ class PodRunner {
       if (!pod) return std::nullopt;
       if (api::isTerminated(*pod)) {
         if (pod->status.containers.empty()) return std::nullopt;
-        const auto& state = pod->status.containers[0].state;
-        if (!state.message.view().empty())
-          fmt::print(stderr, "mangrove run: {}\n", state.message.view());
-        return state.exitCode;
+        return codeOf(pod->status.containers[0].state);
       }
       ::usleep(kPollMicroseconds);
     }
+  }
+
+  static int codeOf(const api::ContainerState& state) {
+    const std::string_view message = state.message.view();
+    if (!message.empty()) fmt::print(stderr, "mangrove run: {}\n", message);
+    if (state.reason.view() != "StartError") return state.exitCode;
+    if (message.find("permission denied") != std::string_view::npos) return kNotExecutable;
+    const bool missing = message.find("not found") != std::string_view::npos ||
+                         message.find("no such file") != std::string_view::npos;
+    return missing ? kNoSuchCommand : state.exitCode;
   }
 
   Result<> remove(std::optional<int64_t> grace) {
@@ -146,7 +174,26 @@ class PodRunner {
   client::ApiClient& api_;
   const RunFlags& flags_;
   const client::Ref ref_;
+  int signals_ = 0;
 };
+
+// What a person without rights or without a server can do about it.
+tl::unexpected<Error> explained(const Error& error, const std::string& config) {
+  if (error.code() == Code::kDenied)
+    return error.in(
+        "{} is for root; run this as root, or give the user a copy and name it with --kubeconfig",
+        config);
+  if (error.code() == Code::kNotFound)
+    return error.in(
+        "{} is not there; start `mangrove up` first, or name another server with "
+        "--kubeconfig",
+        config);
+  return pass(error);
+}
+
+bool isInterruption(int number) {
+  return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
 
 Result<client::Authorization> authorization(client::Credentials& credentials) {
   std::mutex mutex;
@@ -165,16 +212,28 @@ Result<client::Authorization> authorization(client::Credentials& credentials) {
 Result<int> runPod(RunFlags& flags) {
   std::atomic<int> stopped = 0;
   std::atomic<PodRunner*> runner = nullptr;
-  frame::Signals signals([&](int number) {
-    stopped = number;
-    if (PodRunner* pod = runner) (void)pod->remove(std::nullopt);
+  int interruptions = 0;
+  SignalRelay signals([&](int number) {
+    if (isInterruption(number)) {
+      stopped = number;
+      ++interruptions;
+    }
+    PodRunner* pod = runner;
+    if (!pod) return;
+    if (interruptions >= kLastStraw) {
+      (void)pod->remove(0);
+    } else {
+      pod->signal(number);
+    }
   });
   net::Loop loop;
   client::ConfigRequest where;
   where.kubeconfig = flags.kubeconfig;
   if (where.kubeconfig.empty() && !std::getenv("KUBECONFIG")) where.kubeconfig = kDefaultConfig;
   auto config = client::loadClientConfig(where);
-  if (!config) return pass(config.error());
+  if (!config)
+    return explained(config.error(),
+                     where.kubeconfig.empty() ? "the kubeconfig" : where.kubeconfig);
   auto api = client::HttpApiClient::make(loop, realClock(), *config, {.userAgent = "mangrove-run"});
   if (!api) return pass(api.error());
   client::Credentials credentials(*config, realClock());
@@ -192,13 +251,14 @@ Result<int> runPod(RunFlags& flags) {
 
   PodRunner pod(**api, flags);
   if (auto ok = pod.create(); !ok) return pass(ok.error());
-  runner = &pod;
   auto started = pod.awaitStart(stopped);
   if (!started) {
     (void)pod.remove(0);
     return started.error().code() == Code::kCancelled ? Result<int>(128 + stopped)
                                                       : pass(started.error());
   }
+  runner = &pod;
+  if (stopped != 0) pod.signal(stopped);  // it came while the pod was starting
   {
     Tail out(**http, *who, pod.logTarget("Stdout"), stdout);
     Tail err(**http, *who, pod.logTarget("Stderr"), stderr);
@@ -207,8 +267,8 @@ Result<int> runPod(RunFlags& flags) {
   }
   auto code = pod.awaitEnd();
   runner = nullptr;
-  if (!flags.keep && stopped == 0) (void)pod.remove(0);
-  if (stopped != 0) return 128 + stopped;
+  if (!flags.keep) (void)pod.remove(0);
+  if (!code && stopped != 0) return 128 + stopped;
   if (!code) return fail(Code::kGone, "the pod {} was removed before it ended", flags.request.name);
   return *code;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "runtime/core/claims.h"
 
 namespace mangrove::up {
 
@@ -26,6 +27,19 @@ FirstObject priorityClass(std::string_view name, int value, std::string_view abo
            {"value", value},
            {"preemptionPolicy", "PreemptLowerPriority"},
            {"description", about}}};
+}
+
+// Claims without a class get directories of this machine.
+FirstObject localStorage() {
+  json::Object body{{"apiVersion", "storage.k8s.io/v1"},
+                    {"kind", "StorageClass"},
+                    {"metadata", meta("mangrove-local", "")},
+                    {"provisioner", runtime::kLocalProvisioner},
+                    {"reclaimPolicy", "Delete"},
+                    {"volumeBindingMode", "Immediate"}};
+  body["metadata"].get_object()["annotations"] =
+      json::Object{{"storageclass.kubernetes.io/is-default-class", "true"}};
+  return {client::kind::kStorageClass, "", std::move(body)};
 }
 
 // One machine: report and recompute quickly, keep more in hand than a fleet would, suppress
@@ -87,6 +101,7 @@ std::vector<FirstObject> firstObjects() {
           priorityClass("koord-mid", 7000, "Work on resources that are likely to stay free"),
           priorityClass("koord-batch", 5000, "Batch work on reclaimed resources"),
           priorityClass("koord-free", 3000, "Work that gets what is left over"),
+          localStorage(),
           sloConfig()};
 }
 

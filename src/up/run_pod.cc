@@ -83,6 +83,8 @@ Result<json::Object> podOf(const RunRequest& request) {
       {"schedulerName", "koord-scheduler"},
       {"priorityClassName", request.qos == "BE" ? "koord-batch" : "koord-prod"},
       {"hostNetwork", true},
+      // The first process of a PID namespace would not hear signals that it has no handler for.
+      {"hostPID", true},
       {"securityContext", json::Object{{"runAsUser", request.uid}, {"runAsGroup", request.gid}}}};
   if (!request.directory.empty()) {
     container["workingDir"] = request.directory;

@@ -10,6 +10,9 @@
 
 namespace mangrove::up {
 
+// The runner sends the signal of a new value ("NUMBER.COUNT") to the pod's containers.
+inline constexpr std::string_view kSignalAnnotation = "mangrove.io/signal";
+
 struct RunRequest {
   std::string name;
   std::string ns = "default";

@@ -20,6 +20,12 @@ const Logger logger("up");
 constexpr Duration kShutdownGrace = std::chrono::seconds(2);
 constexpr Duration kStopGrace = std::chrono::seconds(60);
 
+// Whoever started us may wait for it.
+void sayLine(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
 bool isLoopback(std::string_view address) {
   return address.starts_with("127.") || address == "::1" || address == "localhost";
 }
@@ -60,8 +66,13 @@ Result<> UpRole::start(frame::RoleContext& context) {
                    bind_);
   owner_ = &context.owner;
   if (auto ok = startServer(context); !ok) return ok;
-  if (!observeOnly_)
-    if (auto ok = startRunner(context); !ok) return ok;
+  if (auto ok = observeOnly_ ? startObserver(context) : startRunner(context); !ok) {
+    // What was started needs the context, which ends before we do.
+    runnerThread_.reset();
+    stopServer([] {});
+    return ok;
+  }
+  if (const std::string url = dashboardUrl(); !url.empty()) sayLine("dashboard " + url);
   // The roles find their configuration in place.
   createFirstObjects(*client_, context.owner, [this, &context] {
     if (stopping_) return;
@@ -75,7 +86,8 @@ Result<> UpRole::start(frame::RoleContext& context) {
 
 Result<> UpRole::startRoles(frame::RoleContext& context) {
   RolesOptions options;
-  if (runner_) options.node = runner_->nodeName();
+  options.node = runner_ ? runner_->nodeName() : observedNode_;
+  options.observeOnly = observeOnly_;
   options.stateDir = dataDir_ + "/agent";
   options.cgroupRoot = runnerOptions_.cgroupRoot;
   options.picture = picture_;
@@ -118,9 +130,29 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
   auto kubeconfig = apiserver::writeKubeconfig(
       dataDir_, fmt::format("https://{}:{}", host, front_->port()), *credentials);
   if (!kubeconfig) return pass(kubeconfig.error());
-  fmt::print("API server on https://{}:{}, kubeconfig {}\n", host, front_->port(), *kubeconfig);
-  std::fflush(stdout);
+  sayLine(
+      fmt::format("API server on https://{}:{}, kubeconfig {}", host, front_->port(), *kubeconfig));
   return {};
+}
+
+// The machine is measured and appears as a node on which nothing may be placed.
+Result<> UpRole::startObserver(frame::RoleContext& context) {
+  const kernel::SysRoot root;
+  auto machine = runtime::readMachine(root, dataDir_, runnerOptions_.nodeName, frame::version());
+  if (!machine) return pass(machine.error());
+  machine->observed = true;
+  observedNode_ = machine->nodeName;
+  observer_ =
+      std::make_unique<runtime::Registration>(*client_, context.owner, context.clock, *machine);
+  observer_->start([name = observedNode_] {
+    sayLine(fmt::format("node {} is observed: pods are not run here", name));
+  });
+  return {};
+}
+
+// Where the dashboard is; "" as long as this binary has none.
+std::string UpRole::dashboardUrl() const {
+  return "";
 }
 
 // The runner is made on its own thread, while this one waits: the server is not asked before
@@ -140,10 +172,8 @@ Result<> UpRole::startRunner(frame::RoleContext& context) {
     return ok.error().in("--observe-only runs without this; node runner");
   embedded_->setRunner(runner_.get());
   runnerThread_->mailbox().post([this] {
-    runner_->start([name = runner_->nodeName()] {
-      fmt::print("node {} is ready\n", name);
-      std::fflush(stdout);
-    });
+    runner_->start(
+        [name = runner_->nodeName()] { sayLine(fmt::format("node {} is ready", name)); });
   });
   return {};
 }
@@ -163,6 +193,7 @@ void UpRole::stopRoles(Fn stopped) {
 }
 
 void UpRole::stopRunner(Fn stopped) {
+  observer_.reset();
   if (!runner_) return stopServer(std::move(stopped));
   embedded_->setRunner(nullptr);
   // Pods end while the server still answers; then the runner, on its thread; then the server.

@@ -34,7 +34,9 @@ class UpRole final : public frame::Role {
  private:
   Result<> startServer(frame::RoleContext& context);
   Result<> startRunner(frame::RoleContext& context);
+  Result<> startObserver(frame::RoleContext& context);
   Result<> startRoles(frame::RoleContext& context);
+  std::string dashboardUrl() const;
   void stopRunner(Fn stopped);
   void stopRoles(Fn stopped);
   void stopServer(Fn stopped);
@@ -54,7 +56,9 @@ class UpRole final : public frame::Role {
   std::unique_ptr<apiserver::HttpFront> front_;
   std::unique_ptr<apiserver::InProcessClient> client_;
   std::unique_ptr<client::Worker> runnerThread_;
-  std::unique_ptr<runtime::Runner> runner_;  // lives and dies on runnerThread_
+  std::unique_ptr<runtime::Runner> runner_;          // lives and dies on runnerThread_
+  std::unique_ptr<runtime::Registration> observer_;  // instead of a runner
+  std::string observedNode_;
   std::vector<std::unique_ptr<Mate>> mates_;
   std::shared_ptr<PictureSlot> picture_ = std::make_shared<PictureSlot>();
 };
