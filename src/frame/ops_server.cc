@@ -86,7 +86,9 @@ void OpsServer::answer(net::Exchange& exchange) {
     if (it != routes_.end()) found = it->second;
   }
   if (!found) return exchange.reply(net::HttpResponse::text(404, "no such page\n"));
-  if (request.method != "GET" && request.method != "HEAD") {
+  // Switches below /debug/ may be turned; everything else is only read.
+  const bool mayPut = request.method == "PUT" && request.target.starts_with("/debug/");
+  if (request.method != "GET" && request.method != "HEAD" && !mayPut) {
     return exchange.reply(net::HttpResponse::text(405, "only GET is served here\n"));
   }
   exchange.reply(found(request));

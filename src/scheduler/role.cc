@@ -8,9 +8,10 @@
 
 #include "base/files.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "client/kubeconfig.h"
 #include "scheduler/core/engine.h"
-#include "scheduler/service/service.h"
+#include "scheduler/service/pages.h"
 
 namespace mangrove::scheduler {
 
@@ -19,7 +20,7 @@ namespace {
 const Logger log("scheduler");
 
 // Flags of the reference's charts that mean nothing here.
-constexpr std::array<std::string_view, 14> kIgnored = {"authentication-skip-lookup",
+constexpr std::array<std::string_view, 17> kIgnored = {"authentication-skip-lookup",
                                                        "enable-network-topology-manager",
                                                        "authentication-kubeconfig",
                                                        "authorization-kubeconfig",
@@ -32,7 +33,49 @@ constexpr std::array<std::string_view, 14> kIgnored = {"authentication-skip-look
                                                        "leader-elect-resource-lock",
                                                        "profiling",
                                                        "contention-profiling",
-                                                       "pod-max-in-unschedulable-pods-duration"};
+                                                       "scheduling-drop-unhandled-timeout",
+                                                       "debug-diagnosis-blocking",
+                                                       "debug-diagnosis-queue-size",
+                                                       "debug-diagnosis-worker-count"};
+
+// The reference's names and defaults, so that existing manifests start. None changes anything here
+// yet: what those that are on ask for is always done.
+constexpr GateInfo kGates[] = {
+    {"DynamicSchedulerCheck", true, Maturity::kBeta, "look at the live pod before it is bound"},
+    {"GangPendingPodsConditionPatch", true, Maturity::kBeta},
+    {"EnableBatchScheduleNodeSnapshot", true, Maturity::kBeta},
+    {"CSIStorageCapacity", true, Maturity::kGa},
+    {"GenericEphemeralVolume", true, Maturity::kGa},
+    {"PodDisruptionBudget", true, Maturity::kGa},
+    {"CompatibleCSIStorageCapacity", false},
+    {"DisableCSIStorageCapacityInformer", false},
+    {"CompatiblePodDisruptionBudget", false},
+    {"DisablePodDisruptionBudgetInformer", false},
+    {"DisableDynamicResourceAllocationInformer", false},
+    {"ResizePod", false},
+    {"MultiQuotaTree", false},
+    {"ElasticQuotaIgnorePodOverhead", false},
+    {"ElasticQuotaIgnoreTerminatingPod", false},
+    {"ElasticQuotaImmediateIgnoreTerminatingPod", false},
+    {"ElasticQuotaGuaranteeUsage", false},
+    {"DisableDefaultQuota", false},
+    {"SupportParentQuotaSubmitPod", false},
+    {"LazyReservationRestore", false},
+    {"OmitNodeLabelsForReservation", false},
+    {"SkipReservationFitsNode", false},
+    {"DevicePluginAdaption", false},
+    {"CleanExpiredReservationAllocated", false},
+    {"SkipFilterWithNominatedPods", false},
+    {"SyncBarrier", false},
+    {"CrossSchedulerNomination", false},
+    {"EnableInlineBatchSchedule", false},
+};
+
+void warnOfGates(const FeatureGates& gates) {
+  for (const GateInfo& gate : kGates)
+    if (gates.on(gate.name) != gate.onByDefault)
+      log.warn("--feature-gates: {} has no effect in this version", gate.name);
+}
 
 std::string identity() {
   std::array<char, 256> host{};
@@ -52,6 +95,7 @@ frame::RoleInfo SchedulerRole::info() const {
   info.opsFlag = "metrics-bind-address";
   info.opsDefault = ":10251";
   info.ownConfigFlag = true;
+  info.gates = kGates;
   return info;
 }
 
@@ -67,6 +111,11 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("scheduling-timeout", timeout_, "a cycle longer than this is logged and counted");
   flags.add("kube-api-qps", perSecond_, "requests a second to the server; 0: as many as it takes");
   flags.add("kube-api-burst", burst_, "requests at once beyond the rate");
+  flags.add("pod-max-in-unschedulable-pods-duration", longestInPool_,
+            "a refused pod is tried again after this time even if nothing has happened");
+  flags.add("debug-scores", debug_.topScores, "log the best N nodes of each decision with scores");
+  flags.add("debug-filters", debug_.filters, "log who refused how many nodes");
+  flags.add("debug-diagnosis", debug_.diagnosis, "log each failure as a line of JSON");
   flags.ignore(kIgnored);
 }
 
@@ -104,6 +153,8 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   auto config = loadConfig();
   if (!config) return pass(config.error());
   election_ = config->leaderElection;
+  config->longestInPool = longestInPool_;
+  warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
   worker_ = std::make_unique<client::Worker>();
@@ -111,6 +162,8 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
                                     context.metrics, std::move(*config)});
   if (!scheduler) return pass(scheduler.error());
   scheduler_ = std::move(*scheduler);
+  scheduler_->engine().debug() = debug_;
+  scheduler_->engine().setSchedulingTimeout(timeout_);
   context.health.ready("caches", [this]() -> Result<> {
     if (filled_.load()) return {};
     return fail(mangrove::Code::kUnavailable, "the caches are not filled yet");
@@ -126,20 +179,52 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
 }
 
 // Pages are asked for on I/O threads; the answers are the owner's.
+ServiceAnswer SchedulerRole::ask(Mailbox& owner, Page page) {
+  auto answer = std::make_shared<std::promise<ServiceAnswer>>();
+  auto future = answer->get_future();
+  owner.post([this, answer, page = std::move(page)] {
+    if (scheduler_) answer->set_value(page());  // null on the way out
+  });
+  if (future.wait_for(std::chrono::seconds(2)) != std::future_status::ready)
+    return {503, R"({"message": "the scheduler is busy"})"};
+  return future.get();
+}
+
 void SchedulerRole::serve(frame::RoleContext& context) {
   if (!context.ops) return;
+  log.info("pages are on port {}", context.ops->port());
   Mailbox& owner = context.owner;
   context.ops->route("/apis/v1/", [this, &owner](const net::HttpRequest& request) {
-    auto answer = std::make_shared<std::promise<ServiceAnswer>>();
-    auto future = answer->get_future();
-    owner.post([this, answer, path = request.target.substr(0, request.target.find('?'))] {
-      if (!scheduler_) return;  // on the way out
-      answer->set_value(answerService(scheduler_->engine(), path, leading_));
-    });
-    if (future.wait_for(std::chrono::seconds(2)) != std::future_status::ready)
-      return net::HttpResponse::json(503, R"({"message": "the scheduler is busy"})");
-    const ServiceAnswer got = future.get();
+    const std::string path = request.target.substr(0, request.target.find('?'));
+    const ServiceAnswer got =
+        ask(owner, [this, path] { return answerService(scheduler_->engine(), path, leading_); });
     return net::HttpResponse::json(got.status, got.body);
+  });
+  servePages(context);
+}
+
+void SchedulerRole::servePages(frame::RoleContext& context) {
+  Mailbox& owner = context.owner;
+  context.ops->route("/configz", [this, &owner](const net::HttpRequest&) {
+    const ServiceAnswer got = ask(owner, [this]() -> ServiceAnswer {
+      return {200, configPage(scheduler_->engine().config())};
+    });
+    return net::HttpResponse::json(got.status, got.body);
+  });
+  context.ops->route("/metrics/resources", [this, &owner](const net::HttpRequest&) {
+    const ServiceAnswer got = ask(owner, [this]() -> ServiceAnswer {
+      if (!leading_) return {503, "the instance is not leader\n"};
+      return {200, resourcePage(scheduler_->engine().cluster())};
+    });
+    return net::HttpResponse::text(got.status, got.body);
+  });
+  context.ops->route("/debug/flags/", [this, &owner](const net::HttpRequest& request) {
+    const std::string name = request.target.substr(std::string_view("/debug/flags/").size());
+    if (request.method != "PUT") return net::HttpResponse::text(405, "want PUT\n");
+    const ServiceAnswer got = ask(owner, [this, name, value = request.body] {
+      return setDebugFlag(scheduler_->engine().debug(), name, trim(value));
+    });
+    return net::HttpResponse::text(got.status, got.body);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "client/worker.h"
 #include "frame/role.h"
 #include "scheduler/core/scheduler.h"
+#include "scheduler/service/service.h"
 
 namespace mangrove::scheduler {
 
@@ -30,12 +31,17 @@ class SchedulerRole final : public frame::Role {
   void elect(frame::RoleContext& context);
   void lead();
   void serve(frame::RoleContext& context);
+  void servePages(frame::RoleContext& context);
+  using Page = std::function<ServiceAnswer()>;
+  ServiceAnswer ask(Mailbox& owner, Page page);
 
   std::string config_, kubeconfig_, context_;
   std::vector<std::string> names_;
   bool leaderElect_ = true;
   std::string leaseName_, leaseNamespace_;
   Duration timeout_ = std::chrono::seconds(30);
+  Duration longestInPool_ = std::chrono::minutes(5);
+  DebugFlags debug_;
   double perSecond_ = 0, burst_ = 0;
   LeaderElectionConfig election_;
   std::atomic<bool> filled_ = false;

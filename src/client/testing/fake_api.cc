@@ -268,7 +268,7 @@ void FakeApi::handle(ExchangePtr exchange) {
   if (!place) return exchange->reply(failure(404, "NotFound", "no such path"));
   if (place->parameter("watch") == "true") return watch(exchange, *place, std::move(lock));
   HttpResponse response = answer(request, *place);
-  if (request.method == "GET" && rng_.chance(faults_.cutBody)) {
+  if (rng_.chance(request.method == "GET" ? faults_.cutBody : faults_.loseAnswer)) {
     ++counts_.cut;
     lock.unlock();
     return cutShort(exchange, response);
@@ -446,8 +446,12 @@ HttpResponse FakeApi::subresource(const Place& place, const std::string& body) {
   json::Value object = *json::parse(*have);
   if (!textAt(object, "spec", "nodeName").empty())
     return failure(409, "Conflict", fmt::format("pod {} is already assigned", place.name));
-  json::Value change = *json::parse(R"({"spec":{}})");
-  change.at("spec").as_object()["nodeName"] = textAt(*json::parse(body), "target", "name");
+  json::Value change = *json::parse(R"({"spec":{},"metadata":{}})");
+  const json::Value binding = *json::parse(body);
+  change.at("spec").as_object()["nodeName"] = textAt(binding, "target", "name");
+  if (const json::Value* meta = binding.as_object().if_contains("metadata"))
+    if (const json::Value* notes = meta->as_object().if_contains("annotations"))
+      change.at("metadata").as_object()["annotations"] = *notes;
   json::applyMergePatch(object, change);
   store(place.collection, place.key(), std::move(object));
   return HttpResponse::json(201, statusBody(201, "", ""));

@@ -28,6 +28,7 @@ struct Faults {
   double refuseVersion = 0;  // per watch request: 410
   double expirePages = 0;    // per page: 410 on the continue token
   double cutBody = 0;        // per list page: half the body, then the connection is gone
+  double loseAnswer = 0;     // per write: it is done, but half the answer arrives
 };
 
 struct FaultCounts {

@@ -31,6 +31,7 @@ struct SchedulerConfig {
   int32_t percentageOfNodesToScore = 0;  // 0: all nodes
   Duration podInitialBackoff = std::chrono::seconds(1);
   Duration podMaxBackoff = std::chrono::seconds(10);
+  Duration longestInPool = std::chrono::minutes(5);  // of refused pods; a flag, not a field
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
   std::vector<std::string> warnings;  // what was accepted without effect

@@ -104,6 +104,44 @@ TEST(Config, loads_what_the_reference_ships_and_says_what_is_missing) {
       << lab.said("gang");
 }
 
+TEST(Config, pods_that_need_what_is_missing_stay_pending_and_say_so) {
+  const auto config = readConfig(kShipped, "koord-scheduler.yaml");
+  ASSERT_TRUE(config);
+  struct Case {
+    std::string meta, requests, says;
+  };
+  const Case cases[] = {
+      {R"("labels":{"pod-group.scheduling.sigs.k8s.io":"g"})", "", "Coscheduling"},
+      {R"("annotations":{"gang.scheduling.koordinator.sh/name":"g"})", "", "Coscheduling"},
+      {R"("labels":{"quota.scheduling.koordinator.sh/name":"q"})", "", "ElasticQuota"},
+      {R"("annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}"})", "",
+       "Reservation"},
+      {R"("annotations":{"scheduling.koordinator.sh/device-allocate-hint":"{}"})", "",
+       "DeviceShare"},
+      {R"("labels":{})", R"("koordinator.sh/gpu-core":"50","koordinator.sh/gpu-memory-ratio":"50")",
+       "DeviceShare"},
+      {R"("labels":{})", R"("koordinator.sh/rdma":"1")", "DeviceShare"},
+      {R"("labels":{})", R"("koordinator.sh/gpu":"100")", "DeviceShare"},
+  };
+  for (const Case& c : cases) {
+    LogCapture quiet;
+    Lab lab(*config);
+    lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"8","memory":"8Gi",
+        "koordinator.sh/gpu-core":"800","koordinator.sh/gpu-memory-ratio":"800",
+        "koordinator.sh/rdma":"100","koordinator.sh/gpu":"800"}}})");
+    lab.pod(fmt::format(
+        R"({{"metadata":{{"name":"p",{}}},"spec":{{"schedulerName":"koord-scheduler",
+            "containers":[{{"name":"c","resources":{{"requests":{{{}}}}}}}]}}}})",
+        c.meta, c.requests));
+    lab.run();
+    lab.wait(std::chrono::seconds(20));
+    EXPECT_EQ(lab.nodeOf("p"), "") << c.meta << c.requests;
+    const auto says =
+        fmt::format("needs plugin {}, which is not part of this version of the scheduler", c.says);
+    EXPECT_NE(lab.said("p").find(says), std::string::npos) << c.meta << ": " << lab.said("p");
+  }
+}
+
 TEST(Config, merges_as_kubernetes_does) {
   auto config = readConfig(R"(
 profiles:

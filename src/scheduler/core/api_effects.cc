@@ -33,6 +33,14 @@ client::Request bindingWith(const api::ObjectMeta& pod, std::string_view node,
   return request;
 }
 
+constexpr Duration kLongestDoubt = std::chrono::minutes(5);
+
+// Whether the server surely did nothing.
+bool isDecided(const Error& error) {
+  return error.detail() >= 400 && error.detail() < 500 && error.detail() != 409 &&
+         error.detail() != 408;
+}
+
 bool isSaid(const api::Pod& pod, std::string_view reason, std::string_view message) {
   const api::Condition* now = api::findCondition(pod.status.conditions, "PodScheduled");
   return now && now->status == api::Truth::kFalse && now->reason == reason &&
@@ -100,7 +108,31 @@ void ApiEffects::send(client::Request request, UniqueFn<void(Result<client::Repl
 void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
                       Done done) {
   send(bindingWith(pod.pod->meta, node, notes),
-       [done = std::move(done)](Result<client::Reply> reply) mutable { done(nothingOf(reply)); });
+       [this, meta = pod.pod->meta, node = std::string(node),
+        done = std::move(done)](Result<client::Reply> reply) mutable {
+         if (reply) return done({});
+         if (isDecided(reply.error())) return done(pass(reply.error()));
+         findOut(meta, node, reply.error(), std::move(done));
+       });
+}
+
+// The answer was lost, or the pod has a node already: the room must not be given to another pod
+// before it is clear whether our own binding took effect.
+void ApiEffects::findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why,
+                         Done done) {
+  client::Request request;
+  request.verb = client::Verb::kGet;
+  request.ref = {api::kind::kPod, pod.ns.str(), pod.name.str()};
+  request.timeout = kLongestDoubt;
+  request.maxTries = 1000;
+  send(std::move(request),
+       [uid = pod.uid, node, why, done = std::move(done)](Result<client::Reply> reply) mutable {
+         if (!reply) return done(pass(reply.error()));
+         auto now = api::decodeText<api::Pod>(reply->body);
+         const bool ours = now && now->meta.uid == uid && now->nodeName.view() == node;
+         if (ours) return done({});
+         done(pass(why));
+       });
 }
 
 namespace {
@@ -165,6 +197,13 @@ void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::str
 void ApiEffects::clearNomination(const api::Pod& pod) {
   json::Object status;
   status["nominatedNodeName"] = json::Value();
+  patchStatus(pod, std::move(status), {});
+}
+
+void ApiEffects::nominate(const api::Pod& pod, std::string_view node) {
+  if (pod.status.nominatedNodeName.view() == node) return;
+  json::Object status;
+  status["nominatedNodeName"] = node;
   patchStatus(pod, std::move(status), {});
 }
 

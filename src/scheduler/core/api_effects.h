@@ -28,6 +28,7 @@ class ApiEffects final : public Effects {
   void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
                Done done) override;
   void clearNomination(const api::Pod& pod) override;
+  void nominate(const api::Pod& pod, std::string_view node) override;
 
   // Requests without an answer yet. They need the client and the owner's mailbox.
   size_t pending() const { return pending_; }
@@ -36,6 +37,7 @@ class ApiEffects final : public Effects {
  private:
   client::EventRecorder& events(std::string_view profile);
   void send(client::Request request, UniqueFn<void(Result<client::Reply>)> done);
+  void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
   void patchStatus(const api::Pod& pod, json::Object status, Done done);
 
   client::ApiClient& client_;

@@ -65,6 +65,11 @@ bool Cycle::prepare() {
     narrowedBy_ += (narrowedBy_.empty() ? "" : " ") + std::string(plugin->name());
     diagnosis_.plugins.insert(std::string(plugin->name()));
   }
+  for (Transforming* plugin : profile_.layout().transforming)
+    if (const PodVerdict verdict = plugin->afterPrepare(state_->plan(), pod_); !verdict.go()) {
+      refused(verdict, verdict.plugin);
+      return false;
+    }
   if (!narrowed_ || narrowed_->size() > kFewRows) state_->refresh();
   return true;
 }
@@ -92,6 +97,12 @@ std::optional<Placement> Cycle::run() {
     return std::nullopt;
   }
   Placement only;
+  for (Suggesting* plugin : profile_.suggesting())
+    if (const Row row = plugin->onlyNode(state_->plan(), *pod_->pod); row != kNoRow) {
+      if (tryOnly(row, only)) return only;
+      diagnose();
+      return std::nullopt;
+    }
   if (tryOnly(ownRow_, only)) return only;
   for (Suggesting* plugin : profile_.suggesting())
     for (Row row : plugin->preferred(state_->plan(), *pod_->pod))

@@ -35,6 +35,8 @@ class Effects {
   virtual void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
                        Done done) = 0;
   virtual void clearNomination(const api::Pod& pod) = 0;
+  // The pod will go to this node, but not at once.
+  virtual void nominate(const api::Pod& /*pod*/, std::string_view /*node*/) {}
 };
 
 }  // namespace mangrove::scheduler

@@ -6,6 +6,7 @@
 
 #include "api/annotations/scheduling.h"
 #include "base/log.h"
+#include "scheduler/core/debug.h"
 #include "scheduler/plugins/absent.h"
 #include "scheduler/plugins/registry.h"
 
@@ -27,9 +28,13 @@ Engine::Engine(Clock& clock, Effects& effects, Registry& registry)
 Engine::~Engine() = default;
 
 Result<> Engine::configure(const SchedulerConfig& config) {
+  return configure(config, pluginEntries());
+}
+
+Result<> Engine::configure(const SchedulerConfig& config, std::span<const PluginEntry> known) {
   config_ = config;
   for (const ProfileConfig& wanted : config.profiles) {
-    auto profile = Profile::make(wanted, pluginEntries(), {cluster_, clock_});
+    auto profile = Profile::make(wanted, known, {cluster_, clock_, this});
     if (!profile) return profile.error().in("profile {}", wanted.schedulerName);
     for (const auto& name : (*profile)->config().absent)
       log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",
@@ -62,6 +67,7 @@ Result<> Engine::configure(const SchedulerConfig& config) {
   QueueOptions options;
   options.initialBackoff = config.podInitialBackoff;
   options.maxBackoff = config.podMaxBackoff;
+  options.maxInPool = config.longestInPool;
   queue_ = std::make_unique<Queue>(clock_, options, std::move(rules));
   return {};
 }
@@ -74,8 +80,17 @@ Profile* Engine::profileOf(const api::Pod& pod) const {
   return nullptr;
 }
 
+// Gangs may name who is next; otherwise the queue does.
+QueuedPod* Engine::nextPod() {
+  for (const auto& profile : profiles_)
+    for (Plugin* plugin : profile->groupWise())
+      if (const PodPtr pod = plugin->groupWise()->nextPod())
+        if (QueuedPod* queued = queue_->pop(pod->pod->meta.uid)) return queued;
+  return queue_->pop();
+}
+
 bool Engine::scheduleOne() {
-  QueuedPod* queued = queue_->pop();
+  QueuedPod* queued = nextPod();
   if (!queued) return false;
   const PodPtr pod = queued->pod;
   const api::Uid& uid = pod->pod->meta.uid;
@@ -89,7 +104,13 @@ bool Engine::scheduleOne() {
 }
 
 void Engine::tryPod(QueuedPod& queued, Profile& profile) {
-  const PodPtr pod = queued.pod;
+  PodPtr pod = queued.pod;
+  for (Transforming* plugin : profile.layout().transforming)
+    if (PodPtr other = plugin->beforeFilters(pod)) pod = std::move(other);
+  for (Plugin* plugin : profile.groupWise())
+    if (const Group group = plugin->groupWise()->planGroup(profile.compiled(pod->cls).plan(), pod);
+        !group.empty())
+      return tryGroup(queued, profile, group, plugin->name());
   const MonoTime start = clock_.mono();
   CycleOptions options;
   options.percentageOfNodesToScore =
@@ -97,16 +118,36 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
   options.rotation = &rotation_[profile.config().schedulerName];
   Cycle cycle(profile, cluster_, pod, options);
   const auto placed = cycle.run();
-  metrics_.algorithmDuration.observe(secondsOf(clock_.mono() - start));
+  const Duration took = clock_.mono() - start;
+  metrics_.algorithmDuration.observe(secondsOf(took));
+  tell(cycle, *pod, placed, took, profile.config().schedulerName);
   if (!placed) {
-    const PodPtr& current = pod;
     if (!cycle.diagnosis().isError && profile.preempts() && cluster_.table.size() > 0)
       cycle.diagnosis().postFilter = preempt(queued, profile, cycle);
-    return fail(queued, profile, cycle.diagnosis(), current);
+    return fail(queued, profile, cycle.diagnosis(), queued.pod);
   }
   metrics_.evaluatedNodes.observe(static_cast<double>(placed->evaluated));
   metrics_.feasibleNodes.observe(static_cast<double>(placed->feasible));
   commit(queued, profile, cycle.state(), *placed);
+}
+
+// What was asked to be told about each decision, and whether it took too long.
+void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed,
+                  Duration took, const std::string& profile) {
+  const std::string name = pod.pod->meta.ns.str() + "/" + pod.pod->meta.name.str();
+  if (took > longestCycle_) {
+    log.warn("critical timeout: choosing a node for {} took {:.1f} s, more than {:.1f} s", name,
+             secondsOf(took), secondsOf(longestCycle_));
+    metrics_.schedulingTimeout.with({profile}).inc();
+  }
+  if (debug_.topScores > 0 && placed)
+    log.info("scores of {}\n{}", name,
+             scoreTable(cycle, cluster_, static_cast<size_t>(debug_.topScores)));
+  if (debug_.filters && !placed)
+    for (const auto& group : cycle.diagnosis().groups)
+      log.info("{}: {} refuses {} nodes: {}", name, group.plugin, group.nodes, group.reason);
+  if (debug_.diagnosis && !placed)
+    log.info("{}", diagnosisLine(cycle.diagnosis(), name, clock_.wall()));
 }
 
 bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
@@ -118,131 +159,6 @@ bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
   diagnosis.plugins = {need->plugin};
   fail(queued, profile, diagnosis, queued.pod);
   return true;
-}
-
-// ---- success -----------------------------------------------------------------------------------
-
-void Engine::commit(QueuedPod& queued, Profile& profile, PlanState& state,
-                    const Placement& placed) {
-  const PodPtr pod = queued.pod;
-  cluster_.assume(pod, placed.row);
-  const Decision decision{state.plan(), pod, placed.row};
-  for (size_t i = 0; i < profile.reserve().size(); i++) {
-    auto reserved = profile.reserve()[i]->transactional()->reserve(decision);
-    if (reserved) continue;
-    undo(decision, profile, i);
-    Diagnosis diagnosis;
-    diagnosis.nodes = cluster_.table.size();
-    diagnosis.preFilter = reserved.error().sentence();
-    diagnosis.plugins = {std::string(profile.reserve()[i]->name())};
-    return fail(queued, profile, diagnosis, pod);
-  }
-  sendBinding(queued, profile, state, placed.row);
-}
-
-void Engine::undo(const Decision& decision, Profile& profile, size_t reserved) {
-  for (size_t i = reserved; i-- > 0;) profile.reserve()[i]->transactional()->unreserve(decision);
-  cluster_.forget(decision.pod);
-}
-
-void Engine::sendBinding(QueuedPod& queued, Profile& profile, PlanState& state, Row row) {
-  const PodPtr pod = queued.pod;
-  const Decision decision{state.plan(), pod, row};
-  BindNotes notes;
-  for (Transactional* plugin : profile.preBind()) {
-    auto written = plugin->preBind(decision, notes);
-    if (written) continue;
-    undo(decision, profile, profile.reserve().size());
-    Diagnosis diagnosis;
-    diagnosis.isError = true;
-    diagnosis.error = written.error().text();
-    return fail(queued, profile, diagnosis, pod);
-  }
-  const api::Uid uid = pod->pod->meta.uid;
-  Binding& binding = binding_[uid];
-  binding = {pod, &profile, row, queue_->take(uid), clock_.mono(), std::move(notes), false};
-  if (binding.notes.volumes.empty()) return send(uid, binding);
-  effects_.bindVolumes(binding.notes.volumes, [this, uid](Result<> result) {
-    const auto at = binding_.find(uid);
-    if (at == binding_.end()) return;
-    if (!result) return bindingDone(uid, result);
-    at->second.waitsForVolumes = true;
-    lookForVolumes();
-  });
-}
-
-void Engine::send(const api::Uid& uid, Binding& binding) {
-  binding.waitsForVolumes = false;
-  effects_.bind(*binding.pod, binding.pod->nodeName.view(), binding.notes,
-                [this, uid](Result<> result) { bindingDone(uid, result); });
-}
-
-// Bindings whose claims are all bound by now go out; those that wait too long fail.
-void Engine::lookForVolumes() {
-  constexpr auto kLongest = std::chrono::seconds(600);
-  std::vector<api::Uid> ready, late;
-  for (const auto& [uid, binding] : binding_) {
-    if (!binding.waitsForVolumes) continue;
-    const auto& volumes = binding.notes.volumes;
-    const bool bound = std::all_of(volumes.begin(), volumes.end(), [&](const VolumeNote& note) {
-      const auto claim = cluster_.storage.claims.find(note.claim);
-      return claim && !claim->volumeName.empty();
-    });
-    if (bound)
-      ready.push_back(uid);
-    else if (clock_.mono() - binding.since > kLongest)
-      late.push_back(uid);
-  }
-  for (const auto& uid : ready) send(uid, binding_.at(uid));
-  for (const auto& uid : late)
-    bindingDone(uid, mangrove::fail(mangrove::Code::kTimeout,
-                                    "binding volumes: timed out waiting for the condition"));
-}
-
-void Engine::happened(const ClusterEvent& event) {
-  if (event.kind == EventKind::kStorage) lookForVolumes();
-  queue_->happened(event);
-}
-
-void Engine::bindingDone(const api::Uid& uid, const Result<>& result) {
-  const auto at = binding_.find(uid);
-  if (at == binding_.end()) return;
-  Binding binding = std::move(at->second);
-  binding_.erase(at);
-  progress_();
-  const std::string& name = binding.profile->config().schedulerName;
-  const api::Pod& pod = *binding.pod->pod;
-  PodPlan plan;  // plugins find what they reserved by the pod, whatever became of its plan
-  plan.cls = binding.pod->cls;
-  const Decision decision{plan, binding.pod, binding.row};
-  if (result) {
-    for (Transactional* plugin : binding.profile->postBind()) plugin->bound(decision);
-    const Duration waited = clock_.mono() - binding.queued->firstQueued;
-    metrics_.scheduleAttempts.with({"scheduled", name}).inc();
-    metrics_.attemptDuration.with({"scheduled", name})
-        .observe(secondsOf(clock_.mono() - binding.since));
-    metrics_.podAttempts.observe(binding.queued->attempts);
-    metrics_.slidingDuration.with({std::to_string(std::min(binding.queued->attempts, 16))})
-        .observe(secondsOf(waited));
-    effects_.scheduled(pod, binding.pod->nodeName.view(), name);
-    return;
-  }
-  // Somebody else was faster, or it is gone: the watch will tell which.
-  const bool overtaken = result.error().code() == mangrove::Code::kConflict ||
-                         result.error().code() == mangrove::Code::kNotFound;
-  const std::string said =
-      fmt::format("binding {}/{} to {}: {}", pod.meta.ns.view(), pod.meta.name.view(),
-                  binding.pod->nodeName.view(), result.error().text());
-  overtaken ? log.debug("{}", said) : log.warn("{}", said);
-  undo(decision, *binding.profile, binding.profile->reserve().size());
-  assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, binding.pod->pod, 0);
-  const auto latest = waiting_.find(uid);
-  if (latest == waiting_.end() || cluster_.find(uid)) return;  // gone, or bound after all
-  binding.queued->pod = cluster_.makeInfo(latest->second);
-  PodFailure failure{"SchedulerError", result.error().text(), "", false};
-  metrics_.scheduleAttempts.with({"error", name}).inc();
-  queue_->giveBack(std::move(binding.queued), {}, {}, true);
-  effects_.failed(*latest->second, failure, name);
 }
 
 // ---- failure -----------------------------------------------------------------------------------
@@ -264,6 +180,8 @@ void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosi
     queued.pod = cluster_.makeInfo(latest->second);
   queue_->returned(uid, diagnosis.plugins, diagnosis.waiting, diagnosis.isError);
   effects_.failed(*object, failure, name);
+  for (Plugin* plugin : profile.groupWise())
+    plugin->groupWise()->afterFailure(profile.compiled(pod->cls).plan(), pod);
 }
 
 std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
@@ -314,9 +232,17 @@ void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption&
   for (const PodPtr& victim : found.victims) left.insert(victim->pod->meta.uid.str());
   for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim) {
     const std::string victimUid = (*victim)->pod->meta.uid.str();
+    // One that only waits for permission is sent back to the queue; nothing runs yet.
+    if (const auto at = binding_.find((*victim)->pod->meta.uid);
+        at != binding_.end() && !at->second.permits.empty()) {
+      reject((*victim)->pod->meta.uid, "DefaultPreemption", "preempted");
+      left.erase(victimUid);
+      continue;
+    }
     effects_.preempt(*(*victim)->pod, *pod->pod, profile.config().schedulerName,
                      [this, uid, victimUid](Result<>) { victimSent(uid, victimUid); });
   }
+  if (left.empty()) evicting_.erase(uid);
 }
 
 void Engine::victimSent(const api::Uid& preemptor, const std::string& victim) {
@@ -333,6 +259,7 @@ void Engine::victimSent(const api::Uid& preemptor, const std::string& victim) {
 void Engine::tick() {
   queue_->flush();
   lookForVolumes();
+  lookForPermits();
   const WallTime now = clock_.wall();
   for (const auto& profile : profiles_)
     for (const auto& plugin : profile->plugins()) plugin->tick(now);

@@ -26,13 +26,22 @@
 
 namespace mangrove::scheduler {
 
-class Engine {
+// What is said about every decision, on request.
+struct DebugFlags {
+  int64_t topScores = 0;   // so many nodes with every plugin's score
+  bool filters = false;    // who refused which nodes
+  bool diagnosis = false;  // failures as one JSON line
+};
+
+class Engine final : private WaitingPods {
  public:
   Engine(Clock& clock, Effects& effects, Registry& registry);
   ~Engine();
 
   // Once, before everything else.
   Result<> configure(const SchedulerConfig& config);
+  // The same with other plugins than the built-in ones to choose from.
+  Result<> configure(const SchedulerConfig& config, std::span<const PluginEntry> known);
 
   // ---- what the watches say; before and after as informers have them
   using PodObject = std::shared_ptr<const api::Pod>;
@@ -56,8 +65,13 @@ class Engine {
   Queue& queue() { return *queue_; }
   Profile* profileOf(const api::Pod& pod) const;
   const std::vector<std::unique_ptr<Profile>>& profiles() const { return profiles_; }
-  size_t binding() const { return binding_.size(); }
+  // Bindings on their way; those that wait for volumes or permission are not.
+  size_t binding() const { return binding_.size() - idle_; }
+  WaitingPods& waitingPods() { return *this; }
   SchedulerMetrics& metrics() { return metrics_; }
+  DebugFlags& debug() { return debug_; }
+  void setSchedulingTimeout(Duration limit) { longestCycle_ = limit; }
+  const SchedulerConfig& config() const { return config_; }
 
  private:
   struct Binding {
@@ -68,17 +82,36 @@ class Engine {
     MonoTime since{};
     BindNotes notes;
     bool waitsForVolumes = false;
+    std::set<std::string> permits;  // plugins whose word is missing
+    MonoTime permitUntil = MonoTime::max();
+    bool isIdle() const { return waitsForVolumes || !permits.empty(); }
   };
+  using Group = std::vector<std::pair<PodPtr, Row>>;
+
+  // ---- WaitingPods
+  std::vector<PodPtr> waiting() const override;
+  void allow(const api::Uid& pod, std::string_view plugin) override;
+  void reject(const api::Uid& pod, std::string_view plugin, std::string reason) override;
+  void activate(const api::Uid& pod) override;
 
   void assignedPodChanged(const PodObject& before, const PodObject& after);
   void waitingPodChanged(const PodObject& before, const PodObject& after);
   void podGone(const PodObject& pod);
   void assignedPodEvent(EventKind kind, const PodObject& before, const PodObject& pod,
                         uint32_t actions);
+  QueuedPod* nextPod();
   void tryPod(QueuedPod& queued, Profile& profile);
+  void tryGroup(QueuedPod& queued, Profile& profile, const Group& group, std::string_view plugin);
+  std::string placeMember(Profile& profile, const PodPtr& pod, Row row);
+  void tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed, Duration took,
+            const std::string& profile);
   bool refusedByAbsence(QueuedPod& queued, Profile& profile);
   void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
-  void sendBinding(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
+  std::string reserveAll(const Decision& decision, Profile& profile, std::string& refusedBy);
+  void askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
+  void proceed(const api::Uid& uid);
+  void lookForPermits();
+  void setIdle(Binding& binding, bool waitsForVolumes, std::set<std::string> permits);
   void send(const api::Uid& uid, Binding& binding);
   void lookForVolumes();
   void bindingDone(const api::Uid& uid, const Result<>& result);
@@ -101,6 +134,9 @@ class Engine {
   std::unordered_map<api::Uid, std::set<std::string>> evicting_;  // preemptor → victims under way
   std::map<std::string, size_t> rotation_;                        // by profile
   std::function<void()> progress_ = [] {};
+  size_t idle_ = 0;  // of binding_
+  DebugFlags debug_;
+  Duration longestCycle_ = std::chrono::seconds(30);
   Rng rng_{1};
 };
 

@@ -71,6 +71,9 @@ void Engine::podChanged(const PodObject& before, const PodObject& after) {
 void Engine::podGone(const PodObject& pod) {
   const api::Uid& uid = pod->meta.uid;
   waiting_.erase(uid);
+  // Nobody would answer a binding that waits: what it holds is free at once.
+  if (const auto at = binding_.find(uid); at != binding_.end() && at->second.isIdle())
+    bindingDone(uid, mangrove::fail(mangrove::Code::kNotFound, "the pod is gone"));
   evicting_.erase(uid);
   queue_->remove(uid);
   const bool counted = cluster_.find(uid) != nullptr;

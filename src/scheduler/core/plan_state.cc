@@ -13,8 +13,7 @@ PlanState::PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls)
     auto& slot = plan_.data[plugin->slot()];
     if (!slot) slot = plugin->compile(*plan_.cls);
   };
-  for (const auto& filter : layout.filters) compile(filter.plugin);
-  for (const auto& score : layout.scores) compile(score.plugin);
+  for (Plugin* plugin : layout.all) compile(plugin);
   for (size_t i = 0; i < layout.filters.size(); i++)
     if (auto* local = layout.filters[i].local; local && local->filters(plan_))
       activeFilters_.push_back(i);
@@ -106,8 +105,20 @@ void PlanState::setDead(Row row) {
 void PlanState::refreshRows(std::vector<Row>& rows) {
   for (Row row : rows) setDead(row);
   std::erase_if(rows, [&](Row row) { return !cluster_.table.live(row); });
+  if (!layout_.transforming.empty()) return refreshRestored(rows);
   filterRows(rows);
   scoreRows(rows);
+}
+
+// Each row alone, with the room that the pod may use there given back meanwhile.
+void PlanState::refreshRestored(const std::vector<Row>& rows) {
+  for (Row row : rows) {
+    std::vector<Row> one = {row};
+    for (Transforming* plugin : layout_.transforming) plugin->restore(plan_, row);
+    filterRows(one);
+    scoreRows(one);
+    for (Transforming* plugin : layout_.transforming) plugin->unrestore(plan_, row);
+  }
 }
 
 void PlanState::filterRows(std::vector<Row>& rows) {
@@ -149,6 +160,13 @@ void PlanState::scoreRows(const std::vector<Row>& rows) {
 }
 
 Verdict PlanState::evaluate(Row row) {
+  for (Transforming* plugin : layout_.transforming) plugin->restore(plan_, row);
+  const Verdict verdict = evaluateNow(row);
+  for (Transforming* plugin : layout_.transforming) plugin->unrestore(plan_, row);
+  return verdict;
+}
+
+Verdict PlanState::evaluateNow(Row row) {
   const std::span<const Row> one(&row, 1);
   auto part = parts_.begin();
   for (size_t i = 0; i < layout_.filters.size(); i++) {

@@ -35,6 +35,8 @@ struct Layout {
   std::vector<Filter> filters;
   std::vector<Score> scores;
   std::vector<Plugin*> clusterWide;  // each once, whatever points it has
+  std::vector<Plugin*> all;          // of the profile
+  std::vector<Transforming*> transforming;
   size_t slots = 0;
 };
 
@@ -88,6 +90,8 @@ class PlanState {
 
  private:
   void refreshRows(std::vector<Row>& rows);
+  Verdict evaluateNow(Row row);
+  void refreshRestored(const std::vector<Row>& rows);
   void filterRows(std::vector<Row>& rows);
   void scoreRows(const std::vector<Row>& rows);
   void setDead(Row row);

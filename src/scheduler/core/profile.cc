@@ -97,13 +97,19 @@ void Profile::layOut() {
   };
   for (Plugin* plugin : enabledAt("reserve"))
     if (plugin->transactional()) reserve_.push_back(plugin);
-  transactional("permit", permit_);
+  for (Plugin* plugin : enabledAt("permit"))
+    if (plugin->transactional()) permit_.push_back(plugin);
   transactional("preBind", preBind_);
   transactional("postBind", postBind_);
   preEnqueue_ = enabledAt("preEnqueue");
   for (Plugin* plugin : enabledAt("preFilter")) {
     if (plugin->prepares()) preFilter_.push_back(plugin);
     if (auto* part = plugin->suggesting()) suggesting_.push_back(part);
+  }
+  for (const auto& plugin : plugins_) {
+    layout_.all.push_back(plugin.get());
+    if (auto* part = plugin->transforming()) layout_.transforming.push_back(part);
+    if (plugin->groupWise()) groupWise_.push_back(plugin.get());
   }
   for (const auto& enabled : config_.at("postFilter"))
     preempts_ = preempts_ || enabled.name == "DefaultPreemption";

@@ -55,10 +55,11 @@ class Profile {
   const std::vector<Plugin*>& preEnqueue() const { return preEnqueue_; }
   const std::vector<Plugin*>& preFilter() const { return preFilter_; }
   const std::vector<Plugin*>& reserve() const { return reserve_; }
-  const std::vector<Transactional*>& permit() const { return permit_; }
+  const std::vector<Plugin*>& permit() const { return permit_; }
   const std::vector<Transactional*>& preBind() const { return preBind_; }
   const std::vector<Transactional*>& postBind() const { return postBind_; }
   const std::vector<Suggesting*>& suggesting() const { return suggesting_; }
+  const std::vector<Plugin*>& groupWise() const { return groupWise_; }
   bool preempts() const { return preempts_; }
   const PreemptionArgs& preemptionArgs() const { return preemptionArgs_; }
 
@@ -76,9 +77,10 @@ class Profile {
   std::vector<std::unique_ptr<Plugin>> plugins_;
   Layout layout_;
   std::vector<Plugin*> preEnqueue_, preFilter_;
-  std::vector<Plugin*> reserve_;
-  std::vector<Transactional*> permit_, preBind_, postBind_;
+  std::vector<Plugin*> reserve_, permit_;
+  std::vector<Transactional*> preBind_, postBind_;
   std::vector<Suggesting*> suggesting_;
+  std::vector<Plugin*> groupWise_;  // with that part
   bool preempts_ = false;
   PreemptionArgs preemptionArgs_;
   std::unordered_map<uint32_t, std::unique_ptr<PlanState>> plans_;

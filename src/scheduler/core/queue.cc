@@ -151,15 +151,23 @@ QueuedPod* Queue::pop() {
     pod = *active_.begin();
   else if (options_.popFromBackoff && !backoff_.empty())
     pod = *backoff_.begin();
-  if (!pod) return nullptr;
-  leave(*pod);
-  pod->area = Area::kInFlight;
-  pod->attempts++;
-  if (pod->firstAttempt == MonoTime{}) pod->firstAttempt = clock_.mono();
-  pod->refusedBy.clear();
-  pod->waitingFor.clear();
-  inFlight_[pod] = eventsBase_ + events_.size();
-  return pod;
+  return pod ? takeOff(*pod) : nullptr;
+}
+
+QueuedPod* Queue::pop(const api::Uid& uid) {
+  QueuedPod* pod = find(uid);
+  return pod && pod->area != Area::kInFlight ? takeOff(*pod) : nullptr;
+}
+
+QueuedPod* Queue::takeOff(QueuedPod& pod) {
+  leave(pod);
+  pod.area = Area::kInFlight;
+  pod.attempts++;
+  if (pod.firstAttempt == MonoTime{}) pod.firstAttempt = clock_.mono();
+  pod.refusedBy.clear();
+  pod.waitingFor.clear();
+  inFlight_[&pod] = eventsBase_ + events_.size();
+  return &pod;
 }
 
 void Queue::done(const api::Uid& uid) {

@@ -78,6 +78,8 @@ class Queue {
 
   // The next pod to try, now in flight; null when nobody is ready.
   QueuedPod* pop();
+  // This one, wherever it waits; null when it is not here or already tried.
+  QueuedPod* pop(const api::Uid& uid);
   // The pod has its node, or is gone: forget it.
   void done(const api::Uid& uid);
   // Tried in vain. Plugins that refused, plugins that asked to wait; neither: an error.
@@ -114,6 +116,7 @@ class Queue {
   void settle(QueuedPod& pod, std::set<std::string> refusedBy, std::set<std::string> waitingFor,
               bool isError);
   void leave(QueuedPod& pod);
+  QueuedPod* takeOff(QueuedPod& pod);
   void toActive(QueuedPod& pod);
   void toPool(QueuedPod& pod);
   void toBackoff(QueuedPod& pod);

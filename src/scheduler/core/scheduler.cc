@@ -2,7 +2,11 @@
 
 #include <mutex>
 
+#include "api/core_objects.h"
+#include "api/kind.h"
 #include "base/log.h"
+#include "client/json_slices.h"
+#include "client/resource_version.h"
 #include "scheduler/core/api_effects.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/core/watches.h"
@@ -16,6 +20,7 @@ const Logger log("scheduler");
 // How long one message of the owner's thread may decide before others get their turn: answers and
 // watch events keep flowing while tens of thousands of pods wait.
 constexpr Duration kSlice = std::chrono::milliseconds(2);
+constexpr Duration kLongestCatchUp = std::chrono::seconds(10);
 constexpr Duration kTick = std::chrono::seconds(1);
 
 }  // namespace
@@ -43,6 +48,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
 
   void setActive(bool active) {
     active_ = active;
+    if (active) catchUp();
     wakeUp();
   }
 
@@ -80,7 +86,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     posted_ = false;
     const bool ready = readyToDecide();  // also told while another one leads
     if (!active_) return finishStop();
-    if (!ready) return;
+    if (!ready || !caughtUp()) return;
     const MonoTime until = setup_.clock.mono() + kSlice;
     while (engine_.ready() && engine_.binding() < setup_.maxBindings) {
       engine_.scheduleOne();
@@ -98,6 +104,47 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
       log.info("caches are filled: {} nodes, {} pods with a node", engine_.cluster().table.size(),
                engine_.cluster().podCount());
     return begun_;
+  }
+
+  // The one who led before us may have bound pods that our watch has not shown yet, and a room we
+  // believe free is not. So the pods are listed once more, and nothing is decided before the watch
+  // has come as far; a pod of that list that goes again at once must not hold us for ever.
+  void catchUp() {
+    target_.reset();
+    client::Request request;
+    request.verb = client::Verb::kList;
+    request.ref = {api::kind::kPod, "", ""};
+    request.maxTries = 1000;
+    const uint64_t round = ++round_;
+    setup_.client.submit(setup_.owner, std::move(request),
+                         [self = weak_from_this(), round](Result<client::Reply> reply) {
+                           auto me = self.lock();
+                           if (!me || !me->alive_ || round != me->round_ || !me->active_) return;
+                           if (!reply) {
+                             log.warn("looking for bindings of the leader before: {}",
+                                      reply.error().text());
+                             return me->catchUp();
+                           }
+                           me->target_ = newestOf(reply->body);
+                           me->giveUpAt_ = me->setup_.clock.mono() + kLongestCatchUp;
+                           me->wakeUp();
+                         });
+  }
+
+  static uint64_t newestOf(const std::string& body) {
+    uint64_t newest = 0;
+    const auto list = client::sliceList(body);
+    if (!list) return 0;
+    // A namespace is read for its metadata alone, which is all we want of a pod here.
+    for (std::string_view item : list->items)
+      if (auto object = api::decodeText<api::Namespace>(item))
+        newest = std::max(newest, client::versionNumber(object->meta.resourceVersion).value_or(0));
+    return newest;
+  }
+
+  bool caughtUp() {
+    if (!target_) return false;
+    return watches_->newestPod() >= *target_ || setup_.clock.mono() >= giveUpAt_;
   }
 
   void armTick() {
@@ -136,6 +183,9 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   Timer tick_;
   std::function<void()> filled_;
   Fn stopped_;
+  uint64_t round_ = 0;
+  std::optional<uint64_t> target_;  // version of a pod to be seen before anything is decided
+  MonoTime giveUpAt_{};
   bool active_ = false;
   bool begun_ = false;
   bool posted_ = false;

@@ -28,6 +28,8 @@ class Watches {
   // Nodes, pods and what Kubernetes always has are there; kinds that a cluster may lack are there
   // or known to be absent.
   bool synced() const;
+  // The newest version of a pod that was seen; 0: none, or versions are no numbers here.
+  uint64_t newestPod() const { return newestPod_; }
 
  private:
   struct Watched {
@@ -51,6 +53,7 @@ class Watches {
   Engine& engine_;
   std::function<void()> changed_;
   std::vector<std::unique_ptr<Watched>> all_;
+  uint64_t newestPod_ = 0;
 };
 
 }  // namespace mangrove::scheduler

@@ -59,6 +59,10 @@ Result<> fillStorage(client::ApiClient& client, Cluster& cluster) {
            [&] { return keep(client, api::kind::kService, cluster.services); },
            [&] { return keep(client, api::kind::kReplicaSet, cluster.replicaSets); },
            [&] { return keep(client, api::kind::kStatefulSet, cluster.statefulSets); },
+           [&] {
+             return keep(client, api::kind::kReplicationController, cluster.replicationControllers);
+           },
+           [&] { return keep(client, api::kind::kVolumeAttachment, s.attachments); },
        })
     if (auto ok = step(); !ok) return ok;
   return {};
@@ -92,6 +96,17 @@ Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without
   });
 }
 
+// What admission would do: the number behind the priority class's name.
+void rank(client::ApiClient& client, api::Pod& pod) {
+  const api::PodSpec& spec = *pod.spec;
+  if (spec.priority || spec.priorityClassName.empty()) return;
+  auto text = client.get({api::kind::kPriorityClass, "", spec.priorityClassName.str()});
+  if (!text) return;
+  auto cls = api::decodeText<api::PriorityClass>(*text);
+  if (!cls) return;
+  pod.spec = api::changed(pod.spec, [&](api::PodSpec& changed) { changed.priority = cls->value; });
+}
+
 Result<std::shared_ptr<api::Pod>> findPod(client::ApiClient& client,
                                           const ExplainRequest& request) {
   std::string text = request.manifest;
@@ -104,6 +119,7 @@ Result<std::shared_ptr<api::Pod>> findPod(client::ApiClient& client,
   if (!pod) return pod.error().in("pod");
   if (pod->meta.ns.empty()) pod->meta.ns = Interned(request.ns);
   if (pod->meta.uid.empty()) pod->meta.uid = api::Uid("00000000-0000-4000-8000-000000000001");
+  if (!request.manifest.empty()) rank(client, *pod);
   transformPod(*pod);
   return std::make_shared<api::Pod>(std::move(*pod));
 }
@@ -113,31 +129,52 @@ std::string amountText(Interned resource, int64_t amount) {
   return (resource == "memory" ? Quantity::of(Bytes{amount}) : Quantity::of(amount)).text();
 }
 
-// The smallest reduction of one request that would open a node: nodes that lack nothing else.
-std::string nearestMiss(Cluster& cluster, PlanState& state) {
+// Whether everything but room is right on the row.
+bool allowedButForRoom(const Layout& layout, PlanState& state, const NodeTable& table, Row row) {
+  if (table.podCount()[row] + 1 > table.podLimit()[row]) return false;
+  for (const auto& filter : layout.filters) {
+    Verdict verdict;
+    if (filter.plugin->name() == "NodeResourcesFit") continue;
+    if (filter.local && filter.local->filters(state.plan()))
+      filter.local->fits(state.plan(), table, std::span<const Row>(&row, 1), &verdict);
+    for (const auto& part : state.parts())
+      if (part.plugin == filter.plugin && part.ready.filters) verdict = part.part->verdict(row);
+    if (!verdict.fits()) return false;
+  }
+  return true;
+}
+
+int64_t leftOf(const NodeTable& table, ResourceId id, Row row) {
+  return table.allocatable(id)[row] - table.requested(id)[row];
+}
+
+// By how much the request exceeds what is left on each node where nothing else is missing.
+std::vector<int64_t> gapsOf(const Layout& layout, PlanState& state, const NodeTable& table,
+                            const Request& request) {
+  std::vector<int64_t> out;
+  const auto& all = state.cls().requests.all;
+  for (Row row : table.liveRows()) {
+    const int64_t left = leftOf(table, request.id, row);
+    if (left <= 0 || left >= request.amount) continue;
+    const bool others = std::all_of(all.begin(), all.end(), [&](const Request& other) {
+      return other.id == request.id || other.amount <= leftOf(table, other.id, row);
+    });
+    if (others && allowedButForRoom(layout, state, table, row))
+      out.push_back(request.amount - left);
+  }
+  return out;
+}
+
+// The smallest reduction of one request that would open a node.
+std::string nearestMiss(const Layout& layout, const NodeTable& table, PlanState& state) {
   std::string best;
   double bestShare = 2;
-  const NodeTable& table = cluster.table;
   for (const Request& request : state.cls().requests.all) {
-    int64_t least = INT64_MAX;
-    std::vector<int64_t> gaps;
-    for (Row row : table.liveRows()) {
-      const int64_t left = table.allocatable(request.id)[row] - table.requested(request.id)[row];
-      const int64_t gap = request.amount - std::max<int64_t>(0, left);
-      if (gap <= 0 || left <= 0) continue;
-      const bool others = std::all_of(
-          state.cls().requests.all.begin(), state.cls().requests.all.end(), [&](const Request& o) {
-            return o.id == request.id ||
-                   o.amount <= table.allocatable(o.id)[row] - table.requested(o.id)[row];
-          });
-      if (!others || table.podCount()[row] + 1 > table.podLimit()[row]) continue;
-      const Verdict verdict = state.verdicts()[row];
-      if (verdict.fits()) continue;
-      gaps.push_back(gap);
-      least = std::min(least, gap);
-    }
+    const auto gaps = gapsOf(layout, state, table, request);
+    if (gaps.empty()) continue;
+    const int64_t least = *std::min_element(gaps.begin(), gaps.end());
     const double share = static_cast<double>(least) / static_cast<double>(request.amount);
-    if (gaps.empty() || share >= bestShare) continue;
+    if (share >= bestShare) continue;
     bestShare = share;
     const auto nodes = std::count(gaps.begin(), gaps.end(), least);
     const Interned name = table.resources().name(request.id);
@@ -195,7 +232,8 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
     again.state().refresh();
     tellScores(again, engine.cluster(), request.topNodes, out);
     again.explainRefusals();
-    if (out.feasible == 0) out.nearestMiss = nearestMiss(engine.cluster(), again.state());
+    if (out.feasible == 0)
+      out.nearestMiss = nearestMiss(profile->layout(), engine.cluster().table, again.state());
   }
   out.refusals = again.diagnosis().groups;
   if (!placed) out.message = cycle.diagnosis().message();

@@ -83,6 +83,12 @@ class NodeTable {
   // Quietly: for a trial that is undone before anybody looks at the log.
   void addPod(const PodPtr& pod, Row row, bool quietly = false);
   void removePod(const PodPtr& pod, bool quietly = false);
+  // Room that one pod may use although it is taken, while its row is looked at (Transforming);
+  // a negative amount takes it back.
+  void lend(Row row, ResourceId id, int64_t amount) {
+    enlarge(id);
+    columns_[id].requested[row] -= amount;
+  }
 
   // ---- columns, by row
   ResourceIds& resources() { return ids_; }

@@ -86,6 +86,7 @@ struct VolumeNote {
 // What is written about a pod before and with its binding.
 struct BindNotes {
   std::vector<VolumeNote> volumes;
+  Duration longestVolumeWait = std::chrono::seconds(600);
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<std::pair<std::string, std::string>> labels;
 };
@@ -188,10 +189,25 @@ class Plugin {
   size_t slot_ = 0;
 };
 
+// Pods that have their node and wait for the word of plugins whose permit() said kWait. Not from
+// inside permit() itself.
+class WaitingPods {
+ public:
+  virtual std::vector<PodPtr> waiting() const = 0;
+  virtual void allow(const api::Uid& pod, std::string_view plugin) = 0;
+  virtual void reject(const api::Uid& pod, std::string_view plugin, std::string reason) = 0;
+  // To the front of the queue, whatever it waits for there.
+  virtual void activate(const api::Uid& pod) = 0;
+
+ protected:
+  ~WaitingPods() = default;
+};
+
 // What a plugin is made with.
 struct PluginHandle {
   Cluster& cluster;
   Clock& clock;
+  WaitingPods* pods = nullptr;  // null: nobody waits here (explanations)
 };
 
 namespace point {

@@ -27,6 +27,14 @@ api::Annotations readAnnotations(const api::Annotations& all) {
   api::Annotations out;
   for (auto key : kReadAnnotations)
     if (auto text = all.get(key)) out.set(key, *text);
+  // A hint that asks for the very CPUs that the pod names already (SchedulingHint).
+  for (auto key : {api::annotation::kSchedulingHint, api::annotation::kOldSchedulingHint})
+    if (auto hint = all.get(key);
+        hint && hint->find("NodeNUMAResource") != std::string_view::npos) {
+      out.set(key, *hint);
+      if (auto status = all.get(api::annotation::kResourceStatus))
+        out.set(api::annotation::kResourceStatus, *status);
+    }
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
+
 namespace mangrove::scheduler {
 
 using Row = uint32_t;
@@ -36,6 +38,7 @@ struct PodVerdict {
   // Rows the pod is limited to, by names; meaningful when `narrows`.
   bool narrows = false;
   std::vector<std::string> nodeNames;
+  Duration longest = std::chrono::minutes(15);  // how long kWait may last
 
   bool go() const { return kind == Kind::kGo || kind == Kind::kSkip; }
   static PodVerdict refuse(Kind kind, std::string reason) {

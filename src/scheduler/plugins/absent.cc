@@ -40,7 +40,13 @@ std::string needOf(std::string_view plugin, const api::Pod& pod) {
     return firstOf(meta.labels, meta.annotations, {api::annotation::kReservationAffinity});
   if (plugin == "ElasticQuota")
     return firstOf(meta.labels, meta.annotations, {api::label::kQuotaName});
-  if (plugin == "DeviceShare") return deviceRequest(pod);
+  if (plugin == "DeviceShare") {
+    std::string asked = deviceRequest(pod);
+    if (!asked.empty()) return asked;
+    return firstOf(meta.labels, meta.annotations,
+                   {api::annotation::kDeviceAllocateHint, api::annotation::kDeviceJointAllocate,
+                    api::annotation::kGpuPartitionSpec});
+  }
   return "";
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "json/value.h"
+#include "scheduler/plugins/volumes/claims.h"
 
 namespace mangrove::scheduler {
 
@@ -42,6 +43,22 @@ json::Value portsOf(const NodeInfo& info) {
   return out;
 }
 
+json::Value imagesOf(const api::Node& node) {
+  json::Object out;
+  for (const auto& image : node.status.images)
+    for (const auto& name : image.names) out[name.view()] = json::Object{{"size", image.size.v}};
+  return out;
+}
+
+json::Value claimCounts(const NodeInfo& info) {
+  std::map<std::string, int64_t> counts;
+  for (const PodPtr& pod : info.pods)
+    for (const std::string& claim : claimsOf(*pod->cls)) counts[claim]++;
+  json::Object out;
+  for (const auto& [claim, count] : counts) out[claim] = count;
+  return out;
+}
+
 json::Value nodeJson(const NodeTable& table, Row row) {
   const NodeInfo& info = table.info(row);
   json::Array pods, withTerms, withAnti;
@@ -66,6 +83,8 @@ json::Value nodeJson(const NodeTable& table, Row row) {
                [&](auto id) { return table.allocatable(id)[row] - table.requested(id)[row]; })},
       {"allocatable", amounts(table, row, [&](auto id) { return table.allocatable(id)[row]; })},
       {"allocatablePods", table.podLimit()[row]},
+      {"imageStates", imagesOf(table.node(row))},
+      {"pvcRefCounts", claimCounts(info)},
       {"generation", table.now()}};
 }
 

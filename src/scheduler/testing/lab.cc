@@ -2,9 +2,12 @@
 
 #include <fmt/core.h>
 
+#include "api/event.h"
+#include "api/kind.h"
 #include "base/check.h"
 #include "json/yaml.h"
 #include "scheduler/core/transform.h"
+#include "scheduler/plugins/registry.h"
 
 namespace mangrove::scheduler {
 
@@ -28,9 +31,11 @@ T decoded(const json::Value& value) {
 
 }  // namespace
 
-Lab::Lab(SchedulerConfig config) : clock_(kStart) {
+Lab::Lab(SchedulerConfig config) : Lab(std::move(config), pluginEntries()) {}
+
+Lab::Lab(SchedulerConfig config, std::span<const PluginEntry> known) : clock_(kStart) {
   engine_ = std::make_unique<Engine>(clock_, *this, registry_);
-  auto ok = engine_->configure(config);
+  auto ok = engine_->configure(config, known);
   CHECK(ok.has_value(), "{}", ok.error().text());
 }
 
@@ -81,6 +86,11 @@ size_t Lab::run() {
   for (bool busy = true; busy;) {
     busy = false;
     while (engine_->scheduleOne()) tried++;
+    auto volumes = std::exchange(volumes_, {});
+    for (auto& [notes, done] : volumes) {
+      done({});
+      for (const VolumeNote& note : notes) bindClaim(note);
+    }
     auto pending = std::exchange(pending_, {});
     for (auto& binding : pending) confirm(std::move(binding));
     auto deletions = std::exchange(deletions_, {});
@@ -88,7 +98,7 @@ size_t Lab::run() {
       done({});
       if (!keepVictims) removePod(key);
     }
-    busy = !pending.empty() || !deletions.empty();
+    busy = !volumes.empty() || !pending.empty() || !deletions.empty();
   }
   return tried;
 }
@@ -122,6 +132,39 @@ void Lab::confirm(Pending pending) {
   bound->status.startTime = clock_.wall();
   slot = bound;
   engine_->podChanged(before, slot);
+}
+
+void Lab::bindVolumes(const std::vector<VolumeNote>& notes, Done done) {
+  volumes_.emplace_back(notes, std::move(done));
+}
+
+void Lab::bindClaim(const VolumeNote& note) {
+  Storage& storage = cluster().storage;
+  const auto known = storage.claims.find(note.claim);
+  if (!known) return;
+  auto claim = std::make_shared<api::PersistentVolumeClaim>(*known);
+  const auto existing = storage.volumes.find(note.volume);
+  auto volume = existing ? std::make_shared<api::PersistentVolume>(*existing)
+                         : std::make_shared<api::PersistentVolume>();
+  if (!existing) {
+    volume->meta.name = api::Text("made-for-" + claim->meta.name.str());
+    volume->capacity = claim->requests;
+    if (claim->storageClassName) volume->storageClassName = *claim->storageClassName;
+    if (const auto cls = storage.classes.find(volume->storageClassName.view()))
+      volume->csiDriver = cls->provisioner;
+    volume->csiHandle = volume->meta.name;
+  }
+  volume->claimRef = api::refTo(api::kind::kPersistentVolumeClaim, claim->meta);
+  volume->phase = Interned("Bound");
+  claim->volumeName = volume->meta.name;
+  claim->phase = Interned("Bound");
+  storage.volumes.put(volume->meta.name.str(), volume);
+  storage.claims.put(note.claim, claim);
+  storage.generation++;
+  ClusterEvent event;
+  event.kind = EventKind::kStorage;
+  event.label = "PersistentVolumeClaim";
+  engine_->happened(event);
 }
 
 std::string Lab::keyFor(std::string_view pod) const {

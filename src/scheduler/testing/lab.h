@@ -26,6 +26,8 @@ namespace mangrove::scheduler {
 class Lab final : public Effects {
  public:
   explicit Lab(SchedulerConfig config = defaultConfig({"default-scheduler", "koord-scheduler"}));
+  // With other plugins than the built-in ones to choose from.
+  Lab(SchedulerConfig config, std::span<const PluginEntry> known);
   ~Lab() override;
 
   // JSON or YAML of the object; what is missing (uid, namespace, pods allocatable) is filled in.
@@ -48,6 +50,8 @@ class Lab final : public Effects {
   Engine& engine() { return *engine_; }
   Cluster& cluster() { return engine_->cluster(); }
   VirtualClock& clock() { return clock_; }
+  // The storage controller at once: what exists is tied to its claim, what does not is made.
+  void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
   bool refuseBindings = false;
   bool keepVictims = false;  // deletions are accepted, the pods stay
 
@@ -65,6 +69,7 @@ class Lab final : public Effects {
     Done done;
   };
   void confirm(Pending pending);
+  void bindClaim(const VolumeNote& note);
   std::string keyFor(std::string_view pod) const;
 
   VirtualClock clock_;
@@ -74,6 +79,7 @@ class Lab final : public Effects {
   std::map<std::string, std::shared_ptr<const api::Node>> nodes_;
   std::map<std::string, std::string> said_;
   std::vector<Pending> pending_;
+  std::vector<std::pair<std::vector<VolumeNote>, Done>> volumes_;
   std::vector<std::pair<std::string, Done>> deletions_;
   std::vector<std::string> log_;
   int64_t uids_ = 0;

@@ -13,10 +13,6 @@ namespace {
 
 using Place = World::Place;
 
-int64_t amount(const api::ResourceList& list, std::string_view name) {
-  return name == "cpu" ? list.cpu().v : list.amount(name).value();
-}
-
 bool meetsNodeWishes(const api::Pod& pod, const api::Node& node) {
   if (!api::contains(node.meta.labels, pod.spec->nodeSelector)) return false;
   const auto& required = pod.spec->affinity->node.required;
@@ -313,7 +309,38 @@ int64_t preferredSum(const api::Pod& pod, const api::Node& node) {
   return sum;
 }
 
+std::string withTag(std::string_view image) {
+  const auto name = image.substr(image.rfind('/') + 1);  // npos + 1 is 0
+  return std::string(image) + (name.find(':') == std::string_view::npos ? ":latest" : "");
+}
+
+int64_t sizeOn(const api::Node& node, const std::string& image) {
+  for (const auto& entry : node.status.images)
+    for (const auto& name : entry.names)
+      if (withTag(name.view()) == image) return entry.size.v;
+  return 0;
+}
+
+int64_t imageLocality(const World& world, const api::Pod& pod, const api::Node& node) {
+  int64_t sum = 0, containers = 0;
+  for (const auto* list : {&pod.spec->initContainers, &pod.spec->containers})
+    for (const auto& container : *list) {
+      containers++;
+      const std::string image = withTag(container.image.view());
+      const auto have = std::count_if(world.places.begin(), world.places.end(),
+                                      [&](const Place& p) { return sizeOn(*p.node, image) > 0; });
+      const double share = static_cast<double>(have) / static_cast<double>(world.places.size());
+      sum += static_cast<int64_t>(static_cast<double>(sizeOn(node, image)) * share);
+    }
+  const int64_t least = 23 << 20, most = containers * 1000 * (1 << 20);
+  return 100 * (std::clamp(sum, least, most) - least) / (most - least);
+}
+
 }  // namespace
+
+int64_t amount(const api::ResourceList& list, std::string_view name) {
+  return name == "cpu" ? list.cpu().v : list.amount(name).value();
+}
 
 std::string refusal(const World& world, const api::Pod& pod, size_t at) {
   const Place& place = world.places[at];
@@ -334,17 +361,19 @@ std::string refusal(const World& world, const api::Pod& pod, size_t at) {
 std::map<std::string, std::vector<int64_t>> scores(const World& world, const api::Pod& pod,
                                                    const std::vector<size_t>& feasible) {
   std::map<std::string, std::vector<int64_t>> out;
-  std::vector<int64_t> taints, affinity, fit, balance;
+  std::vector<int64_t> taints, affinity, fit, balance, images;
   for (size_t at : feasible) {
     const Place& place = world.places[at];
     taints.push_back(disliked(pod, *place.node));
     affinity.push_back(preferredSum(pod, *place.node));
     fit.push_back(leastAllocatedScore(pod, place));
     balance.push_back(balancedScore(pod, place));
+    images.push_back(imageLocality(world, pod, *place.node));
   }
   out["TaintToleration"] = scaled(taints, true);
   if (!pod.spec->affinity->node.preferred.empty()) out["NodeAffinity"] = scaled(affinity, false);
   out["NodeResourcesFit"] = fit;
+  out["ImageLocality"] = images;
   const auto requests = api::podRequests(*pod.spec);
   if (requests.cpu().v > 0 || requests.memory().v > 0)
     out["NodeResourcesBalancedAllocation"] = balance;

@@ -3,22 +3,9 @@
 // no columns, every pod looked at for every node. Slow and obviously right; the engine is compared
 // with it node by node (oracle_test.cc). Test code.
 
-#include <map>
-#include <string>
-#include <vector>
-
-#include "api/node.h"
-#include "api/pod.h"
+#include "scheduler/testing/oracle_world.h"
 
 namespace mangrove::scheduler::oracle {
-
-struct World {
-  struct Place {
-    const api::Node* node;
-    std::vector<const api::Pod*> pods;
-  };
-  std::vector<Place> places;
-};
 
 // The first reason why not, by Kubernetes' order of plugins; "" when the pod fits.
 std::string refusal(const World& world, const api::Pod& pod, size_t place);

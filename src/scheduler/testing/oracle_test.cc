@@ -7,95 +7,12 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
 #include "scheduler/core/cycle.h"
 #include "scheduler/testing/lab.h"
+#include "scheduler/testing/random_objects.h"
 
 namespace mangrove::scheduler {
 namespace {
-
-std::string pick(Rng& rng, std::initializer_list<std::string_view> words) {
-  return std::string(*(words.begin() + rng.below(words.size())));
-}
-
-std::string randomNode(Rng& rng, size_t number) {
-  std::string labels = fmt::format(R"("kubernetes.io/hostname":"n{}")", number);
-  if (rng.chance(0.9))
-    labels += fmt::format(R"(,"topology.kubernetes.io/zone":"{}")", pick(rng, {"a", "b", "c"}));
-  if (rng.chance(0.5)) labels += fmt::format(R"(,"disk":"{}")", pick(rng, {"ssd", "hdd"}));
-  std::string taints;
-  if (rng.chance(0.3))
-    taints = fmt::format(R"({{"key":"{}","effect":"{}"}})", pick(rng, {"k", "l"}),
-                         pick(rng, {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
-  return fmt::format(
-      R"({{"metadata":{{"name":"n{}","labels":{{{}}}}},"spec":{{"unschedulable":{},"taints":[{}]}},
-          "status":{{"allocatable":{{"cpu":"{}","memory":"{}Gi","pods":"{}"{}}}}}}})",
-      number, labels, rng.chance(0.05), taints, 1 + rng.below(8), 1 + rng.below(16),
-      1 + rng.below(12), rng.chance(0.3) ? R"(,"kubernetes.io/batch-cpu":"4000")" : "");
-}
-
-std::string randomTerm(Rng& rng) {
-  return fmt::format(R"({{"topologyKey":"{}","labelSelector":{{"matchLabels":{{"app":"{}"}}}}{}}})",
-                     pick(rng, {"kubernetes.io/hostname", "topology.kubernetes.io/zone", "disk"}),
-                     pick(rng, {"x", "y"}),
-                     rng.chance(0.3) ? R"(,"namespaces":["default","other"])" : "");
-}
-
-std::string randomAffinity(Rng& rng) {
-  std::string out;
-  for (auto kind : {"podAffinity", "podAntiAffinity"}) {
-    if (rng.chance(0.7)) continue;
-    if (rng.chance(0.5))
-      out += fmt::format(R"(,"{}":{{"requiredDuringSchedulingIgnoredDuringExecution":[{}]}})", kind,
-                         randomTerm(rng));
-    else
-      out += fmt::format(
-          R"(,"{}":{{"preferredDuringSchedulingIgnoredDuringExecution":[
-              {{"weight":{},"podAffinityTerm":{}}}]}})",
-          kind, 1 + rng.below(100), randomTerm(rng));
-  }
-  if (rng.chance(0.25))
-    out += fmt::format(
-        R"(,"nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},
-            "preference":{{"matchExpressions":[{{"key":"disk","operator":"In","values":["{}"]}}]}}}}]}})",
-        1 + rng.below(100), pick(rng, {"ssd", "hdd"}));
-  return out.empty() ? "" : fmt::format(R"(,"affinity":{{{}}})", out.substr(1));
-}
-
-std::string randomSpread(Rng& rng) {
-  if (rng.chance(0.6)) return "";
-  return fmt::format(
-      R"(,"topologySpreadConstraints":[{{"maxSkew":{},"topologyKey":"{}","whenUnsatisfiable":"{}",
-          "nodeTaintsPolicy":"{}","labelSelector":{{"matchLabels":{{"app":"{}"}}}}}}])",
-      1 + rng.below(2),
-      pick(rng, {"kubernetes.io/hostname", "topology.kubernetes.io/zone", "disk"}),
-      pick(rng, {"DoNotSchedule", "ScheduleAnyway"}), pick(rng, {"Ignore", "Honor"}),
-      pick(rng, {"x", "y"}));
-}
-
-std::string randomPod(Rng& rng, size_t number) {
-  std::string spec;
-  if (rng.chance(0.2))
-    spec += fmt::format(R"(,"nodeSelector":{{"disk":"{}"}})", pick(rng, {"ssd", "hdd"}));
-  if (rng.chance(0.4))
-    spec += fmt::format(R"(,"tolerations":[{{"key":"{}","operator":"Exists"}}])",
-                        pick(rng, {"k", "l"}));
-  spec += randomSpread(rng) + randomAffinity(rng);
-  std::string requests;
-  if (rng.chance(0.8)) requests = fmt::format(R"("cpu":"{}m")", 100 * (1 + rng.below(20)));
-  if (rng.chance(0.7))
-    requests +=
-        fmt::format(R"({}"memory":"{}Mi")", requests.empty() ? "" : ",", 128 * (1 + rng.below(20)));
-  if (rng.chance(0.1))
-    requests += fmt::format(R"({}"kubernetes.io/batch-cpu":"500")", requests.empty() ? "" : ",");
-  const std::string ports =
-      rng.chance(0.1) ? fmt::format(R"(,"ports":[{{"hostPort":{}}}])", 80 + rng.below(2)) : "";
-  return fmt::format(
-      R"({{"metadata":{{"name":"p{}","namespace":"{}","labels":{{"app":"{}"}}}},"spec":{{
-          "schedulerName":"plain","preemptionPolicy":"Never",
-          "containers":[{{"name":"c","resources":{{"requests":{{{}}}}}{}}}]{}}}}})",
-      number, pick(rng, {"default", "other"}), pick(rng, {"x", "y", "z"}), requests, ports, spec);
-}
 
 class Comparison {
  public:
@@ -168,7 +85,6 @@ class Comparison {
     std::vector<int64_t> totals(feasible.size());
     for (const auto& got : cycle.breakdown(feasible)) {
       for (size_t i = 0; i < totals.size(); i++) totals[i] += got.weight * got.scores[i];
-      if (got.plugin == "ImageLocality") continue;
       ASSERT_EQ(got.scores, want[std::string(got.plugin)]) << got.plugin << "\n" << text;
       want.erase(std::string(got.plugin));
     }

@@ -11,6 +11,10 @@ namespace mangrove::scheduler {
 
 namespace {
 
+bool isZero(const LoadVector& values) {
+  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
+}
+
 struct LoadPlan final : PlanData {
   LoadVector estimate;
 };
@@ -172,6 +176,8 @@ std::optional<json::Value> LoadAware::serve(std::string_view path) {
   const NodeLoad& node = nodes_[row];
   std::vector<const AssignedPod*> pods;
   for (const auto& pod : node.pods) pods.push_back(&pod);
+  std::map<std::string, const AssignedPod*> names;  // sorted
+  for (const auto& pod : node.pods) names[pod.key] = &pod;
   std::sort(pods.begin(), pods.end(),
             [](auto* a, auto* b) { return a->scheduledAt < b->scheduledAt; });
   json::Array list;
@@ -179,7 +185,18 @@ std::optional<json::Value> LoadAware::serve(std::string_view path) {
     list.push_back(json::Object{{"timestamp", formatTime(pod->scheduledAt)},
                                 {"pod", pod->key},
                                 {"estimated", named(pod->estimate)}});
+  json::Array nodeDelta, prodDelta, estimated;
+  for (const auto& pod : names) {
+    const AssignedPod& one = *pod.second;
+    estimated.emplace_back(one.key);
+    const LoadSums alone = sumUp(args_, node.report, {one});
+    if (!isZero(alone.nodeDelta)) nodeDelta.emplace_back(one.key);
+    if (!isZero(alone.prodDelta)) prodDelta.emplace_back(one.key);
+  }
   return json::Object{{"pods", list},
+                      {"nodeDeltaPods", nodeDelta},
+                      {"prodDeltaPods", prodDelta},
+                      {"nodeEstimatedPods", estimated},
                       {"prodUsage", named(node.sums.prodUsage)},
                       {"nodeDelta", named(node.sums.nodeDelta)},
                       {"prodDelta", named(node.sums.prodDelta)},

@@ -107,6 +107,7 @@ struct Judged {
   std::string nodeNotes = "{}";
   std::string updated = "2026-01-15T11:59:50Z";
   bool daemon = false;
+  bool unmeasured = false;  // no NodeMetric at all
   std::string reason = "";
   int64_t score = -1;  // -1: not asked
 };
@@ -124,7 +125,7 @@ void judge(const Judged& c) {
   const WallTime now = *parseTime(kNow);
   std::vector<AssignedPod> assigned;
   for (const auto& other : c.assigned) assigned.push_back(assignedPod(a, other, now));
-  const LoadReport report = reportOf(a, *metric);
+  const LoadReport report = c.unmeasured ? LoadReport() : reportOf(a, *metric);
   const LoadSums sums = sumUp(a, report, assigned);
   const NodeThresholds thresholds = thresholdsFor(a, node->meta.annotations);
   const LoadVector allocatable = loadAllocatable(a, *node);
@@ -208,12 +209,26 @@ TEST(LoadJudge, filters_as_the_table_says) {
          .usage = R"({"cpu":"53","memory":"0"})",
          .reason = kCpuOver});
   judge({.number = 94, .usage = R"({"cpu":"70","memory":"0"})", .daemon = true});
+  judge({.number = 95, .pod = pod(kBig, kBig), .unmeasured = true, .score = 0});
   judge({.number = 96, .updated = "", .reason = "node(s) nodeMetric expired", .score = 0});
   judge({.number = 96,
          .updated = "2026-01-15T11:57:00Z",
          .reason = "node(s) nodeMetric expired",
          .score = 0});
   judge({.number = 97, .args = R"({"enableScheduleWhenNodeMetricsExpired":true})", .updated = ""});
+  // 50 cores and a quarter of one for the pod are 52 % of 96.
+  for (int limit : {51, 52})
+    judge(
+        {.number = 107,
+         .args = fmt::format(
+             R"({{"aggregated":{{"usageThresholds":{{"cpu":{}}},"usageAggregationType":"p95"}}}})",
+             limit),
+         .usage = R"({"cpu":"90","memory":"0"})",
+         .aggregated =
+             R"({"duration":"5m","usage":{"p95":{"resources":{"cpu":"30"}}}},
+                  {"duration":"10m","usage":{"p95":{"resources":{"cpu":"50"}}}},
+                  {"duration":"15m","usage":{"p95":{"resources":{}}}})",
+         .reason = limit == 51 ? "node(s) cpu aggregated usage exceed threshold" : ""});
   judge({.number = 110,
          .pod = pod(R"({"cpu":"1"})", R"({"cpu":"1"})"),
          .usage = R"({"cpu":"62020m","memory":"0"})"});  // 62870 m of 96000: 65.49 %

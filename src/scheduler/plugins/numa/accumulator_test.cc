@@ -100,7 +100,7 @@ TEST(Accumulator, picks_what_the_table_says) {
   }
 }
 
-TEST(Accumulator, refuses_broken_cores_when_whole_ones_are_required) {
+TEST(Accumulator, refuses_broken_cores_when_whole_ones_are_required) {  // case 19
   const CpuLayout cpus = layout(1, 1, 4, 2);
   CpuBooks books(cpus);
   books.add(*CpuSet::parse("0,2,4,6"), kNo);
@@ -133,7 +133,7 @@ TEST(Accumulator, shares_cpus_up_to_the_reference_count) {
   }
 }
 
-TEST(Accumulator, takes_preferred_cpus_first) {
+TEST(Accumulator, takes_preferred_cpus_first) {  // case 45
   const CpuLayout cpus = layout(2, 1, 16, 2);
   CpuBooks books(cpus);
   const CpuSet preferred{11, 13, 15, 17};

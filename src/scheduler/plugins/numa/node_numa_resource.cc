@@ -135,6 +135,7 @@ class NodeNumaResource final : public Plugin,
   }
   // Neither the pod nor the node wants anything that this plugin does.
   bool isPlain(const NumaPlan& pod, Row row) const {
+    if (pod.designated) return false;
     if (row >= nodes_.size()) return !pod.binds && pod.policy == NumaPolicy::kNone;
     const NumaNode& node = nodes_[row];
     return !pod.binds && pod.policy == NumaPolicy::kNone && node.policy() == NumaPolicy::kNone &&
@@ -261,6 +262,25 @@ int64_t NodeNumaResource::scoreZones(const NumaPlan& mine, const NumaNode& node,
   return args_.zoneScorer.score(used, total, pod);
 }
 
+std::string_view bindWord(api::NodeCpuBindPolicy policy) {
+  if (policy == api::NodeCpuBindPolicy::kFullPcpusOnly) return "FullPCPUsOnly";
+  return policy == api::NodeCpuBindPolicy::kSpreadByPcpus ? "SpreadByPCPUs" : "";
+}
+
+std::string_view policyWord(NumaPolicy policy) {
+  switch (policy) {
+    case NumaPolicy::kBestEffort:
+      return "BestEffort";
+    case NumaPolicy::kRestricted:
+      return "Restricted";
+    case NumaPolicy::kSingleNumaNode:
+      return "SingleNUMANode";
+    case NumaPolicy::kNone:
+      break;
+  }
+  return "";
+}
+
 json::Object toJson(const NumaAmounts& amounts) {
   json::Object out;
   for (const auto& [name, amount] : amounts) out[name] = quantityOf(name, amount).text();
@@ -277,7 +297,12 @@ std::optional<json::Value> NodeNumaResource::serve(std::string_view path) {
   if (!node.hasCpus())
     return json::Object{{"code", 500},
                         {"message", fmt::format("node {}: invalid CPU Topology", name)}};
-  json::Array zones, left, pods;
+  json::Array zones, left, taken, pods, detail;
+  for (const auto& cpu : node.layout().cpus())
+    detail.push_back(json::Object{
+        {"id", cpu.id}, {"core", cpu.core & 0xFFFF}, {"socket", cpu.socket}, {"node", cpu.node}});
+  for (const auto& [id, amounts] : node.state().booked)
+    taken.push_back(json::Object{{"node", id}, {"resources", toJson(amounts)}});
   for (const auto& [id, amounts] : node.state().zones) {
     zones.push_back(json::Object{{"node", id}, {"resources", toJson(amounts)}});
     left.push_back(
@@ -286,6 +311,10 @@ std::optional<json::Value> NodeNumaResource::serve(std::string_view path) {
   for (const auto& [uid, holding] : node.holdings())
     pods.push_back(json::Object{{"uid", uid.str()}, {"cpuset", holding.allocation.cpus.text()}});
   return json::Object{{"name", name},
+                      {"cpuTopology", json::Object{{"detail", detail}}},
+                      {"policy", json::Object{{"cpuBindPolicy", bindWord(node.bindPolicy())}}},
+                      {"numaTopologyPolicy", policyWord(node.policy())},
+                      {"allocatedNUMANodeResources", taken},
                       {"reservedCPUs", node.state().reserved.text()},
                       {"maxRefCount", node.state().books.maxRefCount()},
                       {"amplificationRatios", json::Object{{"cpu", node.state().cpuRatio}}},

@@ -27,7 +27,8 @@ struct NumaPlan final : PlanData {
   bool exclusiveRequired = false;  // singleNUMANodeExclusive
   int64_t cpu = 0;                 // milli
   NumaAmounts amounts;
-  std::string trouble;  // an annotation that cannot be read
+  std::optional<NumaAllocation> designated;  // exactly this, or nothing (SchedulingHint)
+  std::string trouble;                       // an annotation that cannot be read
 };
 NumaPlan compileNuma(const PodClass& cls, const NumaArgs& args, const ResourceIds& ids);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/annotations/cpu.h"
+#include "api/annotations/scheduling.h"
 #include "base/strings.h"
 #include "scheduler/plugins/numa/node_numa_resource.h"
 
@@ -53,6 +54,19 @@ NumaOutcome refusedBy(std::vector<std::string> reasons) {
   NumaOutcome out;
   out.reasons = std::move(reasons);
   return out;
+}
+
+bool isFree(const NumaAllocation& wanted, const NumaNode& node) {
+  const NumaState& state = node.state();
+  if (!wanted.cpus.isSubsetOf(state.books.available(state.reserved))) return false;
+  for (const auto& [id, amounts] : wanted.perNode) {
+    const NumaAmounts left = availableOn(state, {}, id);
+    for (const auto& [name, amount] : amounts) {
+      const auto at = left.find(name);
+      if (at == left.end() || at->second < amount) return false;
+    }
+  }
+  return true;
 }
 
 // CPUs alone, anywhere on the node.
@@ -107,13 +121,15 @@ NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& c
   NumaAnswer out = bindOn(pod, node);
   if (out.code != Code::kFits) return out;
   out.policy = node.policy() != NumaPolicy::kNone ? node.policy() : pod.policy;
-  const bool aligned =
-      out.policy == NumaPolicy::kRestricted || out.policy == NumaPolicy::kSingleNumaNode;
+  if (pod.designated && !isFree(*pod.designated, node))
+    return NumaAnswer::refuse(Code::kUnschedulable, "not enough cpus available to satisfy request");
+  if (pod.designated) return out;
+  const bool aligned = out.policy != NumaPolicy::kNone;
   if (aligned && node.nodes().empty())
     return NumaAnswer::refuse(Code::kUnresolvable, "node(s) missing NUMA resources");
-  // Without a NUMA policy a trial decides; with preferences only, enough free CPUs are enough,
-  // which the trial finds as well (the reference finds out when it reserves).
-  if (aligned || (out.binds && out.policy == NumaPolicy::kNone)) {
+  // A trial decides, also for preferences and BestEffort: the reference finds out when it reserves,
+  // and then tries the same node again.
+  if (aligned || out.binds) {
     const NumaOutcome trial = allocateNuma(pod, out, node, args);
     if (!trial.ok()) return NumaAnswer::refuse(Code::kUnschedulable, join(trial.reasons, "\n"));
   }
@@ -122,6 +138,7 @@ NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& c
 
 NumaOutcome allocateNuma(const NumaPlan& pod, const NumaAnswer& answer, const NumaNode& node,
                          const NumaArgs& args) {
+  if (pod.designated) return {*pod.designated, {}};
   if (answer.policy == NumaPolicy::kNone) return takeAnywhere(answer, node);
   if (node.nodes().empty()) return refusedBy({"node(s) missing NUMA resources"});
   const Admission admission = admit(pod, answer, node, args);
@@ -149,9 +166,13 @@ NumaPlan compileNuma(const PodClass& cls, const NumaArgs& args, const ResourceId
   out.exclusive = exclusiveOf(wishes.preferredCpuExclusivePolicy);
   if (*topology) {
     out.policy = api::numaTopologyPolicyOf((*topology)->numaTopologyPolicy);
+    const std::string& alone = (*topology)->singleNumaNodeExclusive;
     out.exclusiveRequired =
-        out.policy != NumaPolicy::kNone && (*topology)->singleNumaNodeExclusive != "Preferred";
+        alone == "Required" || (alone.empty() && out.policy != NumaPolicy::kNone);
   }
+  if (const auto hint = api::parseSchedulingHint(cls.annotations);
+      hint && *hint && (*hint)->extensions.contains("NodeNUMAResource"))
+    if (auto holding = holdingIn(cls.annotations)) out.designated = std::move(holding->allocation);
   if (!out.isCpuset) return out;
   out.required = named(wishes.requiredCpuBindPolicy);
   out.preferred = wishes.preferredCpuBindPolicy.empty() ? args.defaultBindPolicy

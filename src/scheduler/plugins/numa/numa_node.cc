@@ -37,7 +37,11 @@ NumaPolicy policyOf(const api::NodeResourceTopology& topology) {
 }  // namespace
 
 std::optional<NumaHolding> holdingOf(const api::Pod& pod) {
-  const auto status = api::parseResourceStatus(pod.meta.annotations);
+  return holdingIn(pod.meta.annotations);
+}
+
+std::optional<NumaHolding> holdingIn(const api::Annotations& pod) {
+  const auto status = api::parseResourceStatus(pod);
   if (!status || !*status) return std::nullopt;
   NumaHolding out;
   out.allocation.cpus = setOf((*status)->cpuset);
@@ -46,7 +50,7 @@ std::optional<NumaHolding> holdingOf(const api::Pod& pod) {
       out.allocation.perNode[part.node][entry.name.str()] =
           amountOf(entry.name.view(), entry.amount);
   if (out.allocation.cpus.empty() && out.allocation.perNode.empty()) return std::nullopt;
-  const auto spec = orDefault(api::parseResourceSpec(pod.meta.annotations));
+  const auto spec = orDefault(api::parseResourceSpec(pod));
   out.exclusive = exclusiveOf(spec.preferredCpuExclusivePolicy);
   return out;
 }

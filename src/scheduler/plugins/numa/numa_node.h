@@ -22,6 +22,7 @@ struct NumaHolding {
 };
 // From resource-status and resource-spec of a pod; nullopt when it holds nothing.
 std::optional<NumaHolding> holdingOf(const api::Pod& pod);
+std::optional<NumaHolding> holdingIn(const api::Annotations& pod);
 
 class NumaNode {
  public:

@@ -159,6 +159,45 @@ TEST(NumaPlugin, stays_on_one_numa_node_or_takes_both) {
             R"({"node":1,"resources":{"cpu":"6","memory":"512Mi"}}]})");
 }
 
+// A hint may ask for the very CPUs that the pod names already: these, or nothing.
+TEST(NumaPlugin, reproduces_the_allocation_of_a_hint) {
+  const auto hinted = [](std::string_view name, std::string_view cpus) {
+    return pod(
+        name, "2", "LSR",
+        fmt::format(
+            R"("internal.scheduling.koordinator.sh/scheduling-hint":"{{\"extensions\":{{\"NodeNUMAResource\":{{}}}}}}",
+                      "scheduling.koordinator.sh/resource-status":"{{\"cpuset\":\"{}\"}}")",
+            cpus));
+  };
+  Lab lab;
+  addNode(lab, "n1", 1, 4, 2, 64);
+  lab.pod(hinted("first", "4,6"));
+  lab.pod(hinted("second", "6-7"));
+  lab.pod(pod("other", "2", "LSR"));
+  lab.run();
+  EXPECT_EQ(lab.annotation("first", api::annotation::kResourceStatus), R"({"cpuset":"4,6"})");
+  EXPECT_EQ(lab.nodeOf("second"), "");
+  EXPECT_NE(lab.said("second").find("not enough cpus available to satisfy request"),
+            std::string::npos)
+      << lab.said("second");
+  EXPECT_EQ(lab.annotation("other", api::annotation::kResourceStatus), R"({"cpuset":"0-1"})");
+}
+
+// Case 73: what no zone reports is nobody's business here.
+TEST(NumaPlugin, ignores_resources_that_zones_do_not_report) {
+  Lab lab;
+  lab.node(
+      R"({"metadata":{"name":"n1","labels":{"node.koordinator.sh/numa-topology-policy":"SingleNUMANode"}},
+          "status":{"allocatable":{"cpu":"16","memory":"64Gi","ephemeral-storage":"100Gi"}}})");
+  lab.cluster().putTopology("n1", topology("n1", 2, 4, 2, 32));
+  lab.pod(R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{
+              "requests":{"cpu":"4","memory":"1Gi","ephemeral-storage":"1Gi"}}}]}})");
+  lab.run();
+  EXPECT_EQ(lab.annotation("p", api::annotation::kResourceStatus),
+            R"({"numaNodeResources":[{"node":0,"resources":{"cpu":"4","memory":"1Gi"}}]})")
+      << lab.said("p");
+}
+
 // Cases 52–55: a node of 32 CPUs sold as 64.
 TEST(NumaPlugin, counts_bound_cpus_amplified) {
   struct Case {

@@ -107,12 +107,12 @@ bool reaches(const api::PersistentVolume& volume, const api::Node& node) {
   return !volume.nodeAffinity || api::NodeTerms(*volume.nodeAffinity).match(node.meta);
 }
 
-std::shared_ptr<const api::PersistentVolume> findStatic(const Storage& storage,
-                                                        const std::string& key,
-                                                        const api::PersistentVolumeClaim& claim,
-                                                        const api::Node& node) {
+std::shared_ptr<const api::PersistentVolume> findStatic(
+    const Storage& storage, const std::string& key, const api::PersistentVolumeClaim& claim,
+    const api::Node& node, const std::set<std::string, std::less<>>& taken) {
   std::shared_ptr<const api::PersistentVolume> best;
   for (const auto& [name, volume] : storage.volumes) {
+    if (taken.contains(name)) continue;
     if (!isFree(storage, key, claim, *volume) || !serves(*volume, claim)) continue;
     if (!reaches(*volume, node)) continue;
     if (volume->claimRef) return volume;  // made for this claim
@@ -134,6 +134,34 @@ Provision canProvision(const Storage& storage, const api::PersistentVolumeClaim&
                    }))
     return Provision::kNotHere;
   return hasRoom(storage, *cls, claim, node) ? Provision::kYes : Provision::kNoRoom;
+}
+
+OpenClaims matchOpenClaims(const Storage& storage, const std::vector<std::string>& claims,
+                           const api::Node& node) {
+  std::vector<std::pair<std::string, std::shared_ptr<const api::PersistentVolumeClaim>>> open;
+  for (const std::string& key : claims) {
+    const auto claim = storage.claims.find(key);
+    const bool seen =
+        std::any_of(open.begin(), open.end(), [&](const auto& one) { return one.first == key; });
+    if (claim && !isBound(*claim) && !seen) open.emplace_back(key, claim);
+  }
+  std::stable_sort(open.begin(), open.end(), [](const auto& a, const auto& b) {
+    return a.second->requests.amount("storage") < b.second->requests.amount("storage");
+  });
+  OpenClaims out;
+  std::set<std::string, std::less<>> taken;
+  for (const auto& [key, claim] : open) {
+    const std::string told = selectedNode(*claim);
+    if (!told.empty() && told != node.meta.name.view()) out.answer = Provision::kNotHere;
+    auto volume = told.empty() ? findStatic(storage, key, *claim, node, taken) : nullptr;
+    if (volume)
+      taken.insert(volume->meta.name.str());
+    else if (out.answer == Provision::kYes)
+      out.answer = canProvision(storage, *claim, node);
+    if (out.answer != Provision::kYes) return out;
+    out.matches.push_back({key, std::move(volume)});
+  }
+  return out;
 }
 
 std::vector<std::pair<std::string, std::string>> csiVolumes(const Storage& storage,

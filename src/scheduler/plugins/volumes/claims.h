@@ -4,6 +4,7 @@
 // Pure functions of the storage objects; owner thread.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,14 +28,27 @@ bool waitsForPod(const Storage& storage, const api::PersistentVolumeClaim& claim
 std::string selectedNode(const api::PersistentVolumeClaim& claim);
 
 bool reaches(const api::PersistentVolume& volume, const api::Node& node);
-// The smallest free volume that satisfies the claim on that node; nullptr when there is none.
-std::shared_ptr<const api::PersistentVolume> findStatic(const Storage& storage,
-                                                        const std::string& key,
-                                                        const api::PersistentVolumeClaim& claim,
-                                                        const api::Node& node);
+// The smallest free volume that satisfies the claim on that node and is not `taken`; nullptr when
+// there is none.
+std::shared_ptr<const api::PersistentVolume> findStatic(
+    const Storage& storage, const std::string& key, const api::PersistentVolumeClaim& claim,
+    const api::Node& node, const std::set<std::string, std::less<>>& taken = {});
 enum class Provision : uint8_t { kYes, kNotHere, kNoRoom };
 Provision canProvision(const Storage& storage, const api::PersistentVolumeClaim& claim,
                        const api::Node& node);
+
+// What every claim that is not bound yet would get on the node: the smallest wish chooses first,
+// and no volume serves two claims.
+struct OpenClaims {
+  struct Match {
+    std::string claim;                                    // ns/name
+    std::shared_ptr<const api::PersistentVolume> volume;  // nullptr: provisioned there
+  };
+  std::vector<Match> matches;
+  Provision answer = Provision::kYes;
+};
+OpenClaims matchOpenClaims(const Storage& storage, const std::vector<std::string>& claims,
+                           const api::Node& node);
 
 // Attachable volumes of a pod: (driver, handle), each once.
 std::vector<std::pair<std::string, std::string>> csiVolumes(const Storage& storage,

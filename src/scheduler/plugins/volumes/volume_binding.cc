@@ -14,7 +14,7 @@ constexpr uint32_t kWrongNode = 0, kNoVolume = 1, kNoRoom = 2, kLostVolume = 3;
 
 class VolumeBinding final : public VolumePlugin, public Transactional {
  public:
-  using VolumePlugin::VolumePlugin;
+  VolumeBinding(Cluster& cluster, Duration longest) : VolumePlugin(cluster), longest_(longest) {}
   std::string_view name() const override { return "VolumeBinding"; }
   Transactional* transactional() override { return this; }
 
@@ -57,20 +57,23 @@ class VolumeBinding final : public VolumePlugin, public Transactional {
   // ---- decisions
   Result<> reserve(const Decision& decision) override {
     if (!hasVolumes(*decision.plan.cls)) return {};
-    for (const std::string& key : claimsOf(*decision.plan.cls)) {
-      const auto claim = storage().claims.find(key);
-      if (!claim || isBound(*claim)) continue;
-      if (auto volume = findStatic(storage(), key, *claim, node(decision.row)))
-        cluster_.storage.promised[volume->meta.name.str()] = key;
-    }
+    auto& promised = cluster_.storage.promised;
+    std::erase_if(promised, [&](const auto& promise) { return isOver(promise.first); });
+    const auto open = matchOpenClaims(storage(), claimsOf(*decision.plan.cls), node(decision.row));
+    if (open.answer != Provision::kYes)
+      return fail(mangrove::Code::kUnavailable, "{}",
+                  reasons(decision.plan, whyOf(open.answer)).front());
+    for (const auto& match : open.matches)
+      if (match.volume) promised[match.volume->meta.name.str()] = match.claim;
+    if (!open.matches.empty()) cluster_.storage.generation++;
     return {};
   }
   void unreserve(const Decision& decision) override {
     for (const std::string& key : claimsOf(*decision.pod->cls))
-      std::erase_if(cluster_.storage.promised,
-                    [&](const auto& promise) { return promise.second == key; });
+      if (std::erase_if(cluster_.storage.promised,
+                        [&](const auto& promise) { return promise.second == key; }) > 0)
+        cluster_.storage.generation++;
   }
-  void bound(const Decision& decision) override { unreserve(decision); }
 
   // Static volumes are tied to their claims, provisioners are told the node; the binding waits
   // until all claims are bound.
@@ -85,6 +88,7 @@ class VolumeBinding final : public VolumePlugin, public Transactional {
       if (note.volume.empty()) note.selectedNode = node(decision.row).meta.name.str();
       notes.volumes.push_back(std::move(note));
     }
+    notes.longestVolumeWait = longest_;
     return {};
   }
 
@@ -97,19 +101,24 @@ class VolumeBinding final : public VolumePlugin, public Transactional {
         const auto volume = volumeOf(storage(), key);
         if (!volume) return {Code::kUnresolvable, 0, kLostVolume};
         if (!reaches(*volume, node(row))) return {Code::kUnresolvable, 0, kWrongNode};
-        continue;
       }
-      if (const std::string selected = selectedNode(*claim); !selected.empty()) {
-        if (selected != node(row).meta.name.view()) return {Code::kUnresolvable, 0, kNoVolume};
-        continue;
-      }
-      if (findStatic(storage(), key, *claim, node(row))) continue;
-      const Provision answer = canProvision(storage(), *claim, node(row));
-      if (answer == Provision::kNotHere) return {Code::kUnresolvable, 0, kNoVolume};
-      if (answer == Provision::kNoRoom) return {Code::kUnresolvable, 0, kNoRoom};
     }
+    const Provision answer = matchOpenClaims(storage(), claimsOf(cls), node(row)).answer;
+    if (answer != Provision::kYes) return {Code::kUnresolvable, 0, whyOf(answer)};
     return {};
   }
+
+ private:
+  static uint32_t whyOf(Provision answer) {
+    return answer == Provision::kNoRoom ? kNoRoom : kNoVolume;
+  }
+  // The server shows whose the volume is, or that it is gone: nothing more to remember.
+  bool isOver(std::string_view volume) const {
+    const auto found = storage().volumes.find(volume);
+    return !found || found->claimRef;
+  }
+
+  Duration longest_;
 };
 
 }  // namespace
@@ -117,10 +126,10 @@ class VolumeBinding final : public VolumePlugin, public Transactional {
 Result<std::unique_ptr<Plugin>> makeVolumeBinding(const json::Value& value, PluginHandle handle) {
   Args args(value, "VolumeBindingArgs");
   args.only({"bindTimeoutSeconds", "shape"});
-  if (args.integer("bindTimeoutSeconds", 600) < 0)
-    args.complain("bindTimeoutSeconds: want 0 or more");
+  const int64_t seconds = args.integer("bindTimeoutSeconds", 600);
+  if (seconds < 0) args.complain(fmt::format("bindTimeoutSeconds: {} is below 0", seconds));
   if (auto ok = args.done(); !ok) return pass(ok.error());
-  return std::make_unique<VolumeBinding>(handle.cluster);
+  return std::make_unique<VolumeBinding>(handle.cluster, std::chrono::seconds(seconds));
 }
 
 }  // namespace mangrove::scheduler

@@ -44,6 +44,10 @@ class VolumeRestrictions final : public VolumePlugin {
           "access mode"};
     return {"node(s) had no available disk"};
   }
+  // Pods on other nodes decide as well when a claim is for one pod alone.
+  uint64_t outside(const PodPlan& plan, const NodeTable& table) const override {
+    return 2 * VolumePlugin::outside(plan, table) + (usedAlone(*plan.cls) ? 1 : 0);
+  }
 
  protected:
   Verdict verdict(const PodClass& cls, Row row) const override {
@@ -57,6 +61,7 @@ class VolumeRestrictions final : public VolumePlugin {
  private:
   // A claim that one pod at a time may use, and another one does.
   bool usedAlone(const PodClass& cls) const {
+    if (!hasVolumes(cls)) return false;
     std::set<std::string> alone;
     for (const std::string& key : claimsOf(cls)) {
       const auto claim = storage().claims.find(key);
