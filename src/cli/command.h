@@ -30,6 +30,7 @@ int run(const std::vector<std::string>& args);
 int standIn(const std::vector<std::string>& args);
 int up(const std::vector<std::string>& args);
 int explainPod(const std::vector<std::string>& args);
+int explainManifest(const std::vector<std::string>& args);
 int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);
 int checkConfig(const std::vector<std::string>& args);

@@ -1,5 +1,4 @@
-// mangrove explain pod NAME | mangrove explain pod -f pod.yaml: why a pod is where it is, or
-// nowhere.
+// mangrove explain pod NAME | mangrove explain -f pod.yaml: why a pod is where it is, or nowhere.
 #include <fmt/core.h>
 
 #include "base/files.h"
@@ -29,13 +28,37 @@ Result<scheduler::SchedulerConfig> configOf(const Wanted& wanted) {
   return scheduler::readConfig(*text, wanted.config);
 }
 
+// A pod, or the pod that a workload would make.
+Result<json::Value> podIn(json::Value document, const std::string& file) {
+  if (!document.is_object()) return invalid("{}: want a Pod", file);
+  json::Object& object = document.get_object();
+  const auto* kind = object.if_contains("kind");
+  if (!kind || *kind == "Pod") return document;
+  const auto* spec = object.if_contains("spec");
+  const auto* made =
+      spec && spec->is_object() ? spec->get_object().if_contains("template") : nullptr;
+  if (!made || !made->is_object())
+    return invalid("{}: want a Pod or something with a pod template, not a {}", file,
+                   json::write(*kind));
+  json::Object pod = made->get_object();
+  json::Object& meta =
+      pod["metadata"].is_object() ? pod["metadata"].get_object() : pod["metadata"].emplace_object();
+  if (const auto* owner = object.if_contains("metadata"); owner && owner->is_object())
+    for (auto key : {"namespace", "name"})
+      if (const auto* value = owner->get_object().if_contains(key); value && !meta.contains(key))
+        meta[key] = *value;
+  return pod;
+}
+
 Result<> readManifest(Wanted& wanted) {
   if (wanted.file.empty()) return {};
   auto text = readFile(wanted.file);
   if (!text) return pass(text.error());
   auto document = json::parseYamlDocument(*text, wanted.file);
   if (!document) return pass(document.error());
-  wanted.request.manifest = json::write(*document);
+  auto pod = podIn(std::move(*document), wanted.file);
+  if (!pod) return pass(pod.error());
+  wanted.request.manifest = json::write(*pod);
   return {};
 }
 
@@ -61,9 +84,11 @@ Result<std::string> explain(Wanted wanted) {
 
 }  // namespace
 
-int explainPod(const std::vector<std::string>& args) {
+namespace {
+
+int tell(const std::string& command, const std::vector<std::string>& args) {
   Wanted wanted;
-  frame::Flags flags("mangrove explain pod", "why a pod is where it is, or nowhere");
+  frame::Flags flags(command, "why a pod is where it is, or nowhere");
   flags.add("kubeconfig", wanted.kubeconfig, "file with the API server's address and credentials");
   flags.add("context", wanted.context, "context of the kubeconfig");
   flags.add("config", wanted.config, "KubeSchedulerConfiguration to judge by");
@@ -73,17 +98,32 @@ int explainPod(const std::vector<std::string>& args) {
   flags.positionals("pod", wanted.names, "name of the pod");
   auto go = flags.parse(args);
   if (!go) {
-    fmt::print(stderr, "mangrove explain pod: {}\n", go.error().text());
+    fmt::print(stderr, "{}: {}\n", command, go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
   auto text = explain(std::move(wanted));
   if (!text) {
-    fmt::print(stderr, "mangrove explain pod: {}\n", text.error().text());
+    fmt::print(stderr, "{}: {}\n", command, text.error().text());
     return kFailed;
   }
   fmt::print("{}", *text);
   return 0;
+}
+
+}  // namespace
+
+int explainPod(const std::vector<std::string>& args) {
+  return tell("mangrove explain pod", args);
+}
+
+int explainManifest(const std::vector<std::string>& args) {
+  const bool isFlag = !args.empty() && args[0].starts_with("-");
+  if (isFlag) return tell("mangrove explain", args);
+  fmt::print(
+      stderr,
+      "mangrove explain: want 'explain node NAME', 'explain pod NAME' or 'explain -f FILE'\n");
+  return kWrongUsage;
 }
 
 }  // namespace mangrove::cli

@@ -21,6 +21,7 @@ constexpr std::array kCommands = {
     Command{"apiserver", "a Kubernetes API from one directory, for one machine", &apiserver},
     Command{"explain node", "how the amounts a node sells came to be", &explainNode},
     Command{"explain pod", "why a pod is where it is, or nowhere", &explainPod},
+    Command{"explain", "-f FILE: where a pod would go that does not exist", &explainManifest},
     Command{"check config", "what is wrong with a slo-controller-config", &checkConfig},
     Command{"check node", "what this machine offers to colocation", &checkNode},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
