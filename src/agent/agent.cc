@@ -55,12 +55,14 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       reporter_({setup.client, setup.owner, setup.clock, options_.node, options_.seed,
                  options_.report, options_.firstReport}),
       topology_(setup.client, setup.owner, options_.node, options_.topology),
+      devices_(setup.client, setup.owner, options_.node, options_.devices),
       kubelet_(setup.io, setup.owner, book_, &setup.internal, options_.kubelet),
       metrics_(setup.internal, setup.external, options_.node, clock_.wall()) {
   for (const std::string& trouble : history_.troubles())
     log.warn("history will not survive a restart: {}", trouble);
   if (history_.restored()) log.info("history restored: {} pods known", history_.pods().tracks());
   metrics_.capabilities(machine_->can());
+  slept_ = slept();
   if (options_.nodeMetricSeries)
     reporter_.onStatus([this](const api::NodeMetricStatus& s) { metrics_.status(s); });
   topology_.onDesired([this](const DesiredTopology& want) {
@@ -103,13 +105,22 @@ void Agent::makeInformers() {
   nodeMetrics_ = std::make_unique<client::Informer<api::NodeMetric>>(
       following(client::kind::kNodeMetric, byName));
   nodeMetrics_->onChange([this](const client::Change<api::NodeMetric>& change) {
-    if (change.key == options_.node) reporter_.follow(change.after);
+    if (change.key != options_.node) return;
+    reporter_.follow(change.after);
+    collector_.countAppsWithCache(reporter_.policy().memory == MemoryPolicy::kWithCache);
   });
   topologies_ = std::make_unique<client::Informer<api::NodeResourceTopology>>(
       following(client::kind::kNodeResourceTopology, byName));
   topologies_->onChange([this](const client::Change<api::NodeResourceTopology>& change) {
     if (change.key == options_.node) topology_.follow(change.after);
   });
+  if (options_.devices.any()) {
+    deviceObjects_ =
+        std::make_unique<client::Informer<api::Device>>(following(client::kind::kDevice, byName));
+    deviceObjects_->onChange([this](const client::Change<api::Device>& change) {
+      if (change.key == options_.node) devices_.follow(change.after);
+    });
+  }
   if (!options_.watchPods) return;
   pods_ = std::make_unique<client::Informer<api::Pod>>(
       following(client::kind::kPod, "spec.nodeName=" + options_.node));
@@ -127,7 +138,10 @@ void Agent::start() {
   slos_->start();
   nodeMetrics_->start();
   if (options_.topology.enabled) topologies_->start();
+  if (deviceObjects_) deviceObjects_->start();
   if (pods_) pods_->start();
+  if (options_.machine.live)
+    pressure_ = PressureWatch::start(*machine_, setup_.owner, [this](Pressing p) { stalled(p); });
   const Duration period = options_.collect.period;
   const Duration now = clock_.mono().time_since_epoch();
   next_ = MonoTime(now - now % period + period);
@@ -138,6 +152,17 @@ void Agent::stop() {
   if (running_) predictor_.save();
   running_ = false;
   timer_.reset();
+  pressure_.reset();
+}
+
+void Agent::stalled(Pressing what) {
+  metrics_.stalled(what == Pressing::kCpu ? "cpu" : "memory");
+  reporter_.stalled(clock_.mono());
+}
+
+std::optional<Duration> Agent::slept() const {
+  const auto up = machine_->uptime();
+  return up ? std::optional(*up - clock_.mono().time_since_epoch()) : std::nullopt;
 }
 
 void Agent::arm() {
@@ -157,6 +182,7 @@ void Agent::tick(MonoTime planned) {
   const uint64_t podsSeen = collector_.stats().podsSeen;
   kubelet_.tick(look.at, node_.get(), podsSeen - std::exchange(podsSeen_, podsSeen));
   topology_.tick(look, node_, kubelet_.config(), topologies_->hasSynced());
+  if (deviceObjects_) devices_.tick(look, node_.get(), deviceObjects_->hasSynced());
   for (const auto& fn : onLook_) fn(look);
   const MonoTime ended = clock_.mono();
   lastTick_ = ended;
@@ -180,6 +206,16 @@ void Agent::watchClock(const Look& look) {
   if (!before || std::chrono::abs(offset - *before) <= kJump) return;
   metrics_.clockJumps().inc();
   predictor_.clockJumped();
+  reporter_.clockJumped();
+  const auto sleptBefore = std::exchange(slept_, slept());
+  if (slept_ && sleptBefore && *slept_ - *sleptBefore > kJump) {
+    // Monotonic time stood still meanwhile: the last minutes of our clock are not the last minutes.
+    metrics_.suspensions().inc();
+    history_.forget();
+    log.warn("the machine was suspended for {} s; the history begins anew",
+             std::chrono::duration_cast<std::chrono::seconds>(*slept_ - *sleptBefore).count());
+    return;
+  }
   log.warn("the wall clock was set by {} ms; this minute is not learnt from",
            std::chrono::duration_cast<std::chrono::milliseconds>(offset - *before).count());
 }

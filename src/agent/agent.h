@@ -15,6 +15,8 @@
 #include <string>
 
 #include "agent/collect/collector.h"
+#include "agent/collect/pressure_watch.h"
+#include "agent/devices/device_reporter.h"
 #include "agent/look.h"
 #include "agent/machine.h"
 #include "agent/metrics.h"
@@ -51,6 +53,7 @@ struct AgentOptions {
   std::string historyDir = {};  // "": history does not survive a restart
   PredictorOptions predict = {};
   TopologyOptions topology = {};
+  DeviceOptions devices = {};
   KubeletSourceOptions kubelet = {};
   bool report = true;
   Duration firstReport = std::chrono::seconds(5);  // after the first tick, see ReporterSetup
@@ -77,6 +80,8 @@ class Agent {
 
   // After each tick, in the order of registration.
   void onLook(std::function<void(const Look&)> fn) { onLook_.push_back(std::move(fn)); }
+  // The kernel says that tasks stall; called by the agent's own watch.
+  void stalled(Pressing what);
   // One tick now, for tests and single-threaded compositions.
   void tickNow() { tick(clock_.mono()); }
 
@@ -86,6 +91,7 @@ class Agent {
   PodBook& book() { return book_; }
   CollectorStats collectorStats() const { return collector_.stats(); }
   const Predictor& predictor() const { return predictor_; }
+  const DeviceStats& deviceStats() const { return devices_.stats(); }
   const TopologyStats& topologyStats() const { return topology_.stats(); }
   const ReporterStats& reporterStats() const { return reporter_.stats(); }
   std::shared_ptr<const api::Node> node() const { return node_; }
@@ -104,6 +110,8 @@ class Agent {
   void makeInformers();
   void arm();
   void watchClock(const Look& look);
+  // Time the machine was suspended since boot.
+  std::optional<Duration> slept() const;
   Predicted predict(const Look& look);
   void tick(MonoTime planned);
 
@@ -117,6 +125,7 @@ class Agent {
   Predictor predictor_;
   Reporter reporter_;
   TopologyReporter topology_;
+  DeviceReporter devices_;
   KubeletSource kubelet_;
   AgentMetrics metrics_;
   std::shared_ptr<const api::Node> node_;
@@ -124,6 +133,7 @@ class Agent {
   std::unique_ptr<client::Informer<api::NodeSlo>> slos_;
   std::unique_ptr<client::Informer<api::NodeMetric>> nodeMetrics_;
   std::unique_ptr<client::Informer<api::NodeResourceTopology>> topologies_;
+  std::unique_ptr<client::Informer<api::Device>> deviceObjects_;
   std::unique_ptr<client::Informer<api::Pod>> pods_;
   std::vector<std::function<void(const Look&)>> onLook_;
   MonoTime next_{};
@@ -133,6 +143,8 @@ class Agent {
   uint64_t podsSeen_ = 0;
   uint64_t tickCount_ = 0;
   std::optional<Duration> wallOffset_;  // wall less monotonic time, as of the last tick
+  std::optional<Duration> slept_;
+  std::unique_ptr<PressureWatch> pressure_;
   // What timers hold: they may fire after we are gone.
   std::shared_ptr<Agent*> self_ = std::make_shared<Agent*>(this);
 };

@@ -307,6 +307,76 @@ TEST(Agent, WallClockJumpsChangeNoRate) {
             std::string::npos);
 }
 
+TEST(Agent, ASuspendedMachineForgetsWhatItSawAndReportsAtOnce) {
+  Small machine;
+  machine.fs.write("proc/uptime", "1000.00 1.00\n");
+  Scene scene(machine.fs.path());
+  scene.put("NodeMetric", testing::nodeMetricJson("n1"));
+  scene.start();
+  scene.ticks(400, [&](int i) { machine.at(i + 1); });
+  const size_t before = scene.patches.size();
+  // Eight hours in which neither monotonic time nor any counter moved.
+  scene.clock.stepWall(std::chrono::hours(8));
+  machine.fs.write("proc/uptime", "30200.00 1.00\n");
+  scene.ticks(12, [&](int i) { machine.at(401 + i); });
+  EXPECT_NEAR(scene.look().node.usage.cpu.value(), 2, 1e-9) << "rates do not care";
+  ASSERT_GT(scene.patches.size(), before) << "the old report's time is hours ago";
+  const auto& shelf = scene.agent().history().node();
+  const auto window = shelf.window(scene.agent().history().nodeTrack(), node_column::kCpu,
+                                   MonoTime{}, scene.clock.mono());
+  EXPECT_LE(window.values.size(), 12u) << "what was before is not the last five minutes";
+  EXPECT_NE(scene.internal.exposition().find("mangrove_agent_suspensions_total 1"),
+            std::string::npos);
+}
+
+TEST(Agent, AClockThatWasSetKeepsTheHistoryAndReportsAtOnce) {
+  Small machine;
+  machine.fs.write("proc/uptime", "1000.00 1.00\n");
+  Scene scene(machine.fs.path());
+  scene.put("NodeMetric", testing::nodeMetricJson("n1"));
+  scene.start();
+  scene.ticks(200, [&](int i) { machine.at(i + 1); });
+  const size_t before = scene.patches.size();
+  machine.fs.write("proc/uptime", "1200.00 1.00\n");
+  scene.clock.stepWall(std::chrono::hours(-2));
+  scene.ticks(12, [&](int i) { machine.at(201 + i); });
+  EXPECT_GT(scene.patches.size(), before);
+  EXPECT_NE(scene.internal.exposition().find("mangrove_agent_suspensions_total 0"),
+            std::string::npos);
+  const auto& shelf = scene.agent().history().node();
+  EXPECT_GE(shelf
+                .window(scene.agent().history().nodeTrack(), node_column::kCpu, MonoTime{},
+                        scene.clock.mono())
+                .values.size(),
+            200u);
+}
+
+TEST(Agent, TasksThatBeginToStallAreReportedEarlyAndOnce) {
+  Small machine;
+  Scene scene(machine.fs.path());
+  scene.put("NodeMetric", testing::nodeMetricJson("n1"));
+  scene.start();
+  const auto run = [&](int count) {
+    scene.ticks(count, [&, start = scene.clock.mono()](int) {
+      machine.at(std::chrono::duration<double>(scene.clock.mono().time_since_epoch()).count());
+    });
+  };
+  run(20);
+  const size_t before = scene.patches.size();
+  scene.agent().stalled(Pressing::kMemory);
+  run(5);
+  EXPECT_EQ(scene.patches.size(), before + 1);
+  EXPECT_EQ(scene.agent().reporterStats().early, 1u);
+  for (int i = 0; i < 15; ++i) {
+    scene.agent().stalled(Pressing::kMemory);
+    run(1);
+  }
+  EXPECT_EQ(scene.agent().reporterStats().early, 1u) << "the same story";
+  EXPECT_NE(
+      scene.internal.exposition().find(R"(mangrove_agent_stalls_total{resource="memory"} 16)"),
+      std::string::npos);
+}
+
 TEST(Agent, KilledAndStartedAgainKnowsItsHistory) {
   Small machine;
   machine.addPod(0);
@@ -368,6 +438,32 @@ TEST(Agent, WithoutDescriptorsToSpareEverythingIsStillRead) {
   EXPECT_LE(scene.agent().collectorStats().openFiles, 3u);
   EXPECT_NEAR(scene.look().pods[0].usage.cpu.value(), 1.5, 1e-9);
   EXPECT_EQ(scene.look().pods[0].containers[0].usage.memory, kMiB * 512);
+}
+
+// Files read every second keep their descriptors; those read now and then give theirs away.
+TEST(Agent, TheColdestFilesAreClosedFirst) {
+  FakeRoot fs;
+  for (int i = 0; i < 6; ++i) fs.write(fmt::format("f{}", i), fmt::format("{}\n", i));
+  const kernel::SysRoot root = fs.root();
+  Reader reader(root, {.descriptors = 3});
+  std::vector<HotFile> files;
+  for (int i = 0; i < 6; ++i) files.emplace_back(fmt::format("f{}", i));
+  // 0 to 2 are read every 5 ticks and come first; 3 to 5 in each tick.
+  for (int tick = 0; tick < 21; ++tick) {
+    reader.begin();
+    for (int i = 0; i < 6; ++i) {
+      if (i < 3 && tick % 5 != 0) continue;
+      const auto text = reader.read(files[i]);
+      ASSERT_EQ(text.value_or(""), fmt::format("{}\n", i));
+      ASSERT_LE(reader.openFiles(), 3u);
+    }
+  }
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(files[i].isOpen(), i >= 3) << i;
+  EXPECT_EQ(reader.stats().closed, 3u) << "once each, and no fighting after that";
+  files.erase(files.begin() + 3);  // moves the others
+  EXPECT_EQ(reader.openFiles(), 2u);
+  reader.begin();
+  EXPECT_EQ(reader.read(files[3]).value_or(""), "4\n");
 }
 
 TEST(NextTick, SkipsWhatWasMissed) {

@@ -7,7 +7,7 @@ namespace {
 
 // Accepted so that the reference's manifests start unchanged. First those that meant nothing there
 // either or belong to its time-series database; then those of the enforcing half.
-constexpr std::array<std::string_view, 60> kIgnored = {"enable-pprof",
+constexpr std::array<std::string_view, 52> kIgnored = {"enable-pprof",
                                                        "pprof-addr",
                                                        "configmap-name",
                                                        "configmap-namespace",
@@ -28,7 +28,6 @@ constexpr std::array<std::string_view, 60> kIgnored = {"enable-pprof",
                                                        "collect-node-storage-info-interval",
                                                        "enable-pagecache-collector",
                                                        "enable-pod-taskids",
-                                                       "xpu-enforce-collect-from-device-infos",
                                                        "var-run-root-dir",
                                                        "run-root-dir",
                                                        "containerd-endpoint",
@@ -36,13 +35,6 @@ constexpr std::array<std::string_view, 60> kIgnored = {"enable-pprof",
                                                        "pouch-endpoint",
                                                        "default-runtime-type",
                                                        "hami-core-library-directory-path",
-                                                       "pod-resources-proxy-path",
-                                                       "xpu-device-infos-dir",
-                                                       "audit-log-dir",
-                                                       "audit-verbose",
-                                                       "audit-max-disk-space-mb",
-                                                       "audit-max-concurrent-readers",
-                                                       "audit-max-events-limit",
                                                        "reconcile-interval-seconds",
                                                        "cpu-suppress-interval-seconds",
                                                        "cpu-evict-interval-seconds",
@@ -123,6 +115,16 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("enable-node-metric-report", reportNodeMetric, "write the NodeMetric");
   flags.add("node-topology-sync-interval", topologyInterval,
             "how often the NodeResourceTopology is compared; 0: never");
+  flags.add("pod-resources-proxy-path", podResourcesDir,
+            "where the kubelet's pod resources are served with devices of ours");
+  flags.add("xpu-device-infos-dir", xpuDir, "where accelerators are described, below --root");
+  flags.add("xpu-enforce-collect-from-device-infos", xpuOnly,
+            "accelerators only from there, not from NVIDIA's library");
+  flags.add("audit-log-dir", auditDir, "where the log of what was done is kept");
+  flags.add("audit-verbose", auditVerbose, "events above it are not logged; 0: all are");
+  flags.add("audit-max-disk-space-mb", auditDiskMb, "of that log");
+  flags.add("audit-max-concurrent-readers", auditReaders, "of /events");
+  flags.add("audit-max-events-limit", auditEvents, "in a page of /events");
   flags.add("prediction-checkpoint-filepath", checkpointDir, "where models survive a restart");
   flags.add("prediction-export-dir", exportDir,
             "models are written here too, in the reference's format");

@@ -55,6 +55,15 @@ struct AgentFlags {
   // Reports.
   bool reportNodeMetric = true;
   Duration topologyInterval = std::chrono::seconds(3);
+  std::string podResourcesDir = "/var/run/koordlet/pod-resources";
+  std::string xpuDir = "/var/run/koordlet/xpu-device-infos/";
+  bool xpuOnly = false;
+  // What the agent did, in files.
+  std::string auditDir = "/var/log/koordlet";
+  int64_t auditVerbose = 3;
+  int64_t auditDiskMb = 16;
+  int64_t auditReaders = 4;
+  int64_t auditEvents = 2048;
   // Prediction.
   std::string checkpointDir = "/var/lib/mangrove/agent/prediction";
   std::string exportDir;  // ours: the reference's checkpoint files as well

@@ -18,6 +18,11 @@ inline constexpr std::string_view kColdPageCollector = "ColdPageCollector";
 inline constexpr std::string_view kHugePageReport = "HugePageReport";
 inline constexpr std::string_view kPerCpuSeries = "PerCPUMetric";
 inline constexpr std::string_view kBlkio = "BlkIOReconcile";
+inline constexpr std::string_view kAuditEvents = "AuditEvents";
+inline constexpr std::string_view kAuditHttp = "AuditEventsHTTPHandler";
+inline constexpr std::string_view kPodResourcesProxy = "PodResourcesProxy";
+inline constexpr std::string_view kAccelerators = "Accelerators";
+inline constexpr std::string_view kRdmaDevices = "RDMADevices";
 inline constexpr std::string_view kNodeMetricSeries = "NodeMetricPromMetrics";
 }  // namespace gate
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "agent/collect/cgroup_meter.h"
+#include "agent/collect/io_meter.h"
 #include "agent/collect/pod_book.h"
 #include "agent/machine.h"
 #include "agent/series/history.h"
@@ -55,6 +56,7 @@ struct NodeLook {
   std::vector<NumaLook> numa;
   BestEffortLook bestEffort;
   PressureSet pressure;
+  IoLook io;  // of the last few seconds
 };
 
 struct ContainerLook {

@@ -1,11 +1,14 @@
 #include "agent/machine.h"
 
+#include <map>
+
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/strings.h"
 #include "kernel/numa.h"
 #include "kernel/read_text.h"
+#include "kernel/scan.h"
 
 namespace mangrove::agent {
 namespace {
@@ -15,6 +18,26 @@ const Logger log("agent");
 bool isKubelet(std::string_view cmdline) {
   const std::string_view program = cmdline.substr(0, cmdline.find('\0'));
   return program == "kubelet" || program.ends_with("/kubelet");
+}
+
+// CPUs come and go, but none moves to another core or node while the machine runs: a look that says
+// so is wrong. `before` empty: everything is new.
+Result<> samePlaces(const kernel::CpuTopology& before, const kernel::CpuTopology& now) {
+  if (before.cpus.empty()) return {};
+  if (before.possible != now.possible)
+    return invalid("{} possible ones, and there were {}", now.possible, before.possible);
+  if (now.placeless > before.placeless)
+    return invalid("{} of them do not say which core they are on", now.placeless);
+  std::map<int, int> olds, news;  // cores are numbered anew in each look
+  for (const kernel::LogicalCpu& cpu : now.cpus) {
+    const kernel::LogicalCpu* old = before.find(cpu.id);
+    if (old == nullptr) continue;
+    const bool same = olds.emplace(cpu.core, old->core).first->second == old->core &&
+                      news.emplace(old->core, cpu.core).first->second == cpu.core;
+    if (!same || cpu.node != old->node)
+      return invalid("CPU {} moved to another core or node", cpu.id);
+  }
+  return {};
 }
 
 }  // namespace
@@ -38,6 +61,20 @@ std::optional<kernel::CgroupDriver> driverOfRunningKubelet(const kernel::SysRoot
     log.warn("{}", driver.error().text());
   }
   return std::nullopt;
+}
+
+bool isThisMachine(const std::string& root) {
+  if (root == "/") return true;
+  constexpr const char* kBoot = "proc/sys/kernel/random/boot_id";
+  const auto theirs = kernel::readWord(kernel::SysRoot(root), kBoot);
+  return theirs && theirs == kernel::readWord(kernel::SysRoot("/"), kBoot);
+}
+
+std::optional<Duration> Machine::uptime() const {
+  const auto text = kernel::readWord(root_, options_.mounts.procFile("uptime"));
+  const auto seconds = text ? kernel::parseDecimal(text->substr(0, text->find(' '))) : std::nullopt;
+  if (!seconds || *seconds < 0 || *seconds > 1e9) return std::nullopt;
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*seconds));
 }
 
 MachineOptions liveMachine(std::string root) {
@@ -84,6 +121,7 @@ void Machine::readNuma() {
 Result<bool> Machine::refreshCpus() {
   auto cpus = kernel::readCpuTopology(root_, mounts());
   if (!cpus) return cpus.error().in("CPUs");
+  if (auto ok = samePlaces(cpus_, *cpus); !ok) return ok.error().in("CPUs");
   readNuma();
   const bool changed = *cpus != cpus_;
   cpus_ = *std::move(cpus);

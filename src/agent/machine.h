@@ -35,6 +35,10 @@ struct MachineOptions {
 // For the machine we run on: CLK_TCK and page size as the system says.
 MachineOptions liveMachine(std::string root = "/");
 
+// The machine under `root` is the one we run on: its own root, or its proc mounted elsewhere (the
+// boot has the same id). False for a captured one.
+bool isThisMachine(const std::string& root);
+
 class Machine {
  public:
   static Result<std::unique_ptr<Machine>> open(MachineOptions options);
@@ -51,6 +55,8 @@ class Machine {
   Duration jiffy() const { return options_.jiffy; }
   Bytes pageSize() const { return options_.pageSize; }
   const std::string& bootId() const { return bootId_; }
+  // Since boot, with the time the machine was suspended; nullopt when it does not say.
+  std::optional<Duration> uptime() const;
   // The most CPU time that can pass in one second of real time, in cores: every CPU there can be.
   double largestUsage() const { return static_cast<double>(cpus_.possible); }
 

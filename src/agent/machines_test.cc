@@ -1,19 +1,17 @@
 // The whole observing agent over the machines of test/machines, with a virtual clock.
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
 #include "agent/agent.h"
+#include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
-#include "base/files.h"
-#include "base/strings.h"
-#include "kernel/fake_root.h"
 
 namespace mangrove::agent {
 namespace {
 
-namespace fs = std::filesystem;
 using kernel::Feature;
+using testing::Moving;
+
+const std::string kMachines = MANGROVE_SOURCE_DIR "/test/machines/";
 
 struct Expected {
   const char* name;
@@ -30,70 +28,11 @@ void PrintTo(const Expected& expected, std::ostream* out) {
   *out << expected.name;
 }
 
-// A copy whose counters move: half a core for every cgroup's CPU time, and a quarter of each CPU.
-class Moving {
- public:
-  explicit Moving(const std::string& name) {
-    fs::copy(fs::path(MANGROVE_SOURCE_DIR) / "test/machines" / name, root_.path(),
-             fs::copy_options::recursive);
-    for (const auto& entry : fs::recursive_directory_iterator(root_.path())) {
-      const std::string file = entry.path().filename();
-      if (file == "cpuacct.usage" || (file == "cpu.stat" && isV2(entry.path())))
-        counters_.push_back(entry.path());
-    }
-    stat_ = *readFile(root_.path() / "proc/stat");
-  }
-  const fs::path& path() const { return root_.path(); }
-  kernel::FakeRoot& files() { return root_; }
-
-  void second() {
-    ++seconds_;
-    for (const fs::path& path : counters_) {
-      if (!fs::exists(path)) continue;
-      const bool ns = path.filename() == "cpuacct.usage";
-      write(path,
-            ns ? fmt::format("{}\n", 5000000000 + seconds_ * 500000000)
-               : fmt::format("usage_usec {}\nnr_periods {}\nnr_throttled {}\nthrottled_usec 5\n",
-                             5000000 + seconds_ * 500000, 100 + seconds_ * 10, 10 + seconds_));
-    }
-    write(root_.path() / "proc/stat", ticks());
-  }
-
- private:
-  static bool isV2(const fs::path& file) {
-    auto text = readFile(file);
-    return text && text->starts_with("usage_usec");
-  }
-  // In place: the agent keeps files open.
-  void write(const fs::path& path, const std::string& text) {
-    root_.write(fs::relative(path, root_.path()), text);
-  }
-  // 25 ticks a second more on every CPU.
-  std::string ticks() const {
-    std::string out;
-    int64_t cpus = 0;
-    for (std::string_view line : split(stat_, '\n'))
-      if (line.starts_with("cpu") && !line.starts_with("cpu ")) ++cpus;
-    for (std::string_view line : split(stat_, '\n')) {
-      if (!line.starts_with("cpu")) continue;
-      const bool all = line.starts_with("cpu ");
-      const std::string_view name = line.substr(0, line.find(' '));
-      out += fmt::format("{} {} 0 0 99 0 0 0 0 0 0\n", name, (all ? cpus : 1) * seconds_ * 25);
-    }
-    return out;
-  }
-
-  kernel::FakeRoot root_;
-  std::vector<fs::path> counters_;
-  std::string stat_;
-  int64_t seconds_ = 0;
-};
-
 class Machines : public ::testing::TestWithParam<Expected> {};
 
 TEST_P(Machines, AreObservedCompletely) {
   const Expected& want = GetParam();
-  Moving machine(want.name);
+  Moving machine(kMachines + want.name);
   AgentOptions options;
   if (want.everything) {
     options.collect.pressure = options.collect.coldPages = options.collect.resctrl = true;
@@ -139,6 +78,11 @@ TEST_P(Machines, AreObservedCompletely) {
     EXPECT_NEAR(sum, want.nodeCpu, 0.01);
     EXPECT_GT(look.node.numa[1].system.memory.value().v, 0);
   }
+  ASSERT_EQ(look.node.io.disks.size(), 1u) << "neither memory nor parts of disks";
+  EXPECT_NEAR(look.node.io.disks[0].readBytes, 1 << 20, 1);
+  EXPECT_NEAR(look.node.io.disks[0].busy, 0.25, 0.01);
+  ASSERT_EQ(look.node.io.interfaces.size(), 1u);
+  EXPECT_NEAR(look.node.io.interfaces[0].receivedBytes, 1000, 1);
   if (want.everything) {
     ASSERT_EQ(look.resctrl.size(), 3u);
     EXPECT_EQ(look.resctrl[2].caches.at(0).llcBytes, 1048576u);
@@ -149,8 +93,19 @@ TEST_P(Machines, AreObservedCompletely) {
   EXPECT_EQ(scene.patches[0].at("status").at("podsMetric").as_array().size(), 3u);
   ASSERT_FALSE(scene.writes.empty()) << "the NodeResourceTopology";
   EXPECT_EQ(scene.writes[0].second.at("zones").as_array().size(), want.numa);
-  EXPECT_NE(scene.internal.exposition().find("koordlet_node_used_cpu_cores{node=\"n1\"}"),
-            std::string::npos);
+  for (const char* series :
+       {"koordlet_node_used_cpu_cores{node=\"n1\"}", "mangrove_agent_tick_seconds_count",
+        "mangrove_agent_self_rss_bytes", "koordlet_collect_node_cpu_info_status"})
+    EXPECT_NE(scene.internal.exposition().find(series), std::string::npos) << series;
+  const std::string external = scene.external.exposition();
+  EXPECT_NE(external.find("mangrove_node_disk_bytes_per_second"), std::string::npos);
+  EXPECT_NE(external.find("mangrove_node_network_bytes_per_second"), std::string::npos);
+  EXPECT_NE(external.find("mangrove_node_pressure_percent"), std::string::npos);
+  for (const char* series :
+       {"koordlet_pod_psi", "koordlet_resctrl_llc_occupancy", "koordlet_resctrl_memory_bandwidth",
+        "mangrove_pod_run_queue_seconds_per_second"})
+    EXPECT_EQ(external.find(std::string(series) + "{") != std::string::npos, want.everything)
+        << series;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -202,11 +157,12 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(MachineChanges, AnUnpluggedCpuIsNoticedAndNothingBreaks) {
-  Moving machine("v2-2socket-smt");
+  Moving machine(kMachines + "v2-2socket-smt");
   testing::Scene scene(machine.path());
   scene.start();
   scene.ticks(5, [&](int) { machine.second(); });
   machine.files().write("sys/devices/system/cpu/online", "0-14\n");
+  machine.unplug(15);
   scene.ticks(70, [&](int) { machine.second(); });
   EXPECT_EQ(scene.agent().machine().cpus().cpus.size(), 15u);
   EXPECT_TRUE(scene.look().node.usage.cpu);

@@ -102,6 +102,7 @@ void AgentMetrics::makeSelf(Registry& r) {
                          "Readings that were refused instead of believed.", {"why"});
   unreadable_ = bad.with({"unreadable"});
   implausible_ = bad.with({"implausible"});
+  cut_ = bad.with({"cut"});
   shrunk_ = bad.with({"shrunk"});
   auto& reports = r.counters("mangrove_agent_reports_total", "NodeMetric rounds.", {"result"});
   reportsSent_ = reports.with({"sent"});
@@ -114,6 +115,9 @@ void AgentMetrics::makeSelf(Registry& r) {
                           "Bytes that whole statuses at every round would have been.");
   clockJumps_ = r.counter("mangrove_agent_clock_jumps_total",
                           "Times the wall clock was set by more than a second.");
+  suspensions_ = r.counter("mangrove_agent_suspensions_total", "Times the machine was suspended.");
+  closed_ = r.counter("mangrove_agent_files_closed_total",
+                      "Kernel files closed because hotter ones needed their descriptors.");
   openFiles_ = r.gauge("mangrove_agent_open_files", "Kernel files kept open.");
   podsGauge_ = r.gauge("mangrove_agent_pods", "Pods with a cgroup.");
   containersGauge_ = r.gauge("mangrove_agent_containers", "Containers with a cgroup.");
@@ -155,6 +159,8 @@ void AgentMetrics::counters(const CollectorStats& stats, const ReporterStats& re
   follow(unreadable_, stats.troubles.unreadable, old.troubles.unreadable);
   follow(implausible_, stats.troubles.implausible, old.troubles.implausible);
   follow(shrunk_, stats.troubles.shrunk, old.troubles.shrunk);
+  follow(cut_, stats.reader.cut, old.reader.cut);
+  follow(closed_, stats.reader.closed, old.reader.closed);
   follow(reportsSent_, report.sent, lastReport_.sent);
   follow(reportsSkipped_, report.skipped, lastReport_.skipped);
   follow(reportsFailed_, report.failed, lastReport_.failed);
@@ -204,6 +210,8 @@ void AgentMetrics::tick(const TickCost& cost, const Look& look, const CollectorS
   hostApps(look);
   pods(look);
   resctrl(look);
+  devices(look);
+  waiting(look);
   if (bookVersion_ != look.book->version()) podResources(look);
   bookVersion_ = look.book->version();
 }

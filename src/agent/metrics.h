@@ -41,6 +41,8 @@ class AgentMetrics {
   void pools(const CpuSet& shared, const CpuSet& bestEffort, bool perCpu);
   void capabilities(const kernel::Capabilities& can);
   Counter& clockJumps() { return clockJumps_; }
+  Counter& suspensions() { return suspensions_; }
+  void stalled(const char* what);
 
  private:
   void makeSelf(Registry& internal);
@@ -51,6 +53,8 @@ class AgentMetrics {
   void pressure(const LabelValues& base, GaugeFamily& family, const PressureSet& set);
   void hostApps(const Look& look);
   void resctrl(const Look& look);
+  void devices(const Look& look);
+  void waiting(const Look& look);
   void bandwidth(const LabelValues& labels, uint64_t bytes, MonoTime at);
 
   std::string node_;
@@ -76,7 +80,7 @@ class AgentMetrics {
   Histogram tickSeconds_, latenessSeconds_;
   Counter missed_, syscalls_, reads_, readFailures_, unreadable_, implausible_, shrunk_;
   Counter reportsSent_, reportsSkipped_, reportsFailed_, reportsEarly_, reportBytes_, wholeBytes_;
-  Counter clockJumps_;
+  Counter clockJumps_, suspensions_, cut_, closed_;
   Gauge openFiles_, podsGauge_, containersGauge_, historyBytes_;
   CollectorStats lastStats_;
   ReporterStats lastReport_;

@@ -3,9 +3,11 @@
 #include <cstdlib>
 #include <functional>
 
+#include "agent/audit/http.h"
 #include "agent/gates.h"
 #include "api/names.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "client/kubeconfig.h"
 
 namespace mangrove::agent {
@@ -17,6 +19,32 @@ net::HttpResponse exposition(const std::string& text) {
   net::HttpResponse response = net::HttpResponse::text(200, text);
   response.headers.set("Content-Type", Registry::kContentType);
   return response;
+}
+
+// The reasons are those of the agent ours replaces.
+const char* reasonOf(const AuditRecord& record) {
+  if (record.file.starts_with("resctrl")) return "UpdateResctrl";
+  return record.cgroup.empty() ? "UpdateSystemConfig" : "UpdateCgroups";
+}
+
+AuditEvent eventOf(const AuditRecord& record) {
+  AuditEvent event;
+  event.createdAt = record.at;
+  if (record.file == "eviction") {
+    const Halves pod = cut(record.cgroup, '/');
+    event.type = "pod";
+    event.ns = pod.before;
+    event.name = pod.after;
+    event.reason = record.owner;
+    event.message = fmt::format("{} ({})", record.why, record.outcome);
+    return event;
+  }
+  event.type = record.cgroup.empty() ? "node" : "group";
+  event.name = record.cgroup;
+  event.reason = reasonOf(record);
+  event.message = fmt::format("{} from {} to {}: {} ({}, {})", record.file, record.from, record.to,
+                              record.why, record.owner, record.outcome);
+  return event;
 }
 
 }  // namespace
@@ -59,7 +87,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   const char* fromEnvironment = std::getenv(std::string(api::env::kNodeName).c_str());
   options.node = !flags_.node.empty() ? flags_.node : fromEnvironment ? fromEnvironment : "";
   options.machine = liveMachine(flags_.root);
-  options.machine.live = flags_.root == "/";
+  options.machine.live = isThisMachine(options.machine.root);
   options.machine.mounts = flags_.mounts(kernel::SysRoot(flags_.root));
   if (!flags_.cgroupDriver.empty())
     options.machine.driver = flags_.cgroupDriver == "systemd" ? kernel::CgroupDriver::kSystemd
@@ -89,6 +117,11 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.topology.interval = flags_.topologyInterval;
   options.topology.hugePages = context.gates.on(gate::kHugePageReport);
   options.topology.kubeletDir = flags_.kubeletDir;
+  options.devices.accelerators = context.gates.on(gate::kAccelerators);
+  options.devices.rdma = context.gates.on(gate::kRdmaDevices);
+  options.devices.xpuDir = flags_.xpuDir;
+  options.devices.xpuOnly = flags_.xpuOnly;
+  collect.gpus = options.devices.accelerators && !flags_.xpuOnly;
   options.watchPods = flags_.podSource == "api";
   options.kubelet.pods = !options.watchPods;
   options.kubelet.config = !flags_.noKubeletConfig;
@@ -128,15 +161,47 @@ void AgentRole::serve(frame::RoleContext& context) {
                      [=](const net::HttpRequest&) { return exposition(external->exposition()); });
 }
 
+// Everything the agent changes goes into the log, and the log is served when both gates say so.
+void AgentRole::keepAudit(frame::RoleContext& context) {
+  if (context.gates.on(gate::kAuditEvents))
+    audit_ = std::make_shared<AuditEvents>(
+        AuditOptions{.dir = flags_.auditDir,
+                     .verbose = flags_.auditVerbose,
+                     .mostDisk = kMiB * std::max<int64_t>(flags_.auditDiskMb, 0),
+                     .mostReaders = static_cast<size_t>(std::max<int64_t>(flags_.auditReaders, 1)),
+                     .mostEvents = static_cast<size_t>(std::max<int64_t>(flags_.auditEvents, 1))},
+        context.clock);
+  if (audit_ && enforcement_)
+    enforcement_->audit().onAdd(
+        [audit = audit_](const AuditRecord& record) { audit->add(eventOf(record), 3); });
+  if (context.ops == nullptr || !context.gates.on(gate::kAuditHttp)) return;
+  context.ops->route("/events", [audit = audit_](const net::HttpRequest& request) {
+    return serveEvents(audit.get(), request);
+  });
+}
+
+Result<> AgentRole::startPodResources(const frame::RoleContext& context) {
+  if (!context.gates.on(gate::kPodResourcesProxy)) return {};
+  auto proxy =
+      PodResourcesProxy::start({.dir = flags_.podResourcesDir,
+                                .kubelet = flags_.kubeletDir + "/pod-resources/kubelet.sock"});
+  if (!proxy) return pass(proxy.error());
+  podResources_ = *std::move(proxy);
+  agent_->onLook([this](const Look& look) {
+    if (podResources_) podResources_->follow(*look.book);
+  });
+  return {};
+}
+
 Result<> AgentRole::start(frame::RoleContext& context) {
   if (auto ok = flags_.check(); !ok) return ok;
   if (flags_.restore) return restoreAndQuit(flags_, context);
   if (auto ok = connect(context); !ok) return ok;
   auto options = optionsFor(context);
   if (!options) return pass(options.error());
-  auto agent = Agent::make(
-      {*client_, context.clock, context.owner, worker_->mailbox(), context.metrics, external_},
-      *std::move(options));
+  auto agent = Agent::make({*client_, context.clock, context.owner, worker_->mailbox(),
+                            context.metrics, external_, &context.io},
+                           *std::move(options));
   if (!agent) return pass(agent.error());
   agent_ = std::move(*agent);
   verdict_->ready = fail(Code::kUnavailable, "no tick yet");
@@ -149,6 +214,8 @@ Result<> AgentRole::start(frame::RoleContext& context) {
     enforcement_ =
         std::make_unique<Enforcement>(*agent_, *client_, worker_->mailbox(), flags_, context);
   serve(context);
+  keepAudit(context);
+  if (auto ok = startPodResources(context); !ok) return ok;
   agent_->start();
   log.info("node {}: cgroup v{}, driver {}, {} CPUs, kernel {}", agent_->options().node,
            agent_->machine().trees().isV2() ? 2 : 1,
@@ -158,6 +225,7 @@ Result<> AgentRole::start(frame::RoleContext& context) {
 }
 
 void AgentRole::stop(Fn stopped) {
+  podResources_.reset();
   enforcement_.reset();
   agent_.reset();
   worker_.reset();

@@ -6,7 +6,9 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "agent/audit/events.h"
 #include "agent/flags.h"
+#include "agent/pod_resources/proxy.h"
 #include "agent/qos/enforcement.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
@@ -28,6 +30,8 @@ class AgentRole final : public frame::Role {
   Result<> connect(frame::RoleContext& context);
   Result<AgentOptions> optionsFor(const frame::RoleContext& context) const;
   void serve(frame::RoleContext& context);
+  void keepAudit(frame::RoleContext& context);
+  Result<> startPodResources(const frame::RoleContext& context);
 
   AgentFlags flags_;
   client::ClientConfig config_;
@@ -35,6 +39,8 @@ class AgentRole final : public frame::Role {
   std::unique_ptr<client::HttpApiClient> client_;
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Agent> agent_;
+  std::unique_ptr<PodResourcesProxy> podResources_;
+  std::shared_ptr<AuditEvents> audit_;  // null: nothing is logged
   std::unique_ptr<Enforcement> enforcement_;
   // What health probes of other threads look at.
   struct Verdict {

@@ -39,12 +39,24 @@ TEST(CpuRate, OneSecondOfCpuInOneSecondIsOneCore) {
   EXPECT_EQ(rate.trouble(), RateTrouble::kFirst);
   EXPECT_EQ(rate.next(1s, at(11s), 4), 1.0);
   EXPECT_EQ(rate.next(1s, at(11s), 4), std::nullopt) << "no time passed";
-  EXPECT_EQ(rate.next(500ms, at(12s), 4), std::nullopt) << "it shrank";
-  EXPECT_EQ(rate.next(1500ms, at(13s), 4), 1.0) << "and goes on from there";
+  EXPECT_EQ(rate.next(400ms, at(12s), 4), std::nullopt) << "it shrank";
+  EXPECT_EQ(rate.next(900ms, at(13s), 4), 0.5) << "and goes on from there";
   EXPECT_EQ(rate.next(100s, at(14s), 4), std::nullopt) << "4 CPUs cannot do that";
   EXPECT_EQ(rate.trouble(), RateTrouble::kImplausible);
   EXPECT_EQ(rate.next(101s, at(60s), 4), std::nullopt) << "too long ago to say anything";
   EXPECT_EQ(rate.trouble(), RateTrouble::kGap);
+}
+
+TEST(CpuRate, OneBadReadingSpoilsNoOther) {
+  CpuRate rate;
+  rate.next(50s, at(10s), 64);
+  EXPECT_EQ(rate.next(51s, at(11s), 64), 1.0);
+  EXPECT_EQ(rate.next(5s, at(12s), 64), std::nullopt) << "a digit was lost";
+  EXPECT_EQ(rate.next(53s, at(13s), 64), std::nullopt) << "48 cores in a second is not believed";
+  EXPECT_EQ(rate.next(54s, at(14s), 64), 1.0);
+  EXPECT_EQ(rate.next(9000s, at(15s), 64), std::nullopt) << "a digit too many";
+  EXPECT_EQ(rate.next(56s, at(16s), 64), std::nullopt);
+  EXPECT_EQ(rate.next(57s, at(17s), 64), 1.0);
 }
 
 TEST(UsageRules, SystemIsWhatIsLeft) {

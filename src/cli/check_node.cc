@@ -99,7 +99,7 @@ int checkNode(const std::vector<std::string>& args) {
   }
   if (!*go) return 0;
   agent::MachineOptions options = agent::liveMachine(root);
-  options.live = root == "/";
+  options.live = agent::isThisMachine(root);
   auto machine = agent::Machine::open(std::move(options));
   if (!machine) {
     fmt::print(stderr, "mangrove check node: {}\n", machine.error().text());

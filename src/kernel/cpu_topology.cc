@@ -14,9 +14,11 @@ namespace {
 constexpr int kMaxCacheIndex = 8;
 
 Result<CpuSet> readCpuList(const SysRoot& root, const std::string& path) {
-  const auto word = readWord(root, path);
-  if (!word) return fail(Code::kNotFound, "no {}", path);
-  auto set = CpuSet::parse(*word);
+  const auto text = readText(root, path);
+  if (!text || !*text) return fail(Code::kNotFound, "no {}", path);
+  // The kernel ends a list with a line end: without it "0-1" may be the beginning of "0-15".
+  if (!(*text)->ends_with('\n')) return invalid("{}: '{}' is cut off", path, **text);
+  auto set = CpuSet::parse(trim(**text));
   if (!set) return set.error().in("{}", path);
   return set;
 }
@@ -77,7 +79,10 @@ Result<CpuTopology> readCpuTopology(const SysRoot& root, const Mounts& mounts) {
     const std::string dir = joinPath({base, fmt::format("cpu{}", id)});
     const auto core = readNumber(root, joinPath({dir, "topology/core_id"}));
     const auto package = readNumber(root, joinPath({dir, "topology/physical_package_id"}));
-    if (!core || !package) continue;
+    if (!core || !package) {
+      ++topology.placeless;
+      continue;
+    }
     LogicalCpu cpu{.id = id, .l2 = id};
     // Some ARM and virtual machines say -1 for "the only socket".
     cpu.socket = sockets.of(static_cast<int>(std::max<int64_t>(*package, 0)));

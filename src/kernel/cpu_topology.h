@@ -32,7 +32,8 @@ struct LogicalCpu {
 struct CpuTopology {
   std::vector<LogicalCpu> cpus;  // sorted by id, online only
   CpuSet online;
-  int possible = 0;  // how many CPUs this machine can ever have
+  int possible = 0;   // how many CPUs this machine can ever have
+  int placeless = 0;  // online ones that do not say where they are; not among `cpus`
 
   const LogicalCpu* find(int cpu) const;
   CpuSet siblingsOf(int cpu) const;  // threads of the same core, itself included

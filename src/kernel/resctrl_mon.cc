@@ -15,7 +15,8 @@ std::optional<uint64_t> numberIn(const std::optional<File>& file) {
   char buffer[64];
   if (!file) return std::nullopt;
   auto size = file->read(buffer);
-  if (!size) return std::nullopt;
+  // Without its line end a number may have lost digits.
+  if (!size || *size == 0 || buffer[*size - 1] != '\n') return std::nullopt;
   return parseOnly<uint64_t>({buffer, *size});
 }
 

@@ -25,7 +25,7 @@ class Machine:
 
     def proc(self, release, cpus, mem_kb, flags, vendor, model, psi=True):
         self.file("proc/sys/kernel/osrelease", release + "\n")
-        self.file("proc/sys/kernel/random/boot_id", "b0075eed-0000-4000-8000-%012d\n" % len(self.root))
+        self.file("proc/sys/kernel/random/boot_id", "b0075eed-0000-4000-8000-%012d\n" % len(os.path.basename(self.root)))
         lines = ["cpu  %d 0 %d 999999 100 0 0 0 0 0" % (1000 * len(cpus), 500 * len(cpus))]
         lines += ["cpu%d 1000 0 500 99999 10 0 0 0 0 0" % c for c in cpus]
         self.file("proc/stat", "\n".join(lines) + "\nintr 1\nctxt 2\nbtime 1700000000\n")
@@ -35,6 +35,15 @@ class Machine:
         self.file("proc/cpuinfo", "".join(
             "processor\t: %d\nvendor_id\t: %s\nmodel name\t: %s\nflags\t\t: %s\n\n" % (c, vendor, model, flags)
             for c in cpus[:2]))
+        self.file("proc/uptime", "86400.25 170000.00\n")
+        self.file("proc/diskstats", "   7       0 loop0 5 0 40 1 0 0 0 0 0 1 1\n"
+                  " 259       0 nvme0n1 1000 0 80000 100 500 0 40000 50 0 150 200\n"
+                  " 259       1 nvme0n1p1 900 0 70000 90 400 0 30000 40 0 140 190\n")
+        self.file("proc/1/net/dev", "Inter-|   Receive                                                |  Transmit\n"
+                  " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls "
+                  "carrier compressed\n"
+                  "    lo: 1000 10 0 0 0 0 0 0 1000 10 0 0 0 0 0 0\n"
+                  "  eth0: 500000 400 0 0 0 0 0 0 300000 350 0 0 0 0 0 0\n")
         if psi:
             for kind in ("cpu", "memory", "io"):
                 self.file("proc/pressure/" + kind,

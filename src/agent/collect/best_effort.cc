@@ -17,9 +17,10 @@ std::string cpusetFile(const Machine& machine, std::string_view cgroup) {
                      cgroup);
 }
 
+// An empty set has not been set yet (or could not be read): it says nothing.
 std::optional<size_t> sizeOf(std::string_view text) {
   const auto set = CpuSet::parse(trim(text));
-  return set ? std::optional(set->size()) : std::nullopt;
+  return set && set->size() > 0 ? std::optional(set->size()) : std::nullopt;
 }
 
 }  // namespace
@@ -56,25 +57,23 @@ std::optional<MilliCpu> BestEffortMeter::usage(Reader& reader, const Clock& cloc
   const auto text = reader.read(cpu_);
   if (!text) {
     before_.reset();
+    guard_.reset();
     return std::nullopt;
   }
   const auto used = kernel::parseCpuUsage(*text, machine_->trees().version());
   if (!used) {
     ++troubles.unreadable;
     before_.reset();
+    guard_.reset();
     return std::nullopt;
   }
   const auto before = std::exchange(before_, std::pair(*used, at));
-  if (!before) return MilliCpu{0};
-  if (*used < before->first) {
-    ++troubles.shrunk;
-    return std::nullopt;
-  }
-  const MilliCpu milli = bestEffortUsage(before->first, *used, at - before->second);
-  if (static_cast<double>(milli.v) <= 1000 * (machine_->largestUsage() * CpuRate::kTolerance + 1))
-    return milli;
-  ++troubles.implausible;
-  return std::nullopt;
+  const bool believed = guard_.next(*used, at, machine_->largestUsage()).has_value();
+  if (guard_.trouble() == RateTrouble::kFirst) return MilliCpu{0};
+  if (guard_.trouble() == RateTrouble::kShrunk) ++troubles.shrunk;
+  if (guard_.trouble() == RateTrouble::kImplausible) ++troubles.implausible;
+  if (!before || !believed) return std::nullopt;
+  return bestEffortUsage(before->first, *used, at - before->second);
 }
 
 std::optional<size_t> BestEffortMeter::cpusetSize(Reader& reader, HotFile& file) {
@@ -90,8 +89,7 @@ void BestEffortMeter::readContainerCpusets(Reader& reader, const CgroupMirror& m
     for (const MirroredContainer& container : pod->containers) {
       const auto text = reader.readOnce(cpusetFile(*machine_, container.meter.cgroup()));
       const auto size = text ? sizeOf(*text) : std::nullopt;
-      // An empty set has not been set yet: it says nothing.
-      if (!size || *size == 0) continue;
+      if (!size) continue;
       smallestContainer_ = std::min(smallestContainer_.value_or(*size), *size);
     }
   }
@@ -108,7 +106,7 @@ std::optional<std::pair<int64_t, int64_t>> BestEffortMeter::quota(Reader& reader
   const auto quota = kernel::parseOnly<int64_t>(*text);
   const auto periodText = reader.read(period_);
   const auto period = periodText ? kernel::parseOnly<int64_t>(*periodText) : std::nullopt;
-  if (!quota || !period) return std::nullopt;
+  if (!quota || !period || *quota < -1 || *period <= 0) return std::nullopt;
   return std::pair(*quota, *period);
 }
 
@@ -116,7 +114,7 @@ std::optional<MilliCpu> BestEffortMeter::limit(Reader& reader, MonoTime now,
                                                const CgroupMirror& mirror) {
   const auto own = cpusetSize(reader, cpuset_);
   const auto cap = quota(reader);
-  if (!own || !cap) return std::nullopt;
+  if (!own || !cap || *own > static_cast<size_t>(machine_->cpus().possible)) return std::nullopt;
   if (containersAt_ == MonoTime::min() || now - containersAt_ >= kContainerCpusets) {
     readContainerCpusets(reader, mirror);
     containersAt_ = now;

@@ -33,6 +33,7 @@ class BestEffortMeter {
   std::string cgroup_;
   HotFile cpu_, cpuset_, quota_, period_;
   std::optional<std::pair<Duration, MonoTime>> before_;
+  CpuRate guard_;  // says whether a reading can be believed
   std::optional<size_t> smallestContainer_;
   MonoTime containersAt_ = MonoTime::min();
   uint64_t requestVersion_ = ~uint64_t{0};

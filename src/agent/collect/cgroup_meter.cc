@@ -38,7 +38,10 @@ void CgroupMeter::readCpu(Reader& reader, const Clock& clock, const Measure& wha
                           CgroupSample& out, MeterTroubles& troubles) {
   const MonoTime at = clock.mono();
   const auto text = reader.read(cpu_);
-  if (!text) return;
+  if (!text) {
+    out.gone = reader.vanished();
+    return;
+  }
   out.alive = true;
   const CgroupVersion version = machine_->trees().version();
   const auto used = kernel::parseCpuUsage(*text, version);

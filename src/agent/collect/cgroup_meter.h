@@ -27,6 +27,7 @@ struct PressureSet {
 
 struct CgroupSample {
   bool alive = false;                         // the CPU counter could be read
+  bool gone = false;                          // there is no such cgroup
   std::optional<double> cpu;                  // cores since the last sample
   std::optional<double> slotCpu;              // cores since the last sample with `slot`
   std::optional<kernel::MemoryUsage> memory;  // as read last

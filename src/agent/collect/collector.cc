@@ -6,6 +6,7 @@
 #include "agent/collect/control_path.h"
 #include "agent/collect/host_app_path.h"
 #include "agent/collect/usage_rules.h"
+#include "agent/devices/nvml.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -16,10 +17,6 @@ const Logger log("agent");
 constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kResctrlGroups[] = {"LSR", "LS", "BE"};
 
-CpuAndMemory orZero(const Usage& usage) {
-  return {usage.cpu.value_or(0), usage.memory.value_or(Bytes{0})};
-}
-
 }  // namespace
 
 Collector::Collector(Machine& machine, Clock& clock, History& history, CollectorOptions options)
@@ -29,6 +26,7 @@ Collector::Collector(Machine& machine, Clock& clock, History& history, Collector
       options_(options),
       reader_(machine.root(), options.reader),
       node_(machine),
+      io_(machine),
       mirror_(machine),
       allPods_(machine, machine.layout().root()),
       bestEffort_(machine),
@@ -90,6 +88,7 @@ const Look& Collector::tick(const PodBook& book) {
   look_.book = &book;
   look_.history = &history_;
   look_.slo = slo_ ? &slo_->spec : nullptr;
+  reader_.begin();
   const bool slot = history_.begin(now);
   ++stats_.ticks;
   stats_.slots += slot ? 1 : 0;
@@ -106,6 +105,9 @@ const Look& Collector::tick(const PodBook& book) {
     if (look_.node.numa.size() > 1) readNumaSystem();
     if (options_.resctrl && resctrlDue_.due(now, options_.resctrlInterval)) readResctrl();
     if (options_.cpi) cpi_.tick(now, mirror_);
+    if (options_.gpus) readGpuUse();
+    if (ioDue_.due(now, options_.ioInterval))
+      io_.sample(reader_, clock_, look_.node.io, stats_.troubles);
     remember();
   }
   return look_;
@@ -117,7 +119,8 @@ void Collector::refreshMachine(MonoTime now) {
   auto changed = machine_.refreshCpus();
   if (!changed) {
     ++stats_.machineFailures;
-    log.warn("CPUs stay as they were: {}", changed.error().text());
+    if (std::exchange(machineTrouble_, changed.error().text()) != machineTrouble_)
+      log.warn("CPUs stay as they were: {}", machineTrouble_);
   } else if (*changed) {
     log.info("CPUs online: {}", machine_.cpus().online.text());
     node_.remap();
@@ -188,7 +191,7 @@ void Collector::readNode(bool slot) {
   node.pods = usageOf(pods);
   podsSlotCpu_ = pods.slotCpu;
   // No cgroup of pods means no pods: that is 0 and not "unknown".
-  if (!pods.alive) {
+  if (pods.gone) {
     node.pods = {0.0, Bytes{0}, Bytes{0}, std::nullopt};
     podsSlotCpu_ = 0.0;
   }
@@ -264,9 +267,11 @@ void Collector::readContainers(MirroredPod& pod, bool slot, std::vector<Containe
     const bool first = one.usage.memory == std::nullopt;
     const bool memory =
         first || (stats_.slots - container.memorySlot) % options_.containerMemoryEvery == 0;
-    const CgroupSample sample =
-        container.meter.sample(reader_, clock_, {.memory = memory}, stats_.troubles);
+    const CgroupSample sample = container.meter.sample(
+        reader_, clock_, {.memory = memory, .cold = coldNow_}, stats_.troubles);
+    const auto hot = one.usage.memoryHot;
     one.usage = usageOf(sample);
+    if (!one.usage.memoryHot && one.usage.memory) one.usage.memoryHot = hot;
     one.usage.cpu = sample.slotCpu;
     one.throttled = sample.throttled;
     one.runQueue = sample.runQueue;
@@ -303,9 +308,9 @@ void Collector::readSystem() {
   CpuAndMemory apps;
   for (size_t i = 0; i < hostApps_.size(); ++i) {
     if (hostApps_[i].insidePods) continue;  // in the pods' sum already
-    const CpuAndMemory one = orZero(appLooks_[i].usage);
-    apps.cpu += one.cpu;
-    apps.memory += one.memory;
+    const Usage& used = appLooks_[i].usage;
+    apps.cpu += used.cpu.value_or(0);
+    apps.memory += (appsWithCache_ ? used.memoryWithCache : used.memory).value_or(Bytes{0});
   }
   const CpuAndMemory rest =
       systemUsage({*node_.slotCpu(), *node.usage.memory}, {*podsSlotCpu_, *node.pods.memory}, apps);
@@ -319,12 +324,16 @@ void Collector::readNumaSystem() {
     podsNuma_.assign(node.numa.size(), std::nullopt);
     const auto text = reader_.readOnce(
         controlPath(machine_, kernel::resource_name::kMemoryNumaStat, machine_.layout().root()));
+    // No such cgroup: no pods, so they use nothing.
     const auto stat =
         text ? kernel::parseNumaStat(*text, machine_.trees().version(), machine_.pageSize())
-             : Result<kernel::NumaStat>(kernel::NumaStat{});
+        : reader_.vanished() ? Result<kernel::NumaStat>(kernel::NumaStat{})
+                             : fail(Code::kUnavailable, "");
     if (!stat) ++stats_.troubles.unreadable;
-    for (size_t i = 0; stat && i < podsNuma_.size(); ++i)
-      podsNuma_[i] = stat->nodes[i].anon + stat->nodes[i].unevictable;
+    for (size_t i = 0; stat && i < podsNuma_.size(); ++i) {
+      const Bytes used = stat->nodes[i].anon + stat->nodes[i].unevictable;
+      if (used.v >= 0 && used <= look_.node.memoryTotal) podsNuma_[i] = used;
+    }
   }
   std::vector<double> cpu;
   for (const NumaLook& numa : node.numa)
@@ -335,6 +344,17 @@ void Collector::readNumaSystem() {
     if (allKnown) node.numa[i].system.cpu = shares[i];
     if (node.numa[i].usage.memory && podsNuma_[i])
       node.numa[i].system.memory = std::max(Bytes{0}, *node.numa[i].usage.memory - *podsNuma_[i]);
+  }
+}
+
+void Collector::readGpuUse() {
+  Shelf& shelf = history_.gpus();
+  for (const Gpu& gpu : readGpus(machine_)) {
+    if (!gpu.corePercent || !gpu.memoryUsed) continue;
+    const Shelf::Id id = shelf.track(gpuSubject(gpu.minor, gpu.uuid));
+    shelf.put(id, gpu_column::kCore, *gpu.corePercent);
+    shelf.put(id, gpu_column::kMemory, static_cast<double>(gpu.memoryUsed->v));
+    shelf.put(id, gpu_column::kMemoryTotal, static_cast<double>(gpu.memory.v));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "agent/collect/best_effort.h"
 #include "agent/collect/cgroup_mirror.h"
 #include "agent/collect/cpi.h"
+#include "agent/collect/io_meter.h"
 #include "agent/collect/node_meter.h"
 #include "agent/collect/reader.h"
 #include "agent/look.h"
@@ -32,6 +33,7 @@ struct CollectorOptions {
   bool coldPages = false;
   Duration coldInterval = std::chrono::seconds(5);
   bool storage = false;  // disks, volumes and mounts, with the machine's interval
+  bool gpus = false;     // by NVIDIA's library
   bool resctrl = false;
   Duration resctrlInterval = std::chrono::seconds(10);
   bool cpi = false;
@@ -39,6 +41,7 @@ struct CollectorOptions {
   Duration cpiWindow = std::chrono::seconds(10);
   Duration machineInterval = std::chrono::seconds(60);  // CPUs are looked at again
   Duration numaInterval = std::chrono::seconds(10);     // pods' memory per NUMA node
+  Duration ioInterval = std::chrono::seconds(10);       // disks and interfaces
 };
 
 struct CollectorStats {
@@ -63,6 +66,9 @@ class Collector {
   const Look& look() const { return look_; }
   // nullptr: no NodeSLO; host applications are then none.
   void setSlo(std::shared_ptr<const api::NodeSlo> slo);
+  // What host applications are charged with their page cache counts for the system's rest, as the
+  // NodeMetric's policy says.
+  void countAppsWithCache(bool yes) { appsWithCache_ = yes; }
   CollectorStats stats() const;
   const CollectorOptions& options() const { return options_; }
 
@@ -90,6 +96,7 @@ class Collector {
   void readNumaSystem();
   void readResctrl();
   void readStorage();
+  void readGpuUse();
   void startColdScan();
   Usage usageOf(const CgroupSample& sample);
   void remember();
@@ -103,6 +110,7 @@ class Collector {
   CollectorOptions options_;
   Reader reader_;
   NodeMeter node_;
+  IoMeter io_;
   CgroupMirror mirror_;
   CgroupMeter allPods_;
   BestEffortMeter bestEffort_;
@@ -125,11 +133,13 @@ class Collector {
   std::vector<double> appSlotCpu_;  // of appLooks_
   std::optional<double> podsSlotCpu_;
   std::vector<std::optional<Bytes>> podsNuma_;
-  Every machineDue_, pressureDue_, coldDue_, resctrlDue_, numaDue_;
+  Every machineDue_, pressureDue_, coldDue_, resctrlDue_, numaDue_, ioDue_;
   bool pressureNow_ = false, coldNow_ = false;
   std::optional<Bytes> cold_;
   kernel::BlockDevices blocks_;
   bool layoutKnown_ = false;
+  bool appsWithCache_ = false;
+  std::string machineTrouble_;  // said once
   CollectorStats stats_;
 };
 

@@ -1,11 +1,20 @@
 #include "agent/collect/node_meter.h"
 
+#include <cmath>
+#include <numeric>
+#include <utility>
+
 #include "kernel/meminfo.h"
 #include "kernel/numa.h"
 #include "kernel/proc_stat.h"
 
 namespace mangrove::agent {
 namespace {
+
+// CPUs that came or went since the last look are in the whole but not in the parts.
+constexpr double kPartsMayMiss = 0.1;
+// And each CPU's time is rounded down to ticks.
+constexpr double kTickShare = 0.01;
 
 Duration timeOf(uint64_t ticks, Duration jiffy) {
   // 2^63 ns of CPU time are reached after 146 years on 2 CPUs, so the product is checked.
@@ -76,32 +85,42 @@ void NodeMeter::readTicks(Reader& reader, const Clock& clock, bool slot, NodeLoo
   if (slot && out.numa.size() == 1) out.numa[0].usage.cpu = slotCpu_;
 }
 
-// A CPU whose counter shrank or is new gives nothing this time; the others still count.
+// A new CPU gives nothing this time. One whose counter shrank or ran faster than time makes its
+// node unknown, and so does a text that lacks CPUs: the parts must add up to the whole.
 void NodeMeter::readNumaTicks(std::string_view text, MonoTime at, NodeLook& out,
                               MeterTroubles& troubles) {
   std::vector<double> cores(out.numa.size(), 0);
-  std::vector<bool> known(out.numa.size(), false);
+  std::vector<bool> known(out.numa.size(), false), wrong(out.numa.size(), false);
+  bool strangers = false;  // CPUs whose node we do not know: their work is some node's
   const auto ok = kernel::perCpuTicks(text, [&](int cpu, kernel::Ticks ticks) {
     const auto index = static_cast<size_t>(cpu);
-    if (index >= perCpu_.size() || nodeOfCpu_[index] < 0) return;
+    if (index >= perCpu_.size() || nodeOfCpu_[index] < 0) return void(strangers = true);
     PerCpu& before = perCpu_[index];
     const auto node = static_cast<size_t>(nodeOfCpu_[index]);
-    if (before.primed && ticks.busy >= before.busy && at > before.at && node < cores.size()) {
-      cores[node] +=
-          static_cast<double>(timeOf(ticks.busy - before.busy, machine_.jiffy()).count()) /
-          static_cast<double>((at - before.at).count());
-      known[node] = true;
-    }
-    before = {ticks.busy, at, true};
+    const PerCpu last = std::exchange(before, {ticks.busy, at, true});
+    if (!last.primed || at <= last.at || node >= cores.size()) return;
+    const double used =
+        ticks.busy < last.busy
+            ? -1
+            : static_cast<double>(timeOf(ticks.busy - last.busy, machine_.jiffy()).count()) /
+                  static_cast<double>((at - last.at).count());
+    wrong[node] = wrong[node] || used < 0 || used > CpuRate::kTolerance + CpuRate::kSlackCores;
+    cores[node] += used;
+    known[node] = true;
   });
   if (!ok) {
     ++troubles.unreadable;
     return;
   }
+  if (strangers) return;
+  const double sum = std::accumulate(cores.begin(), cores.end(), 0.0);
+  const double rounding = kTickShare * static_cast<double>(perCpu_.size()) + 0.05;
+  if (!slotCpu_ || std::abs(sum - *slotCpu_) > kPartsMayMiss * *slotCpu_ + rounding) {
+    if (slotCpu_) ++troubles.implausible;
+    return;
+  }
   for (size_t i = 0; i < cores.size(); ++i)
-    if (known[i] &&
-        cores[i] <= machine_.largestUsage() * CpuRate::kTolerance + CpuRate::kSlackCores)
-      out.numa[i].usage.cpu = cores[i];
+    if (known[i] && !wrong[i]) out.numa[i].usage.cpu = cores[i];
 }
 
 void NodeMeter::readMemory(Reader& reader, std::optional<Bytes> cold, NodeLook& out,
@@ -125,7 +144,8 @@ void NodeMeter::readNumaMemory(Reader& reader, NodeLook& out, MeterTroubles& tro
     const auto text = reader.read(numaMemory_[i]);
     if (!text) continue;
     const auto info = kernel::parseMemInfo(*text);
-    if (info)
+    // No node has more than the machine.
+    if (info && info->total <= out.memoryTotal)
       out.numa[i].usage.memory = kernel::numaUsed(*info);
     else
       ++troubles.unreadable;

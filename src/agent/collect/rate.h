@@ -1,6 +1,8 @@
 #pragma once
 // From a growing counter to a rate, refusing what cannot be: a counter that shrinks, time that
-// stands still, more CPU than the machine has. A refused reading primes the next one.
+// stands still, more CPU than the machine has. A refused reading primes the next one; but one that
+// comes back to where the counter was before it shrank is refused too, because then one of the two
+// readings was wrong and nobody knows which.
 //
 //   CpuRate rate;
 //   std::optional<double> cores = rate.next(counter, clock.mono(), machine.largestUsage());
@@ -9,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/units.h"
 
@@ -27,7 +30,13 @@ class CpuRate {
   static constexpr double kSlackCores = 0.5;
 
   std::optional<double> next(Duration counter, MonoTime at, double largest) {
-    const auto cores = judge(counter, at, largest);
+    auto cores = judge(counter, at, largest);
+    if (trouble_ == RateTrouble::kShrunk) {
+      stoodAt_ = counter_;
+    } else if (stoodAt_ && counter >= *std::exchange(stoodAt_, std::nullopt)) {
+      trouble_ = RateTrouble::kImplausible;
+      cores.reset();
+    }
     counter_ = counter;
     at_ = at;
     primed_ = true;
@@ -35,7 +44,10 @@ class CpuRate {
   }
   RateTrouble trouble() const { return trouble_; }
   bool primed() const { return primed_; }
-  void reset() { primed_ = false; }
+  void reset() {
+    primed_ = false;
+    stoodAt_.reset();
+  }
 
  private:
   std::optional<double> judge(Duration counter, MonoTime at, double largest) {
@@ -55,6 +67,7 @@ class CpuRate {
   }
 
   Duration counter_{};
+  std::optional<Duration> stoodAt_;  // the counter before it shrank, until the next reading
   MonoTime at_{};
   bool primed_ = false;
   RateTrouble trouble_ = RateTrouble::kNone;

@@ -17,10 +17,8 @@ constexpr size_t kSpareDescriptors = 256;
 }  // namespace
 
 HotFile::HotFile(HotFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      file_(std::move(other.file_)),
-      open_(std::exchange(other.open_, nullptr)) {
-  other.file_.reset();
+    : path_(std::move(other.path_)), file_(std::move(other.file_)) {
+  takePlaceOf(other);
 }
 
 HotFile& HotFile::operator=(HotFile&& other) noexcept {
@@ -28,15 +26,41 @@ HotFile& HotFile::operator=(HotFile&& other) noexcept {
   close();
   path_ = std::move(other.path_);
   file_ = std::move(other.file_);
-  other.file_.reset();
-  open_ = std::exchange(other.open_, nullptr);
+  takePlaceOf(other);
   return *this;
 }
 
-void HotFile::close() {
-  if (file_ && open_ != nullptr) --*open_;
-  file_.reset();
+void HotFile::takePlaceOf(HotFile& other) {
+  other.file_.reset();
+  lastRound_ = other.lastRound_;
+  coolness_ = other.coolness_;
+  open_ = std::exchange(other.open_, nullptr);
+  before_ = std::exchange(other.before_, nullptr);
+  after_ = std::exchange(other.after_, nullptr);
+  if (open_ == nullptr) return;
+  (before_ != nullptr ? before_->after_ : open_->coolest[coolness_]) = this;
+  if (after_ != nullptr) after_->before_ = this;
+}
+
+void HotFile::chain(OpenFiles* files) {
+  open_ = files;
+  before_ = nullptr;
+  after_ = std::exchange(files->coolest[coolness_], this);
+  if (after_ != nullptr) after_->before_ = this;
+  ++files->count;
+}
+
+void HotFile::unchain() {
+  if (open_ == nullptr) return;
+  (before_ != nullptr ? before_->after_ : open_->coolest[coolness_]) = after_;
+  if (after_ != nullptr) after_->before_ = before_;
+  --open_->count;
   open_ = nullptr;
+}
+
+void HotFile::close() {
+  unchain();
+  file_.reset();
 }
 
 Reader::Reader(const kernel::SysRoot& root, ReaderOptions options)
@@ -48,10 +72,42 @@ bool Reader::grow() {
   return true;
 }
 
+void Reader::noteUse(HotFile& file) {
+  const uint32_t gap = file.lastRound_ == 0 ? ~uint32_t{0} : round_ - file.lastRound_;
+  file.lastRound_ = round_;
+  const uint8_t coolness = gap <= 1 ? 0 : gap <= 6 ? 1 : gap <= 12 ? 2 : 3;
+  if (coolness == file.coolness_) return;
+  HotFile::OpenFiles* const files = file.open_;
+  file.unchain();
+  file.coolness_ = coolness;
+  if (files != nullptr) file.chain(files);
+}
+
+bool Reader::closeColderThan(const HotFile& file) {
+  for (size_t coolness = HotFile::kCoolnesses; --coolness > file.coolness_;) {
+    HotFile* const victim = open_->coolest[coolness];
+    if (victim == nullptr) continue;
+    ++stats_.syscalls;
+    ++stats_.closed;
+    victim->close();
+    return true;
+  }
+  return false;
+}
+
+std::string_view Reader::whole(size_t size) {
+  ++stats_.reads;
+  const std::string_view text(buffer_.data(), size);
+  if (text.empty() || text.back() == '\n') return text;
+  ++stats_.cut;
+  return {};
+}
+
 std::optional<std::string_view> Reader::failed(const Error& error) {
+  vanished_ = error.code() == Code::kNotFound || error.code() == Code::kGone;
   if (error.code() == Code::kTooLarge)
     ++stats_.tooLarge;
-  else if (error.code() != Code::kNotFound && error.code() != Code::kGone)
+  else if (!vanished_)
     ++stats_.failures;
   return std::nullopt;
 }
@@ -64,8 +120,7 @@ bool Reader::keep(HotFile& file) {
     return false;
   }
   file.file_ = *std::move(opened);
-  file.open_ = open_.get();
-  ++*open_;
+  file.chain(open_.get());
   return true;
 }
 
@@ -73,10 +128,7 @@ std::optional<std::string_view> Reader::readOpen(HotFile& file) {
   for (;;) {
     ++stats_.syscalls;
     auto size = file.file_->read(buffer_);
-    if (size) {
-      ++stats_.reads;
-      return std::string_view(buffer_.data(), *size);
-    }
+    if (size) return whole(*size);
     if (size.error().code() == Code::kTooLarge && grow()) continue;
     file.close();
     return failed(size.error());
@@ -84,9 +136,11 @@ std::optional<std::string_view> Reader::readOpen(HotFile& file) {
 }
 
 std::optional<std::string_view> Reader::read(HotFile& file) {
+  vanished_ = file.path_.empty();
   if (file.path_.empty()) return std::nullopt;
+  noteUse(file);
   if (file.file_) return readOpen(file);
-  if (*open_ >= options_.descriptors) return readOnce(file.path_);
+  if (open_->count >= options_.descriptors && !closeColderThan(file)) return readOnce(file.path_);
   if (!keep(file)) return std::nullopt;
   return readOpen(file);
 }
@@ -95,11 +149,9 @@ std::optional<std::string_view> Reader::readOnce(std::string_view path) {
   for (;;) {
     stats_.syscalls += 3;
     auto size = root_.read(path, buffer_);
-    if (size && !*size) return std::nullopt;
-    if (size) {
-      ++stats_.reads;
-      return std::string_view(buffer_.data(), **size);
-    }
+    vanished_ = size && !*size;
+    if (vanished_) return std::nullopt;
+    if (size) return whole(**size);
     if (size.error().code() == Code::kTooLarge && grow()) continue;
     return failed(size.error());
   }

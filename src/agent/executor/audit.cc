@@ -13,6 +13,7 @@ json::Value toJson(const AuditRecord& record) {
 }
 
 void AuditLog::add(AuditRecord record) {
+  if (onAdd_) onAdd_(record);
   std::lock_guard lock(mutex_);
   record.number = next_++;
   records_.push_back(std::move(record));

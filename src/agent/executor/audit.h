@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -37,6 +38,8 @@ class AuditLog {
   static constexpr size_t kKept = 4096;
 
   void add(AuditRecord record);
+  // Called with each record, in the thread that adds it; set it before the first one.
+  void onAdd(std::function<void(const AuditRecord&)> fn) { onAdd_ = std::move(fn); }
   // At most `limit` records older than number `before` (0: from the newest), newest first.
   std::vector<AuditRecord> last(uint64_t before, size_t limit) const;
   json::Value toJson(uint64_t before, size_t limit) const;
@@ -46,6 +49,7 @@ class AuditLog {
   mutable std::mutex mutex_;
   std::deque<AuditRecord> records_;
   uint64_t next_ = 1;
+  std::function<void(const AuditRecord&)> onAdd_;
 };
 
 }  // namespace mangrove::agent

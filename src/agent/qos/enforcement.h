@@ -27,6 +27,7 @@ class Enforcement {
   ~Enforcement();
   Enforcement(const Enforcement&) = delete;
   Enforcement& operator=(const Enforcement&) = delete;
+  AuditLog& audit() { return shown_->audit; }
 
  private:
   void tick(const Look& look);

@@ -66,7 +66,7 @@ void Reporter::watchLoad(const Look& look) {
   if (look.node.usage.memory)
     jumped |= memoryLoad_.jumped(look.at, static_cast<double>(look.node.usage.memory->v),
                                  kMemoryShare * total);
-  if (!jumped) {
+  if (!jumped && !stallIsNews_) {
     earlyAt_ = MonoTime::max();
   } else if (earlyAt_ == MonoTime::max()) {
     // Many nodes may see the same jump: they do not all write in the same instant.
@@ -74,6 +74,11 @@ void Reporter::watchLoad(const Look& look) {
         static_cast<int64_t>(rng_.unit() * static_cast<double>(kEarlyJitter.count()));
     earlyAt_ = look.at + Duration(delay);
   }
+}
+
+void Reporter::stalled(MonoTime now) {
+  const auto before = std::exchange(stalledAt_, now);
+  if (!before || now - *before >= kCalm) stallIsNews_ = true;
 }
 
 void Reporter::tick(const Look& look, const Predict& predict) {
@@ -110,8 +115,9 @@ void Reporter::round(const Look& look, const Predict& predict, bool early) {
   cpuLoad_.reported = cpuLoad_.now.value();
   memoryLoad_.reported = memoryLoad_.now.value();
   earlyAt_ = MonoTime::max();
+  stallIsNews_ = false;
   notBefore_ = look.at + kShortestGap;
-  send(*built_, early);
+  send(withoutNoise(known(), *built_, sizeOf(look)), early);
 }
 
 void Reporter::send(api::NodeMetricStatus status, bool early) {

@@ -9,6 +9,7 @@
 // Owner thread. The object itself is never created here; without it every round is skipped. One
 // request at a time; a failed one is tried again after the shortest gap.
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -61,6 +62,8 @@ class Reporter {
   static constexpr Duration kFreshMargin = std::chrono::seconds(45);
   static constexpr Duration kShortestGap = std::chrono::seconds(10);
   static constexpr Duration kEarlyJitter = std::chrono::seconds(2);
+  // Stalls that follow each other more closely are the same story.
+  static constexpr Duration kCalm = std::chrono::seconds(60);
 
   explicit Reporter(ReporterSetup setup);
   ~Reporter();
@@ -69,6 +72,12 @@ class Reporter {
   // `predict` is asked only when a status is built.
   using Predict = std::function<Predicted()>;
   void tick(const Look& look, const Predict& predict);
+  // Tasks of the node began to stall: as a jump of the load, but only when they did not before.
+  void stalled(MonoTime now);
+  // The wall clock was set: readers judge our last report by its time, so it is sent anew.
+  void clockJumped() {
+    nextRound_ = std::min(nextRound_, setup_.clock.mono()), lastSentAt_.reset();
+  }
 
   const ReportPolicy& policy() const { return policy_; }
   const ReporterStats& stats() const { return stats_; }
@@ -103,6 +112,8 @@ class Reporter {
     bool jumped(MonoTime at, double value, double floor);
   };
   Load cpuLoad_, memoryLoad_;
+  std::optional<MonoTime> stalledAt_;
+  bool stallIsNews_ = false;
   bool inFlight_ = false;
   uint64_t failuresInARow_ = 0;
   std::function<void(const api::NodeMetricStatus&)> onStatus_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "agent/devices/nvml.h"
 #include "api/names.h"
 
 namespace mangrove::agent {
@@ -88,6 +89,7 @@ class Builder {
           .value_or(api::ResourceMap{});
     };
     report.nodeUsage = one(node_column::kCpu, memory);
+    report.nodeUsage.devices = gpus();
     report.systemUsage = one(node_column::kSystemCpu, node_column::kSystemMemory);
     for (Duration duration : in_.policy.durations) {
       report.aggregatedNodeUsages.push_back(over(duration, node_column::kCpu, memory));
@@ -96,6 +98,24 @@ class Builder {
     }
     report.numaUsages = numa();
     return report;
+  }
+
+  std::vector<api::DeviceInfo> gpus() const {
+    std::vector<api::DeviceInfo> out;
+    const Shelf& shelf = history_.gpus();
+    for (const std::string& subject : shelf.subjects()) {
+      const auto mean = [&](uint32_t column) {
+        return shelf.average(*shelf.find(subject), column, start(), end_);
+      };
+      const auto core = mean(gpu_column::kCore), used = mean(gpu_column::kMemory);
+      if (!core || !used) continue;
+      const GpuName gpu = gpuOfSubject(subject);
+      out.push_back(
+          gpuUsage(gpu.uuid, gpu.minor, *core, *used, mean(gpu_column::kMemoryTotal).value_or(0)));
+    }
+    std::sort(out.begin(), out.end(),
+              [](const auto& a, const auto& b) { return a.minor < b.minor; });
+    return out;
   }
 
   std::vector<api::NumaUsage> numa() const {

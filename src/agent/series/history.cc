@@ -27,7 +27,7 @@ Shelf openShelf(const HistoryOptions& options, const char* name, ShelfShape shap
 }  // namespace
 
 History::History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, Shelf containers,
-                 Shelf hostApps, Shelf groups)
+                 Shelf hostApps, Shelf groups, Shelf gpus)
     : options_(std::move(options)),
       node_(std::move(node)),
       numa_(std::move(numa)),
@@ -35,6 +35,7 @@ History::History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, She
       containers_(std::move(containers)),
       hostApps_(std::move(hostApps)),
       groups_(std::move(groups)),
+      gpus_(std::move(gpus)),
       nodeTrack_(node_.track("node")) {}
 
 History History::open(const HistoryOptions& options, MonoTime now) {
@@ -50,7 +51,8 @@ History History::open(const HistoryOptions& options, MonoTime now) {
                   shelf("pods", options.podSpan, podColumns),
                   shelf("containers", options.containerSpan, container_column::kCount),
                   shelf("host-apps", options.podSpan, podColumns),
-                  shelf("groups", options.podSpan, group_column::kCount));
+                  shelf("groups", options.podSpan, group_column::kCount),
+                  shelf("gpus", options.podSpan, gpu_column::kCount));
   history.troubles_ = std::move(troubles);
   return history;
 }
@@ -59,14 +61,19 @@ bool History::begin(MonoTime at) {
   const auto newest = node_.newest();
   const auto number = [&](MonoTime time) { return time.time_since_epoch() / options_.step; };
   if (newest && (number(at) == number(*newest) || at - *newest < options_.step / 4)) return false;
-  for (Shelf* shelf : {&node_, &numa_, &pods_, &containers_, &hostApps_, &groups_})
+  for (Shelf* shelf : {&node_, &numa_, &pods_, &containers_, &hostApps_, &groups_, &gpus_})
     shelf->begin(at);
   return true;
 }
 
+void History::forget() {
+  for (Shelf* shelf : {&node_, &numa_, &pods_, &containers_, &hostApps_, &groups_, &gpus_})
+    shelf->forget();
+}
+
 size_t History::bytes() const {
   return node_.bytes() + numa_.bytes() + pods_.bytes() + containers_.bytes() + hostApps_.bytes() +
-         groups_.bytes();
+         groups_.bytes() + gpus_.bytes();
 }
 
 }  // namespace mangrove::agent

@@ -49,6 +49,11 @@ namespace group_column {
 enum : uint32_t { kCpu, kMemory, kCount };
 }
 
+// Percent, bytes; subjects are "minor/uuid".
+namespace gpu_column {
+enum : uint32_t { kCore, kMemory, kMemoryTotal, kCount };
+}
+
 struct HistoryOptions {
   std::string dir = {};  // "": memory only
   std::string bootId = {};
@@ -66,6 +71,8 @@ class History {
 
   // Begins a slot on every shelf; false while the step of the last one is not over.
   bool begin(MonoTime at);
+  // What was seen says nothing about now any more: the machine slept.
+  void forget();
 
   Shelf& node() { return node_; }
   Shelf& numa() { return numa_; }
@@ -79,6 +86,8 @@ class History {
   const Shelf& containers() const { return containers_; }
   const Shelf& hostApps() const { return hostApps_; }
   const Shelf& groups() const { return groups_; }
+  Shelf& gpus() { return gpus_; }
+  const Shelf& gpus() const { return gpus_; }
   Shelf::Id nodeTrack() const { return nodeTrack_; }
 
   bool restored() const { return node_.restored(); }
@@ -88,10 +97,10 @@ class History {
 
  private:
   History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, Shelf containers,
-          Shelf hostApps, Shelf groups);
+          Shelf hostApps, Shelf groups, Shelf gpus);
 
   HistoryOptions options_;
-  Shelf node_, numa_, pods_, containers_, hostApps_, groups_;
+  Shelf node_, numa_, pods_, containers_, hostApps_, groups_, gpus_;
   Shelf::Id nodeTrack_;
   std::vector<std::string> troubles_;
 };

@@ -234,6 +234,10 @@ std::vector<std::string> Shelf::subjects() const {
   return out;
 }
 
+void Shelf::forget() {
+  for (const auto& [subject, id] : index_) head(id).written = head(id).begun = 0;
+}
+
 bool Shelf::begin(MonoTime at) {
   Header& h = header();
   const int64_t ns = at.time_since_epoch().count();

@@ -53,6 +53,8 @@ class Shelf {
   std::optional<Id> find(std::string_view subject) const;
   void drop(std::string_view subject);
   std::vector<std::string> subjects() const;
+  // All values of all tracks; the tracks stay.
+  void forget();
 
   // Begins the next slot; false (and nothing begun) when `at` is not after the last one.
   bool begin(MonoTime at);
