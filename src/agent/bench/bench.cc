@@ -242,6 +242,7 @@ class Bench {
     out.tickP99 = b[R"(mangrove_agent_tick_recent_seconds{quantile="0.99"})"];
     out.tickMax = b[R"(mangrove_agent_tick_recent_seconds{quantile="1"})"];
     out.openFiles = b["mangrove_agent_open_files"];
+    out.rssBefore = Bytes{static_cast<int64_t>(a["mangrove_agent_self_rss_bytes"])};
   }
 
   Result<> measureReference(AgentBench& out) {
@@ -282,13 +283,14 @@ std::string toTable(const AgentBench& b) {
   };
   std::string out = fmt::format(
       "{} pods, {} containers, cgroup v{}, {:.0f} ticks\n"
-      "  cpu              {:8.2f} % of a core\n  rss              {:8.1f} MiB\n"
+      "  cpu              {:8.2f} % of a core\n  rss              {:8.1f} MiB, {:+.1f} since "
+      "warm-up\n"
       "  pss              {:8.1f} MiB\n  syscalls per tick {:7.0f}\n"
       "  tick p50/p99/max {:8.2f} / {:.2f} / {:.2f} ms\n  open files       {:8.0f}\n"
       "  missed ticks     {:8.0f}\n",
       b.pods, b.containers, b.cgroupV2 ? 2 : 1, b.ticks, b.agent.cpuPercent, mib(b.agent.rss),
-      mib(b.agent.pss), b.syscallsPerTick, b.tickP50 * 1e3, b.tickP99 * 1e3, b.tickMax * 1e3,
-      b.openFiles, b.missedTicks);
+      mib(b.agent.rss - b.rssBefore), mib(b.agent.pss), b.syscallsPerTick, b.tickP50 * 1e3,
+      b.tickP99 * 1e3, b.tickMax * 1e3, b.openFiles, b.missedTicks);
   if (b.hasReference)
     out +=
         fmt::format("reference agent\n  cpu {:.2f} % of a core, rss {:.1f} MiB, pss {:.1f} MiB\n",
@@ -309,6 +311,7 @@ std::string toJson(const AgentBench& b) {
       {"syscallsPerTick", b.syscallsPerTick},
       {"tickSeconds", json::Object{{"p50", b.tickP50}, {"p99", b.tickP99}, {"max", b.tickMax}}},
       {"openFiles", b.openFiles},
+      {"rssBytesBefore", b.rssBefore.v},
       {"missedTicks", b.missedTicks}};
   if (b.hasReference) out["reference"] = process(b.reference);
   return json::writePretty(out) + "\n";

@@ -39,6 +39,7 @@ struct AgentBench {
   double ticks = 0;                              // in the measured time
   int64_t pods = 0, containers = 0;
   double openFiles = 0, missedTicks = 0;
+  Bytes rssBefore;  // after the warm-up, before measuring: what `agent.rss` grew from
   bool cgroupV2 = false;
   bool hasReference = false;
   ProcessFigures reference;

@@ -81,6 +81,15 @@ bool samePods(const std::vector<api::PodMetric>& sent, const std::vector<api::Po
                     });
 }
 
+bool sameApps(const std::vector<api::HostApplicationMetric>& sent,
+              const std::vector<api::HostApplicationMetric>& now, const Comparison& same) {
+  return std::equal(sent.begin(), sent.end(), now.begin(), now.end(),
+                    [&](const auto& a, const auto& b) {
+                      return a.name == b.name && a.priority == b.priority && a.qos == b.qos &&
+                             same.ofPart(a.usage, b.usage);
+                    });
+}
+
 bool samePrediction(const std::optional<api::PredictedMetric>& a,
                     const std::optional<api::PredictedMetric>& b, const Comparison& same) {
   return a.has_value() == b.has_value() && (!a || same.ofNode(a->resource, b->resource));
@@ -94,14 +103,18 @@ bool worthSending(const api::NodeMetricStatus& sent, const api::NodeMetricStatus
   if (sent.nodeMetric.has_value() != now.nodeMetric.has_value()) return true;
   if (now.nodeMetric && !sameNode(*sent.nodeMetric, *now.nodeMetric, same)) return true;
   if (!samePods(sent.podsMetric, now.podsMetric, same)) return true;
-  const bool apps = std::equal(sent.hostApplicationMetric.begin(), sent.hostApplicationMetric.end(),
-                               now.hostApplicationMetric.begin(), now.hostApplicationMetric.end(),
-                               [&](const auto& a, const auto& b) {
-                                 return a.name == b.name && a.priority == b.priority &&
-                                        a.qos == b.qos && same.ofPart(a.usage, b.usage);
-                               });
-  return !apps || !samePrediction(sent.prodReclaimableMetric, now.prodReclaimableMetric, same) ||
+  return !sameApps(sent.hostApplicationMetric, now.hostApplicationMetric, same) ||
+         !samePrediction(sent.prodReclaimableMetric, now.prodReclaimableMetric, same) ||
          !samePrediction(sent.prodPeakMetric, now.prodPeakMetric, same);
+}
+
+api::NodeMetricStatus withoutNoise(const api::NodeMetricStatus& sent, api::NodeMetricStatus now,
+                                   const NodeSize& size, const Tolerance& tolerance) {
+  const Comparison same(size, tolerance);
+  if (samePods(sent.podsMetric, now.podsMetric, same)) now.podsMetric = sent.podsMetric;
+  if (sameApps(sent.hostApplicationMetric, now.hostApplicationMetric, same))
+    now.hostApplicationMetric = sent.hostApplicationMetric;
+  return now;
 }
 
 json::Value statusPatch(const api::NodeMetricStatus& sent, const api::NodeMetricStatus& now) {

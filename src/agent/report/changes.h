@@ -30,6 +30,11 @@ struct NodeSize {
 bool worthSending(const api::NodeMetricStatus& sent, const api::NodeMetricStatus& now,
                   const NodeSize& size, const Tolerance& tolerance = {});
 
+// `now`, but with the pods and host applications that were sent where all of them are the same: a
+// merge patch replaces whole lists, and a list of pods is nearly all of a status.
+api::NodeMetricStatus withoutNoise(const api::NodeMetricStatus& sent, api::NodeMetricStatus now,
+                                   const NodeSize& size, const Tolerance& tolerance = {});
+
 // A merge patch {"status": {…}} of the members that differ, null for what is gone.
 json::Value statusPatch(const api::NodeMetricStatus& sent, const api::NodeMetricStatus& now);
 

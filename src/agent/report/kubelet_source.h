@@ -39,6 +39,7 @@ class KubeletSource {
   void tick(MonoTime now, const api::Node* node, size_t newPods);
   const std::optional<KubeletConfig>& config() const { return config_; }
   bool synced() const { return !options_.pods || synced_; }
+  bool asking() const { return asking_ || askingConfig_; }  // an answer is awaited
   const KubeletStats& stats() const { return stats_; }
 
  private:

@@ -38,8 +38,10 @@ std::vector<ZoneMemory> zoneMemory(const Machine& machine) {
   std::vector<ZoneMemory> zones;
   for (int node : machine.numaNodes()) {
     auto text = kernel::readText(machine.root(), kernel::numaMemInfoPath(machine.mounts(), node));
+    // A text that was cut off may have lost digits; the kernel ends it with a line end.
+    const bool whole = text && *text && (*text)->ends_with('\n');
     const auto info =
-        text && *text ? kernel::parseMemInfo(**text) : Result<kernel::MemInfo>(kernel::MemInfo{});
+        whole ? kernel::parseMemInfo(**text) : Result<kernel::MemInfo>(fail(Code::kNotFound, ""));
     if (info)
       zones.push_back(
           {node, info->total, kernel::readHugePages(machine.root(), machine.mounts(), node)});
