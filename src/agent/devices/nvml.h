@@ -19,17 +19,17 @@
 namespace mangrove::agent {
 
 struct Gpu {
-  std::string uuid;
-  std::string name;  // "NVIDIA A100-SXM4-80GB"
+  std::string uuid = {};
+  std::string name = {};  // "NVIDIA A100-SXM4-80GB"
   int32_t minor = 0;
-  Bytes memory;
-  std::string busId;   // lower case, as in sysfs
-  std::string driver;  // version
+  Bytes memory = {};
+  std::string busId = {};   // lower case, as in sysfs
+  std::string driver = {};  // version
   int32_t numaNode = 0;
-  std::string pcieId;
+  std::string pcieId = {};
   // Use of all processes together; nullopt: the library does not say.
-  std::optional<double> corePercent;
-  std::optional<Bytes> memoryUsed;
+  std::optional<double> corePercent = {};
+  std::optional<Bytes> memoryUsed = {};
   bool healthy = true;
 };
 

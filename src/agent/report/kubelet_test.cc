@@ -35,12 +35,16 @@ class Kubelet {
   Kubelet() {
     const WallTime now = realClock().wall();
     auto ca = net::makeCa("kubelet-ca", now - 1h, now + 1h);
-    auto leaf = net::issue(*ca, {.commonName = "node",
-                                 .dnsNames = {"somebody-else"},
-                                 .notBefore = now - 1h,
-                                 .notAfter = now + 1h});
+    net::CertificateInfo info;
+    info.commonName = "node";
+    info.dnsNames = {"somebody-else"};
+    info.notBefore = now - 1h;
+    info.notAfter = now + 1h;
+    auto leaf = net::issue(*ca, info);
     net::ServerOptions options;
-    options.tls = net::TlsServerOptions{.certPem = leaf->certPem, .keyPem = leaf->keyPem};
+    options.tls.emplace();
+    options.tls->certPem = leaf->certPem;
+    options.tls->keyPem = leaf->keyPem;
     auto server = net::HttpServer::listen(loop, options, [this](std::shared_ptr<net::Exchange> x) {
       std::lock_guard lock(mutex);
       ++requests;
