@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace mangrove::json {
 namespace {
@@ -89,18 +90,34 @@ bool needsEscape(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
 }
 
+// The same question about eight characters at once; may say yes for one above 0x7f.
+bool mayNeedEscape(const char* text) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
+  uint64_t word = 0;
+  std::memcpy(&word, text, sizeof word);
+  const auto holdsZero = [](uint64_t w) { return (w - kOnes) & ~w & kHigh; };
+  const uint64_t control = (word - kOnes * 0x20) & ~word & kHigh;
+  return (control | holdsZero(word ^ kOnes * '"') | holdsZero(word ^ kOnes * '\\')) != 0;
+}
+
+// Where the next character to escape is, at `from` or behind it.
+size_t plainUntil(std::string_view text, size_t from) {
+  while (from + sizeof(uint64_t) <= text.size() && !mayNeedEscape(text.data() + from))
+    from += sizeof(uint64_t);
+  while (from < text.size() && !needsEscape(text[from])) ++from;
+  return from;
+}
+
 }  // namespace
 
 void appendString(std::string_view text, std::string& out) {
   out += '"';
-  size_t plain = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (!needsEscape(text[i])) continue;
-    out.append(text.substr(plain, i - plain));
-    appendEscape(text[i], out);
-    plain = i + 1;
+  for (size_t from = 0; from < text.size();) {
+    const size_t until = plainUntil(text, from);
+    out.append(text.data() + from, until - from);
+    if (until < text.size()) appendEscape(text[until], out);
+    from = until + 1;
   }
-  out.append(text.substr(plain));
   out += '"';
 }
 

@@ -1,32 +1,38 @@
 #include "json/value.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "json/arena.h"
 #include "json/print.h"
 #include "json/view.h"
 
 namespace mangrove::json {
 namespace {
 
-Object toObject(View view) {
-  Object out;
+// Documents of ordinary size are read, and written, in buffers that stay; larger ones give theirs
+// back.
+constexpr size_t kKeptText = 32 * 1024;
+
+Object toObject(View view, const Storage& storage) {
+  Object out(storage);
   out.reserve(view.size());
-  for (auto [key, value] : view.members()) out.insert_or_assign(key, toValue(value));
+  for (auto [key, value] : view.members()) out.insert_or_assign(key, toValue(value, storage));
   return out;
 }
 
-Array toArray(View view) {
-  Array out;
+Array toArray(View view, const Storage& storage) {
+  Array out(storage);
   out.reserve(view.size());
-  for (View element : view.elements()) out.push_back(toValue(element));
+  for (View element : view.elements()) out.push_back(toValue(element, storage));
   return out;
 }
 
 // One writer for the three layouts: sorted or not, with newlines or not.
 class Writer {
  public:
-  Writer(bool sorted, int indent) : sorted_(sorted), indent_(indent) {}
+  Writer(bool sorted, int indent, std::string& out) : sorted_(sorted), indent_(indent), out_(out) {}
 
   void value(const Value& value) {
     switch (value.kind()) {
@@ -56,7 +62,6 @@ class Writer {
         return;
     }
   }
-  std::string take() && { return std::move(out_); }
 
  private:
   void array(const Array& array) {
@@ -116,13 +121,16 @@ class Writer {
   bool sorted_;
   int indent_;
   int depth_ = 0;
-  std::string out_;
+  std::string& out_;
 };
 
+// The text grows in a buffer that is reused, so that the result is as large as it needs to be.
 std::string written(const Value& value, bool sorted, int indent) {
-  Writer writer(sorted, indent);
-  writer.value(value);
-  return std::move(writer).take();
+  thread_local std::string buffer;
+  buffer.clear();
+  Writer(sorted, indent, buffer).value(value);
+  if (buffer.capacity() > kKeptText) return std::exchange(buffer, std::string());
+  return buffer;
 }
 
 // An integer equals a double that it would be rounded to: a double above 2^53 prints as the integer
@@ -153,6 +161,10 @@ bool equal(const Value& a, const Value& b) {
 }
 
 Value toValue(View view) {
+  return toValue(view, {});
+}
+
+Value toValue(View view, Storage storage) {
   switch (view.type()) {
     case Type::kAbsent:
     case Type::kNull:
@@ -166,20 +178,25 @@ Value toValue(View view) {
     case Type::kDouble:
       return *view.number();
     case Type::kString:
-      return boost::json::string(*view.string());
+      return boost::json::string(*view.string(), storage);
     case Type::kArray:
-      return toArray(view);
+      return toArray(view, storage);
     case Type::kObject:
-      return toObject(view);
+      return toObject(view, storage);
   }
   return nullptr;
 }
 
 Result<Value> parse(std::string_view text) {
-  Doc doc;
+  return parse(text, Storage());
+}
+
+Result<Value> parse(std::string_view text, Storage storage) {
+  thread_local Doc doc;
   auto root = doc.parse(text);
-  if (!root) return pass(root.error());
-  return toValue(*root);
+  Result<Value> value = root ? Result<Value>(toValue(*root, storage)) : pass(root.error());
+  doc.shrink(kKeptText);
+  return value;
 }
 
 std::string write(const Value& value) {
