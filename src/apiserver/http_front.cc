@@ -9,8 +9,9 @@
 namespace mangrove::apiserver {
 
 struct HttpFront::Shared {
-  explicit Shared(FrontParts p) : parts(std::move(p)) {}
+  explicit Shared(FrontParts p) : parts(std::move(p)), turnedAway(parts.server.turnedAway()) {}
   FrontParts parts;
+  Counter turnedAway;
   std::atomic<size_t> inFlight = 0;
 };
 
@@ -140,6 +141,7 @@ Result<std::unique_ptr<HttpFront>> HttpFront::listen(net::Loop& loop, net::Serve
     auto info = parseRequest(exchange->request().method, exchange->request().target);
     if (!info) return exchange->reply(responseOf(answer::ofError(info.error())));
     if (info->isResource && shared->inFlight.load() >= shared->parts.maxInFlight) {
+      shared->turnedAway.inc();
       return exchange->reply(responseOf(answer::tooManyRequests(
           "too many requests at once, please try again later", kRetrySeconds)));
     }
@@ -148,7 +150,7 @@ Result<std::unique_ptr<HttpFront>> HttpFront::listen(net::Loop& loop, net::Serve
                                                       [shared] { shared->inFlight.fetch_sub(1); });
     shared->parts.owner.post([shared, exchange, responder, info = std::move(*info)]() mutable {
       auto who = shared->parts.identify(exchange->request(), info);
-      if (!who) return responder->answer(who.error());
+      if (!who) return shared->parts.server.refuse(info, who.error(), responder);
       shared->parts.server.handle(callOf(exchange->request(), std::move(info), std::move(*who)),
                                   responder);
     });

@@ -179,6 +179,10 @@ std::shared_ptr<RequestMetrics::Route> RequestMetrics::routeOf(const RequestInfo
   return route;
 }
 
+Counter RequestMetrics::turnedAway() const {
+  return families_->total.with({"", "", "", "", "", "", "", "apiserver", "429"});
+}
+
 ResponderPtr RequestMetrics::measured(const RequestInfo& info, bool known, ResponderPtr to) {
   return std::make_shared<Measured>(clock_, routeOf(info, known), std::move(to));
 }

@@ -26,6 +26,8 @@ class RequestMetrics {
 
   // `known`: the resource exists.
   ResponderPtr measured(const RequestInfo& info, bool known, ResponderPtr to);
+  // For 429, given before anybody asked what the request is about: without its labels. Any thread.
+  Counter turnedAway() const;
 
  private:
   struct Families;

@@ -62,6 +62,12 @@ TEST_F(RequestMetricsTest, AnUnansweredRequestCountsAs500) {
   EXPECT_THAT(registry.exposition(), HasSubstr(R"(code="500"} 1)"));
 }
 
+TEST_F(RequestMetricsTest, CountsThoseNobodyHadTimeFor) {
+  metrics.turnedAway().inc();
+  metrics.turnedAway().inc();
+  EXPECT_THAT(registry.exposition(), HasSubstr(R"(component="apiserver",code="429"} 2)"));
+}
+
 TEST_F(RequestMetricsTest, StrangersCannotMakeTheRegistryGrow) {
   ask("GET", "/apis/made.up/v1/inventions", false)->answer(answer::json(404, ""));
   EXPECT_THAT(registry.exposition(), Not(HasSubstr("made.up")));

@@ -20,10 +20,13 @@ class Server::Impl {
   explicit Impl(Context& context)
       : context_(context), metrics_(context.metrics, context.clock), watches_(context) {}
 
+  void refuse(const RequestInfo& info, Answer answer, ResponderPtr to) {
+    metrics_.measured(info, resourceOf(info) != nullptr, std::move(to))->answer(std::move(answer));
+  }
+  Counter turnedAway() const { return metrics_.turnedAway(); }
+
   void handle(Call call, ResponderPtr to) {
-    ResourcePtr resource;
-    if (call.info.isResource)
-      resource = context_.resources.find(call.info.group, call.info.version, call.info.resource);
+    ResourcePtr resource = resourceOf(call.info);
     to = metrics_.measured(call.info, resource != nullptr, std::move(to));
     if (resource && prefersProtobuf(call, *resource)) to = protobuf::inProtobuf(std::move(to));
     const Attributes wanted = Attributes::of(call.info);
@@ -42,6 +45,11 @@ class Server::Impl {
   std::map<std::tuple<std::string, std::string, std::string>, SubresourceHandler> subresources;
 
  private:
+  ResourcePtr resourceOf(const RequestInfo& info) const {
+    if (!info.isResource) return nullptr;
+    return context_.resources.find(info.group, info.version, info.resource);
+  }
+
   // Streams of bytes that are no objects stay what they are.
   static bool prefersProtobuf(const Call& call, const Resource& resource) {
     const std::string_view sub = call.info.subresource;
@@ -151,6 +159,14 @@ Server::~Server() = default;
 
 void Server::handle(Call call, ResponderPtr to) {
   impl_->handle(std::move(call), std::move(to));
+}
+
+void Server::refuse(const RequestInfo& info, Answer answer, ResponderPtr to) {
+  impl_->refuse(info, std::move(answer), std::move(to));
+}
+
+Counter Server::turnedAway() const {
+  return impl_->turnedAway();
 }
 
 void Server::onPath(std::string prefix, PathHandler handler) {

@@ -58,6 +58,10 @@ class Server {
 
   // Authorises, then answers through `to`, now or later.
   void handle(Call call, ResponderPtr to);
+  // Answers a request that came no further than the door (401), so that it is counted like others.
+  void refuse(const RequestInfo& info, Answer answer, ResponderPtr to);
+  // Counts those that nobody had time to look at (429); may be used from any thread.
+  Counter turnedAway() const;
 
   // `prefix` "/openapi/" takes everything below it; "/version" that path alone.
   void onPath(std::string prefix, PathHandler handler);
