@@ -78,7 +78,6 @@ struct EmbeddedServer::Parts {
         server(context) {}
 
   void start(net::Loop* io) {
-    declareStoredFields(context);
     if (auto loaded = rbac.load(*store); !loaded) log.warn("RBAC: {}", loaded.error().text());
     context.observers = {&rbac, &aggregation, &accounts, &custom, &namespaces, &collector, &expiry};
     chainAdmission(io);
@@ -174,7 +173,10 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailb
                                                              EmbeddedOptions options) {
   auto secrets = openSecrets(options.dataDir);
   if (!secrets) return pass(secrets.error());
-  auto store = store::Store::open({.dir = options.dataDir, .onBatch = batchMetrics(metrics)},
+  // Told before it reads, so that every object is indexed once.
+  auto store = store::Store::open({.dir = options.dataDir,
+                                   .resources = storedFields(Resources()),
+                                   .onBatch = batchMetrics(metrics)},
                                   [&owner](Fn fn) { owner.post(std::move(fn)); });
   if (!store) return pass(store.error());
   auto parts = std::make_unique<Parts>(clock, owner, metrics, std::move(*store),

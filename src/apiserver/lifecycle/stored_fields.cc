@@ -25,8 +25,4 @@ std::vector<store::ResourceSpec> storedFields(const Resources& resources) {
   return specs;
 }
 
-void declareStoredFields(Context& context) {
-  for (auto& spec : storedFields(context.resources)) context.store.declare(std::move(spec));
-}
-
 }  // namespace mangrove::apiserver

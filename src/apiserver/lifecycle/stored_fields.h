@@ -2,7 +2,7 @@
 // Tells the store which fields objects can be selected by, in the order of KindInfo::selectable, so
 // that selectors find them by their place.
 //
-//   declareStoredFields(context);               // once, before the first request
+//   Store::open({.dir = dir, .resources = storedFields(Resources())}, …);
 //   context.store.declare(storedFields(kind, stored));   // a custom kind, when it appears
 //
 // Owner thread.
@@ -11,9 +11,8 @@
 
 namespace mangrove::apiserver {
 
-// All built-in kinds; pods are indexed by the node they are bound to.
-void declareStoredFields(Context& context);
-// The specs alone, for Store::open.
+// All built-in kinds; pods are indexed by the node they are bound to. For Store::open, which then
+// indexes what it reads at once.
 std::vector<store::ResourceSpec> storedFields(const Resources& resources);
 store::ResourceSpec storedFields(const std::shared_ptr<const KindInfo>& kind, Interned stored);
 

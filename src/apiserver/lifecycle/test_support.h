@@ -59,7 +59,7 @@ class LifecycleTest : public testing::Test {
     custom_.emplace(*context_);
     expiry_.emplace(*context_);
     context_->observers = {&*custom_, &*namespaces_, &*collector_, &*expiry_};
-    declareStoredFields(*context_);
+    for (auto& spec : storedFields(resources_)) store_->declare(std::move(spec));
     namespaces_->install(*server_);
     custom_->recover();
     namespaces_->recover();
