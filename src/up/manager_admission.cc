@@ -42,6 +42,7 @@ class ManagerAdmission final : public apiserver::AdmissionPlugin {
 
   void mutate(apiserver::AdmissionRequest& request, Done done) override {
     if (!slot_->now()) return done(std::nullopt);
+    request.isForeign = true;
     done(answerOf(handlers_.mutate(questionOf(request), request.object, request.oldObject,
                                    request.warnings)));
   }

@@ -367,7 +367,7 @@ def main():
         polite.stopped = True
         polite.join(60)
         eventually("descriptors are given back", lambda: server.status()[0] <= before[1] + 4, 60)
-        eventually("memory is given back", lambda: server.status("VmRSS")[0] < 150 * 1024, 60)
+        eventually("memory is given back", lambda: server.status("VmRSS")[0] < 64 * 1024, 60)
         admin.close()
         polite.report("at the end", server)
         print(f"ok: descriptors {before[1]} before, {server.status()[0]} after; RSS {before[0] / 1024:.0f} MB before, "

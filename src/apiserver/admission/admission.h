@@ -37,6 +37,9 @@ struct AdmissionRequest {
   json::Value options;    // CreateOptions, UpdateOptions, DeleteOptions
   bool dryRun = false;
   std::vector<std::string> warnings;  // plugins add to it
+  // Set by plugins that let others change the object (webhooks, handlers of roles): it is decoded
+  // and given defaults once more, as if a client had sent it.
+  bool isForeign = false;
 };
 
 class AdmissionPlugin {

@@ -184,6 +184,7 @@ std::vector<std::string> claimViolations(const json::Object& range, const json::
 std::vector<json::Value> LimitAdmission::rangesOf(std::string_view ns) const {
   static const Interned kRanges = Resources::storedName("", "limitranges");
   std::vector<json::Value> ranges;
+  if (store_.count(kRanges) == 0) return ranges;
   auto page = store_.list({.resource = kRanges, .ns = std::string(ns)});
   if (!page) return ranges;
   for (const auto& object : page->items)

@@ -52,7 +52,8 @@ std::optional<Answer> NamespaceAdmission::judge(const AdmissionRequest& request)
   if (isHome && isDelete && immortal)
     return admissionForbids(request, "this namespace may not be deleted");
   if (!kind.namespaced || isDelete || isReview(kind)) return std::nullopt;
-  auto home = store_.getHead(Resources::storedName("", "namespaces"), "", request.ns);
+  static const Interned kNamespaces = Resources::storedName("", "namespaces");
+  auto home = store_.getHead(kNamespaces, "", request.ns);
   if (!home) {
     const KindInfo* namespaces = catalogue().findPlural("", "v1", "namespaces");
     return answer::notFound(*namespaces, request.ns);

@@ -107,6 +107,7 @@ class MutateRun : public std::enable_shared_from_this<MutateRun> {
     if (!object.is_object()) return invalid("the patch leaves no object");
     if (json::equal(object, request_.object)) return {};
     request_.object = std::move(object);
+    request_.isForeign = true;
     ++changes_;
     return {};
   }
@@ -229,6 +230,7 @@ void Webhooks::mutateScale(AdmissionRequest& request, Done done) {
   auto scaled = asScale(request);
   auto back = [&request, scaled, done = std::move(done)](std::optional<Answer> refusal) mutable {
     passWarnings(*scaled, request);
+    request.isForeign = request.isForeign || scaled->isForeign;
     if (!refusal && scaled->object.is_object())
       takeScale(*request.resource->kind, scaled->object.get_object(), request.object.get_object());
     done(std::move(refusal));

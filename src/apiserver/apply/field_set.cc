@@ -29,15 +29,16 @@ FieldSet FieldSet::parse(const json::Value& fields) {
   return set;
 }
 
-json::Object FieldSet::toJson() const {
-  json::Object out;
-  if (isMember && !children.empty()) out["."] = json::Object();
-  for (const auto& [element, child] : children) out[element] = child.toJson();
+json::Object FieldSet::toJson(const json::Storage& storage) const {
+  json::Object out(storage);
+  out.reserve(children.size() + 1);
+  if (isMember && !children.empty()) out.emplace(".", json::Object(storage));
+  for (const auto& [element, child] : children) out.emplace(element, child.toJson(storage));
   return out;
 }
 
 const FieldSet* FieldSet::child(std::string_view element) const {
-  auto at = children.find(std::string(element));
+  auto at = children.find(element);
   return at == children.end() ? nullptr : &at->second;
 }
 

@@ -11,27 +11,29 @@
 #include <string>
 #include <string_view>
 
-#include "json/value.h"
+#include "json/arena.h"
 
 namespace mangrove::apiserver {
 
 struct FieldSet {
   bool isMember = false;
-  std::map<std::string, FieldSet> children;
+  std::map<std::string, FieldSet, std::less<>> children;
 
   bool empty() const { return !isMember && children.empty(); }
   bool operator==(const FieldSet&) const = default;
 
   // Foreign text: what is no such tree is left out.
   static FieldSet parse(const json::Value& fields);
-  json::Object toJson() const;
+  json::Object toJson(const json::Storage& storage = {}) const;
 
   const FieldSet* child(std::string_view element) const;
   void add(const FieldSet& other);
   // Takes out every path of `other`; nodes that hold nothing any more go.
   void subtract(const FieldSet& other);
   // Takes out `element` and everything below it.
-  void cut(const std::string& element) { children.erase(element); }
+  void cut(std::string_view element) {
+    if (auto at = children.find(element); at != children.end()) children.erase(at);
+  }
   FieldSet minus(const FieldSet& other) const;
 };
 

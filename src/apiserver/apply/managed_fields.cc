@@ -53,13 +53,15 @@ void writeEntries(json::Object& object, Entries entries) {
     return std::tie(a.time, a.manager, a.apiVersion, a.subresource) <
            std::tie(b.time, b.manager, b.apiVersion, b.subresource);
   });
-  json::Array list;
+  const json::Storage& storage = object.storage();
+  json::Array list(storage);
   for (const Entry& e : entries) {
-    json::Object line{
-        {"manager", e.manager}, {"operation", e.operation}, {"apiVersion", e.apiVersion}};
+    json::Object line(
+        {{"manager", e.manager}, {"operation", e.operation}, {"apiVersion", e.apiVersion}},
+        storage);
     if (!e.time.empty()) line["time"] = e.time;
     line["fieldsType"] = "FieldsV1";
-    line["fieldsV1"] = e.fields.toJson();
+    line["fieldsV1"] = e.fields.toJson(storage);
     if (!e.subresource.empty()) line["subresource"] = e.subresource;
     list.push_back(std::move(line));
   }

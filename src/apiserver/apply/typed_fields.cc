@@ -12,8 +12,8 @@ namespace mangrove::apiserver {
 namespace {
 
 constexpr std::array<std::string_view, 9> kServerMetadata = {
-    "name",       "namespace",     "creationTimestamp", "selfLink",    "uid",
-    "generation", "managedFields", "resourceVersion",   "generateName"};
+    "f:name",       "f:namespace",     "f:creationTimestamp", "f:selfLink",    "f:uid",
+    "f:generation", "f:managedFields", "f:resourceVersion",   "f:generateName"};
 
 const Schema& anything() {
   static const Schema kAny;
@@ -69,7 +69,9 @@ std::string setElement(const json::Value& element) {
   return "v:" + json::writeSorted(element);
 }
 std::string memberElement(std::string_view name) {
-  return "f:" + std::string(name);
+  std::string element;
+  element.reserve(name.size() + 2);
+  return element.append("f:").append(name);
 }
 
 std::string elementOf(const Schema& list, const json::Value& element) {
@@ -119,7 +121,7 @@ void dropServerFields(FieldSet& set) {
   set.cut("f:kind");
   auto metadata = set.children.find("f:metadata");
   if (metadata == set.children.end()) return;
-  for (auto name : kServerMetadata) metadata->second.cut(memberElement(name));
+  for (auto element : kServerMetadata) metadata->second.cut(element);
   metadata->second.isMember = false;
   if (metadata->second.empty()) set.children.erase(metadata);
 }
@@ -128,8 +130,8 @@ bool isWalkedList(const Schema& schema, const json::Value& value) {
   return isMapList(schema, value) || isSetList(schema, value);
 }
 
-void put(FieldSet& set, const std::string& element, FieldSet child) {
-  if (!child.empty()) set.children.emplace(element, std::move(child));
+void put(FieldSet& set, std::string element, FieldSet child) {
+  if (!child.empty()) set.children.emplace(std::move(element), std::move(child));
 }
 
 FieldSet wholeNode(const Schema& schema, const json::Value& value) {
@@ -141,7 +143,7 @@ FieldSet wholeNode(const Schema& schema, const json::Value& value) {
 }
 
 // Two walks over two states of an object. Most of it is the same in both, and is not even named:
-// every write comes through here.
+// every write comes through here. json::equal, because Boost's == copies what it compares.
 FieldSet changed(const Schema& schema, const json::Value& old, const json::Value& now);
 FieldSet gone(const Schema& schema, const json::Value& old, const json::Value& now);
 
@@ -149,7 +151,7 @@ void changedMembers(const Schema& schema, const json::Object& old, const json::O
                     FieldSet& set) {
   for (const auto& [name, member] : now) {
     const json::Value* before = old.if_contains(name);
-    if (before && *before == member) continue;
+    if (before && json::equal(*before, member)) continue;
     const Schema& inner = below(schema, name);
     put(set, memberElement(name),
         before ? changed(inner, *before, member) : wholeNode(inner, member));
@@ -158,7 +160,7 @@ void changedMembers(const Schema& schema, const json::Object& old, const json::O
 
 // Elements usually stay in their place, so the same place is looked at first.
 bool sameAt(const json::Array& other, size_t place, const json::Value& element) {
-  return place < other.size() && other[place] == element;
+  return place < other.size() && json::equal(other[place], element);
 }
 
 void changedElements(const Schema& schema, const json::Array& old, const json::Array& now,
@@ -174,7 +176,7 @@ void changedElements(const Schema& schema, const json::Array& old, const json::A
 
 FieldSet changed(const Schema& schema, const json::Value& old, const json::Value& now) {
   FieldSet set;
-  if (old == now) return set;
+  if (json::equal(old, now)) return set;
   const bool filled =
       now.is_object() ? !now.get_object().empty() : now.is_array() && !now.get_array().empty();
   if (filled && isWalkedObject(schema, now) && old.is_object()) {
@@ -191,7 +193,7 @@ void goneMembers(const Schema& schema, const json::Object& old, const json::Obje
                  FieldSet& set) {
   for (const auto& [name, member] : old) {
     const json::Value* after = now.if_contains(name);
-    if (after && *after == member) continue;
+    if (after && json::equal(*after, member)) continue;
     const Schema& inner = below(schema, name);
     put(set, memberElement(name), after ? gone(inner, member, *after) : wholeNode(inner, member));
   }
@@ -272,7 +274,7 @@ FieldSet differing(const Schema& schema, const FieldSet& a, const FieldSet& b,
                    const json::Value* left, const json::Value* right) {
   FieldSet out;
   const bool leaf = a.isMember && b.isMember && a.children.empty();
-  if (leaf && (!left || !right || *left != *right)) out.isMember = true;
+  if (leaf && (!left || !right || !json::equal(*left, *right))) out.isMember = true;
   for (const auto& [element, child] : a.children) {
     const FieldSet* other = b.child(element);
     if (!other) continue;

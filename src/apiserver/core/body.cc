@@ -108,12 +108,23 @@ Outcome<> checkFieldValidation(const RequestInfo& info) {
   return refuse(answer::invalid("meta.k8s.io", optionsOf(info), "", errors));
 }
 
+struct ReadText {
+  json::Value value;
+  std::vector<std::string> duplicates;
+};
+
+constexpr size_t kKeptText = 64 * 1024;  // buffers that a rare large body made grow are given back
+
 // Only the text still knows that a member was written twice.
-std::vector<std::string> duplicatesIn(const Call& call) {
-  if (!isJson(call.contentType) || call.info.parameter("fieldValidation") == "Ignore") return {};
+Outcome<ReadText> readJson(const Call& call, const json::Storage& storage) {
   thread_local json::Doc doc;
   auto view = doc.parse(call.body);
-  return view ? duplicateFields(*view) : std::vector<std::string>();
+  if (!view) return refuse(answer::badRequest(view.error().text()));
+  const bool ignores = call.info.parameter("fieldValidation") == "Ignore";
+  ReadText read{json::toValue(*view, storage),
+                ignores ? std::vector<std::string>() : duplicateFields(*view)};
+  doc.shrink(kKeptText);
+  return read;
 }
 
 }  // namespace
@@ -142,18 +153,27 @@ Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Val
   return report(info, *resource.kind, decoded->unknown, duplicates, warnings);
 }
 
-Outcome<json::Value> readObject(const Call& call, const Resource& resource,
-                                std::vector<std::string>& warnings) {
-  const KindInfo& kind = *resource.kind;
+namespace {
+
+Outcome<ReadText> readText(const Call& call, const KindInfo& kind, const json::Storage& storage) {
+  if (!call.body.empty() && isJson(call.contentType)) return readJson(call, storage);
   if (kind.isCustom && isProtobuf(call.contentType))
     return refuse(answer::unsupportedMediaType(call.contentType, kReadable));
   const std::string apiVersion = kind.apiVersion();
   auto value = readBody(call, {apiVersion, kind.kind});
-  if (!value) return value;
-  if (auto ok = normalise(call.info, resource, *value, warnings, duplicatesIn(call)); !ok) {
-    return tl::unexpected(ok.error());
-  }
-  return value;
+  if (!value) return tl::unexpected(value.error());
+  return ReadText{std::move(*value), {}};
+}
+
+}  // namespace
+
+Outcome<json::Value> readObject(const Call& call, const Resource& resource,
+                                std::vector<std::string>& warnings, json::Storage storage) {
+  auto read = readText(call, *resource.kind, storage);
+  if (!read) return tl::unexpected(read.error());
+  auto ok = normalise(call.info, resource, read->value, warnings, read->duplicates);
+  if (!ok) return tl::unexpected(ok.error());
+  return std::move(read->value);
 }
 
 Outcome<bool> dryRunParameter(const RequestInfo& info) {

@@ -10,7 +10,7 @@
 #include "apiserver/core/call.h"
 #include "apiserver/core/resources.h"
 #include "apiserver/protobuf/envelope.h"
-#include "json/value.h"
+#include "json/arena.h"
 
 namespace mangrove::apiserver {
 
@@ -22,8 +22,9 @@ Outcome<json::Value> readBody(const Call& call, protobuf::TypeName assumed = {})
 // fieldValidation decides whether unknown and doubled fields are an error (Strict), a warning
 // (Warn, the default) or nothing (Ignore). apiVersion and kind may be missing, but not be those of
 // something else.
+// A JSON body is read into `storage`.
 Outcome<json::Value> readObject(const Call& call, const Resource& resource,
-                                std::vector<std::string>& warnings);
+                                std::vector<std::string>& warnings, json::Storage storage = {});
 // The same for a value that is there already (the result of a patch).
 Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Value& object,
                     std::vector<std::string>& warnings,

@@ -3,6 +3,7 @@
 #include "apiserver/core/object.h"
 #include "apiserver/core/strategy.h"
 #include "apiserver/core/write.h"
+#include "json/arena.h"
 
 namespace mangrove::apiserver {
 
@@ -24,11 +25,12 @@ class OwnChange : public std::enable_shared_from_this<OwnChange> {
   void attempt() {
     auto seen = context_.store.getHead(resource_->stored, ns_, name_);
     if (!seen) return done_(refuse(answer::notFound(*resource_->kind, name_)));
-    auto object = json::parse(*seen->json());
+    json::Arena arena;
+    auto object = json::parse(*seen->json(), arena.storage());
     if (!object) return done_(refuse(answer::internal(object.error().text())));
-    const json::Value before = *object;
+    const json::Value before(*object, arena.storage());
     if (auto ok = change_(object->get_object()); !ok) return done_(tl::unexpected(ok.error()));
-    if (*object == before) return done_(seen);
+    if (json::equal(*object, before)) return done_(seen);
     stampUpdate(*resource_->kind, object->get_object(), before.get_object());
     store(std::move(*object), seen);
   }

@@ -66,8 +66,8 @@ Outcome<Patch> readPatch(const Call& call, const Resource& resource) {
 }
 
 Outcome<json::Value> patched(const Patch& patch, const Resource& resource,
-                             const json::Object& current) {
-  json::Value object = current;
+                             const json::Object& current, json::Storage storage) {
+  json::Value object(current, std::move(storage));
   Result<> done;
   if (patch.type == PatchType::kJson) {
     done = json::applyJsonPatch(object, patch.body);

@@ -6,7 +6,7 @@
 #include "apiserver/answer.h"
 #include "apiserver/core/call.h"
 #include "apiserver/core/resources.h"
-#include "json/value.h"
+#include "json/arena.h"
 
 namespace mangrove::apiserver {
 
@@ -20,8 +20,8 @@ struct Patch {
 
 // 415 for a content type that is no patch, or a strategic patch of a custom kind.
 Outcome<Patch> readPatch(const Call& call, const Resource& resource);
-// Not for kApply, which needs the books (apply/managed_fields.h).
+// Not for kApply, which needs the books (apply/managed_fields.h). The result is in `storage`.
 Outcome<json::Value> patched(const Patch& patch, const Resource& resource,
-                             const json::Object& current);
+                             const json::Object& current, json::Storage storage = {});
 
 }  // namespace mangrove::apiserver

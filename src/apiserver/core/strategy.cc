@@ -1,6 +1,7 @@
 #include "apiserver/core/strategy.h"
 
 #include <array>
+#include <unordered_map>
 
 #include <fmt/core.h>
 
@@ -19,9 +20,38 @@ void labelNamespace(json::Object& object) {
   objectAt(metadataOf(object), "labels")["kubernetes.io/metadata.name"] = name;
 }
 
+void appendResources(const json::Object& from, std::string& out) {
+  const json::Value* resources = from.if_contains("resources");
+  out += R"({"name":"c")";
+  if (resources) out.append(R"(,"resources":)").append(json::write(*resources));
+  out += '}';
+}
+
+// Of a pod only what its class depends on: the rest is most of it.
+std::string resourcesOf(const json::Object& pod) {
+  static const json::Object kNone;
+  const json::Object* found = findObject(pod, "spec");
+  const json::Object& spec = found ? *found : kNone;
+  std::string out = R"({"spec":{)";
+  for (std::string_view list : {"containers", "initContainers"}) {
+    const json::Array* containers = findArray(spec, list);
+    out += fmt::format("\"{}\":[", list);
+    for (size_t i = 0; containers && i < containers->size(); ++i) {
+      if (i > 0) out += ',';
+      const json::Object* one = (*containers)[i].if_object();
+      appendResources(one ? *one : kNone, out);
+    }
+    out += "],";
+  }
+  out.pop_back();
+  if (const json::Value* own = spec.if_contains("resources"))
+    out.append(R"(,"resources":)").append(json::write(*own));
+  return out.append("}}");
+}
+
 // The class follows from the resources, which admission may have changed.
 void classifyPod(json::Object& object) {
-  auto pod = api::decodeText<api::Pod>(json::write(object));
+  auto pod = api::decodeText<api::Pod>(resourcesOf(object));
   if (pod) {
     objectAt(object, "status")["qosClass"] = api::kubeQosName(api::computeKubeQos(*pod->spec));
   }
@@ -111,7 +141,7 @@ bool sameButMetadataAndStatus(const json::Object& a, const json::Object& b) {
     if (!rest(key)) continue;
     ++left;
     const json::Value* other = b.if_contains(key);
-    if (!other || *other != value) return false;
+    if (!other || !json::equal(*other, value)) return false;
   }
   for (const auto& member : b) {
     if (rest(member.key())) --left;
@@ -121,14 +151,26 @@ bool sameButMetadataAndStatus(const json::Object& a, const json::Object& b) {
 
 }  // namespace
 
-const Strategy& strategyOf(const KindInfo& kind) {
+namespace {
+
+const Strategy& lookUp(const KindInfo& kind) {
   static const Strategy kUsual;
-  static const Strategy kCustom{.unconditionalUpdate = false, .counted = true};
-  if (kind.isCustom) return kCustom;
   for (const Entry& entry : kEntries) {
     if (entry.group == kind.group && entry.kind == kind.kind) return entry.strategy;
   }
   return kUsual;
+}
+
+}  // namespace
+
+const Strategy& strategyOf(const KindInfo& kind) {
+  static const Strategy kCustom{.unconditionalUpdate = false, .counted = true};
+  if (kind.isCustom) return kCustom;
+  // Built-in kinds live for ever, and every write asks several times.
+  thread_local std::unordered_map<const KindInfo*, const Strategy*> known;
+  const Strategy*& strategy = known[&kind];
+  if (!strategy) strategy = &lookUp(kind);
+  return *strategy;
 }
 
 void prepareCreate(const KindInfo& kind, json::Object& object) {
@@ -142,7 +184,7 @@ void prepareCreate(const KindInfo& kind, json::Object& object) {
 
 void prepareUpdate(const KindInfo& kind, Part part, json::Object& object, const json::Object& old) {
   if (part == Part::kStatus) {
-    json::Object kept = old;
+    json::Object kept(old, object.storage());
     copyMember(kept, object, "status");
     if (kind.isCustom) {
       copyMember(metadataOf(kept), metadataOf(std::as_const(object)), "managedFields");

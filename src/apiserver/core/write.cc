@@ -70,9 +70,16 @@ class Write : public std::enable_shared_from_this<Write> {
             part() == Part::kMain && kind().hasStatus()};
   }
 
+  // Where the trees of this attempt are.
+  json::Storage storage() {
+    if (!arena_) arena_ = std::make_unique<json::Arena>();
+    return arena_->storage();
+  }
+
   Context& context_;
   Call call_;
   ResourcePtr resource_;
+  std::unique_ptr<json::Arena> arena_;  // before everything that may be in it
   AdmissionRequest request_;
   std::vector<std::string> warnings_;
 
@@ -88,12 +95,13 @@ class Write : public std::enable_shared_from_this<Write> {
     seen_ = call_.info.name.empty()
                 ? nullptr
                 : context_.store.getHead(resource_->stored, request_.ns, call_.info.name);
-    request_.oldObject = nullptr;
+    json::take(request_.oldObject, nullptr);
+    request_.isForeign = applies();  // what apply merges has not been looked at as a whole
     if (seen_) {
-      auto parsed = json::parse(*seen_->json());
+      auto parsed = json::parse(*seen_->json(), storage());
       if (!parsed) return answer(answer::internal(parsed.error().text()));
       fromStored(kind(), parsed->get_object());
-      request_.oldObject = std::move(*parsed);
+      json::take(request_.oldObject, std::move(*parsed));
     }
     const json::Object* current = seen_ ? &request_.oldObject.get_object() : nullptr;
     auto object = propose(current);
@@ -102,7 +110,7 @@ class Write : public std::enable_shared_from_this<Write> {
     if (auto refusal = mayNotCreate()) return answer(std::move(*refusal));
     // What admission adds belongs to nobody, so that its author may still apply it.
     if (!applies()) trackUpdate(*kind().schema, current, object->get_object(), manager());
-    request_.object = std::move(*object);
+    json::take(request_.object, std::move(*object));
     request_.name = nameOf(request_.object.get_object());
     admit();
   }
@@ -125,12 +133,14 @@ class Write : public std::enable_shared_from_this<Write> {
     });
   }
 
-  // Admission may have changed anything: defaults again, then the last names and the checks.
+  // Others may have changed anything: types and defaults again, then the last names and the checks.
   void settle() {
     json::Value& object = request_.object;
-    if (auto ok = normalise(call_.info, *resource_, object, warnings_); !ok)
-      return answer(ok.error());
-    applyDefaults(kind(), object);
+    if (request_.isForeign) {
+      if (auto ok = normalise(call_.info, *resource_, object, warnings_); !ok)
+        return answer(ok.error());
+      applyDefaults(kind(), object);
+    }
     if (seen_) onUpdate(kind(), object, old());
     if (seen_ && isUnchanged()) return answerStored(seen_);
     if (auto refusal = nameAndStamp()) return answer(std::move(*refusal));
@@ -146,7 +156,7 @@ class Write : public std::enable_shared_from_this<Write> {
   bool isUnchanged() {
     copyMember(metadataOf(request_.object.get_object()), metadataOf(old().get_object()),
                "resourceVersion");
-    return request_.object == old();
+    return json::equal(request_.object, old());
   }
 
   std::optional<Answer> nameAndStamp() {
@@ -177,18 +187,22 @@ class Write : public std::enable_shared_from_this<Write> {
 
   void store() {
     if (request_.dryRun) return answerDry();
-    json::Object& object = request_.object.get_object();
+    // The trees are not needed while the disk is at work, and another attempt makes its own.
+    const auto arena = std::move(arena_);
+    json::Value object(std::move(request_.object));
+    json::take(request_.oldObject, nullptr);
     auto self = shared_from_this();
     auto done = [self](Result<store::ObjectPtr> stored) {
       if (stored) return self->answerStored(*stored);
       self->lost(stored.error());
     };
     // What only its finalizers kept goes with the last one.
-    const bool finished = seen_ && isBeingDeleted(object) && !isKept(object);
+    const json::Object& root = object.get_object();
+    const bool finished = seen_ && isBeingDeleted(root) && !isKept(root);
     if (finished) {
-      removeObject(context_, resource_, std::move(request_.object), seen_, done);
+      removeObject(context_, resource_, std::move(object), seen_, done);
     } else {
-      putObject(context_, resource_, std::move(request_.object), seen_, done);
+      putObject(context_, resource_, std::move(object), seen_, done);
     }
   }
 
@@ -268,7 +282,7 @@ class Create final : public Write {
 
  private:
   Outcome<> read() override {
-    auto object = readObject(call_, *resource_, warnings_);
+    auto object = readObject(call_, *resource_, warnings_, storage());
     if (!object) return tl::unexpected(object.error());
     if (auto ok = checkNamespaceAndName(call_, kind(), object->get_object()); !ok) return ok;
     const json::Object& root = object->get_object();
@@ -281,13 +295,13 @@ class Create final : public Write {
       errors.required(FieldPath("metadata").child("name"), "name or generateName is required");
       return refuse(answer::unprocessable(kind(), "", errors));
     }
+    // Only a generated name is tried again, and then from what outlives the attempt.
     generated_ = nameOf(root).empty();
-    sent_ = std::move(*object);
+    generated_ ? void(sent_ = *object) : json::take(sent_, std::move(*object));
     return {};
   }
   Outcome<json::Value> propose(const json::Object*) override {
-    // Only a generated name is tried again.
-    json::Value object = generated_ ? sent_ : std::move(sent_);
+    json::Value object = generated_ ? json::Value(sent_, storage()) : json::Value(std::move(sent_));
     prepareCreate(kind(), object.get_object());
     applyDefaults(kind(), object);
     return object;
@@ -311,7 +325,7 @@ class Update final : public Write {
     return {};
   }
   Outcome<json::Value> propose(const json::Object* current) override {
-    json::Value object = sent_;
+    json::Value object(sent_, storage());
     if (!current) return proposeNew(std::move(object));
     json::Object& root = object.get_object();
     const std::string_view version = resourceVersionOf(root);
@@ -368,7 +382,7 @@ class PatchWrite final : public Write {
     if (!current && (!applies() || part() == Part::kStatus))
       return refuse(answer::notFound(kind(), call_.info.name));
     if (applies()) return proposeApplied(current);
-    auto object = patched(patch_, *resource_, *current);
+    auto object = patched(patch_, *resource_, *current, storage());
     if (!object) return object;
     if (auto ok = normalise(call_.info, *resource_, *object, warnings_); !ok)
       return refuse(asPatchFailure(ok.error()));

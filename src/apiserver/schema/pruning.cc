@@ -1,5 +1,6 @@
 #include "apiserver/schema/pruning.h"
 
+#include <array>
 #include <unordered_set>
 
 #include "apiserver/schema/field_path.h"
@@ -39,6 +40,25 @@ class Pruner {
   std::vector<std::string> gone_;
 };
 
+// The names of one object. Nearly all have a handful, which are compared faster than hashed.
+class KeySet {
+ public:
+  explicit KeySet(size_t size) : isSmall_(size <= few_.size()) {}
+  bool insert(std::string_view key) {
+    if (!isSmall_) return many_.insert(key).second;
+    for (size_t i = 0; i < count_; ++i)
+      if (few_[i] == key) return false;
+    few_[count_++] = key;
+    return true;
+  }
+
+ private:
+  const bool isSmall_;
+  size_t count_ = 0;
+  std::array<std::string_view, 24> few_;
+  std::unordered_set<std::string_view> many_;
+};
+
 class DuplicateFinder {
  public:
   void visit(json::View value, const FieldPath& at) {
@@ -52,11 +72,11 @@ class DuplicateFinder {
 
  private:
   void object(json::View value, const FieldPath& at) {
-    std::unordered_set<std::string_view> keys;
+    KeySet keys(value.size());
     for (auto [key, inside] : value.members()) {
       if (found.size() >= kMostDuplicates) return;
       FieldPath here = at.child(key);
-      if (!keys.insert(key).second) found.push_back(here.text());
+      if (!keys.insert(key)) found.push_back(here.text());
       visit(inside, here);
     }
   }

@@ -8,6 +8,7 @@
 #include "apiserver/subresources/admit.h"
 #include "apiserver/subresources/conditions.h"
 #include "base/check.h"
+#include "json/arena.h"
 
 namespace mangrove::apiserver {
 
@@ -123,7 +124,8 @@ void store(Context& context, const std::string& ns, const Binding& binding, bool
   CHECK(pods, "the tables lack pods");
   auto seen = context.store.getHead(pods->stored, ns, binding.pod);
   if (!seen) return to->answer(answer::notFound(*pods->kind, binding.pod));
-  auto pod = json::parse(*seen->json());
+  json::Arena arena;
+  auto pod = json::parse(*seen->json(), arena.storage());
   if (!pod || !pod->is_object()) return to->answer(answer::internal("the pod cannot be read"));
   if (const auto why = hindrance(pod->get_object(), binding); !why.empty())
     return to->answer(answer::conflict(*pods->kind, binding.pod, why));
