@@ -366,6 +366,7 @@ class Churn:
             self.call("POST", "/api/v1/namespaces/default/pods", sleeper(name))
         eventually("the steady pods run", lambda: sum(p["status"].get("phase") == "Running" for p in self.pods() or []) == len(self.steady), 60)
         self.look()
+        time.sleep(5)  # the agent opens the files of the pods it sees
         self.sample()
         first_sample = self.samples[0]
         end, next_kill = self.began + self.args.minutes * 60, time.monotonic() + self.args.kill_every

@@ -113,7 +113,7 @@ tries=120 want "not found" kubectl get pod fixed-n1
 
 # What the machine cannot give is named.
 if ! command -v nft >/dev/null && ! command -v iptables >/dev/null; then
-  want "NoRouteOut" kubectl get events --field-selector involvedObject.name=host
+  want "NoRouteOut" kubectl get events -A --field-selector involvedObject.name=n1
   want "neither nft nor iptables is installed" "$mangrove" check node
 fi
 want "yes network namespace" sh -c "$mangrove check node | tr -s ' '"

@@ -1,5 +1,6 @@
 #include "apiserver/core/commit.h"
 
+#include "apiserver/core/event_life.h"
 #include "apiserver/core/object.h"
 #include "apiserver/kinds/conversion.h"
 
@@ -14,7 +15,8 @@ store::Key keyOf(const Resource& resource, const json::Object& object) {
 
 std::optional<WallTime> expiryOf(const Context& context, const Resource& resource) {
   if (resource.kind->kind != "Event") return std::nullopt;
-  return context.clock.wall() + std::chrono::duration_cast<WallTime::duration>(kEventLife);
+  const Duration life = eventLife(context.store.count(resource.stored));
+  return context.clock.wall() + std::chrono::duration_cast<WallTime::duration>(life);
 }
 
 store::Body bytesOf(Context& context, const Resource& resource, json::Value& object,

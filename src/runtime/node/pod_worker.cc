@@ -245,10 +245,6 @@ void PodWorker::startShim() {
         "machine's: " +
             (parts_.network.trouble().empty() ? std::string("network namespaces are not permitted")
                                               : parts_.network.trouble()));
-  if (start.ownNetwork && !parts_.node.noWayOut.empty())
-    parts_.events.normal(ref(), "NoRouteOut",
-                         "the pod reaches other pods and this machine, but nothing beyond it: " +
-                             parts_.node.noWayOut);
   if (!can.missing().empty())
     parts_.events.warning(
         ref(), "IsolationMissing",

@@ -160,6 +160,10 @@ bool Runner::usesClaim(std::string_view ns, std::string_view claim) const {
 
 void Runner::onSynced() {
   synced_ = true;
+  if (!node_.noWayOut.empty())
+    events_.normal(
+        {.kind = "Node", .name = node_.nodeName}, "NoRouteOut",
+        "pods reach each other and this machine, but nothing beyond it: " + node_.noWayOut);
   removeStrays();
   for (auto& [uid, worker] : std::map(workers_)) worker->begin();
   updateTierShares();
@@ -223,6 +227,11 @@ void Runner::begin(const RunPodPtr& pod) {
 // Pods that ended on the server while nobody was here.
 void Runner::removeStrays() {
   std::error_code error;
+  for (const auto& entry : fs::directory_iterator(options_.dataDir + "/logs", error)) {
+    const std::string name = entry.path().filename();  // NS_NAME_UID
+    if (workers_.contains(name.substr(name.rfind('_') + 1))) continue;
+    preparing_[0]->mailbox().post([this, path = entry.path().string()] { prep_.removeLogs(path); });
+  }
   for (const auto& entry : fs::directory_iterator(options_.dataDir + "/pods", error)) {
     const std::string uid = entry.path().filename();
     if (workers_.contains(uid)) continue;
