@@ -245,12 +245,17 @@ TEST(ValidatePod, GatedPodsMayStillBeTightened) {
   EXPECT_EQ(updateErrors(gated, "spec.schedulingGates", "<none>"), "");
 }
 
-TEST(ValidatePod, ResizeChangesOnlyItsOwn) {
+TEST(ValidatePod, ResizeAndEphemeralContainersChangeOnlyTheirOwn) {
   EXPECT_EQ(
       updateErrors(kPod, "spec.containers[0].resources", "{limits: {cpu: '3'}}", validatePodResize),
       "");
   EXPECT_THAT(updateErrors(kPod, "spec.containers[0].image", "b", validatePodResize),
               HasSubstr("only cpu and memory resources are mutable"));
+  EXPECT_EQ(updateErrors(kPod, "spec.ephemeralContainers", "[{name: d, image: busybox}]",
+                         validateEphemeralContainers),
+            "");
+  EXPECT_THAT(updateErrors(kPod, "spec.nodeName", "b", validateEphemeralContainers),
+              HasSubstr("Forbidden"));
 }
 
 TEST(ValidateMeta, DeletedObjectsGetNoNewFinalizers) {

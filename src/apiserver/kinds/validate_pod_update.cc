@@ -109,4 +109,18 @@ void validatePodResize(const json::Object& now, const json::Object& old, FieldEr
     errors.forbidden(spec.at(), "only cpu and memory resources are mutable");
 }
 
+void validateEphemeralContainers(const json::Object& now, const json::Object& old,
+                                 FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect spec = root.child("spec");
+  json::Object allowed = objectIn(old, "spec");
+  for (const json::Value& one : arrayIn(allowed, "ephemeralContainers"))
+    if (!containsEqual(spec.array("ephemeralContainers"), one))
+      spec.forbidden("ephemeralContainers",
+                     "existing ephemeral containers may not be changed or removed");
+  takeOver(allowed, spec.object(), "ephemeralContainers");
+  if (!json::equal(allowed, spec.object()))
+    errors.forbidden(spec.at(), "only ephemeral containers may be added here");
+}
+
 }  // namespace mangrove::apiserver

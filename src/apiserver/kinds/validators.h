@@ -30,8 +30,9 @@ void checkPort(const Inspect& owner, std::string_view key);  // 1…65535
 
 Validate validatePod, validatePodTemplate;
 ValidateUpdate validatePodUpdate;
-// Through /resize only cpu and memory of containers change.
-ValidateUpdate validatePodResize;
+// Through /resize only cpu and memory of containers change; through /ephemeralcontainers only new
+// ephemeral containers come.
+ValidateUpdate validatePodResize, validateEphemeralContainers;
 
 Validate validateDeployment, validateReplicaSet, validateStatefulSet, validateDaemonSet;
 Validate validateReplicationController, validateControllerRevision, validateJob, validateCronJob;

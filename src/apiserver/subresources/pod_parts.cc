@@ -51,7 +51,13 @@ void takeResize(json::Object& pod, const json::Object& sent) {
   copyMember(spec, *from, "resources");
 }
 
+void takeEphemeral(json::Object& pod, const json::Object& sent) {
+  const json::Object* from = findObject(sent, "spec");
+  if (from) copyMember(objectAt(pod, "spec"), *from, "ephemeralContainers");
+}
+
 constexpr PartRules kResize{&takeResize, &validatePodResize};
+constexpr PartRules kEphemeral{&takeEphemeral, &validateEphemeralContainers};
 
 class PartWrite : public std::enable_shared_from_this<PartWrite> {
  public:
@@ -214,13 +220,7 @@ void servePodResize(Context& context, const Call& call, ResourcePtr pods, Respon
 
 void serveEphemeralContainers(Context& context, const Call& call, ResourcePtr pods,
                               ResponderPtr to) {
-  if (call.info.verb == Verb::kGet) return to->answer(getObject(context, call, *pods));
-  to->answer(answer::status(
-      501, "NotImplemented",
-      fmt::format("ephemeral containers cannot be added to pod \"{}\": pods of this server run as "
-                  "processes of one machine, and what runs cannot be given more containers; look "
-                  "inside with kubectl exec",
-                  call.info.name)));
+  servePart(context, call, std::move(pods), std::move(to), kEphemeral);
 }
 
 }  // namespace mangrove::apiserver

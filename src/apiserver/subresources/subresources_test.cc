@@ -287,14 +287,15 @@ TEST_F(SubresourceTest, ResizesContainers) {
   EXPECT_EQ(merge(kPod + "/resize", R"({"metadata":{"resourceVersion":"1"}})").status, 409);
 }
 
-TEST_F(SubresourceTest, RefusesEphemeralContainersInASentence) {
+TEST_F(SubresourceTest, AddsEphemeralContainersOnly) {
   createPod();
-  auto refused = ask("PATCH", kPod + "/ephemeralcontainers",
-                     R"({"spec":{"ephemeralContainers":[{"name":"dbg","image":"sh:1"}]}})",
-                     "application/strategic-merge-patch+json");
-  EXPECT_EQ(refused.status, 501) << refused.body;
-  EXPECT_NE(refused.body.find("kubectl exec"), std::string::npos) << refused.body;
-  EXPECT_EQ(ask("GET", kPod + "/ephemeralcontainers").status, 200);
+  auto added = ask("PATCH", kPod + "/ephemeralcontainers",
+                   R"({"spec":{"ephemeralContainers":[{"name":"dbg","image":"sh:1"}]}})",
+                   "application/strategic-merge-patch+json");
+  ASSERT_EQ(added.status, 200) << added.body;
+  EXPECT_EQ(at(added, "/spec/ephemeralContainers/0/name"), "dbg");
+  auto removed = merge(kPod + "/ephemeralcontainers", R"({"spec":{"ephemeralContainers":[]}})");
+  EXPECT_EQ(removed.status, 422) << removed.body;
 }
 
 TEST_F(SubresourceTest, SaysThatNobodyRunsPodsHere) {
