@@ -90,6 +90,12 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("restore", restore, "give back what an agent that died had changed here, and end");
   flags.add("runtime-hooks", runtimeHooks, "settings of pods that are on or off: name=bool,…");
   flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
+  flags.add("pressure-interval", pressureInterval,
+            "between looks at how long services wait for CPUs, from 10ms");
+  flags.add("guardian", guardian,
+            "start a child that limits best-effort work if this process dies; false where "
+            "'mangrove agent guardian' runs beside it");
+  flags.add("heartbeat", heartbeat, "file by which a guardian knows that we live; '': none");
   flags.add("enforce-state", enforceState, "where a successor finds what files had before");
   flags.add("kube-api-qps", perSecond, "requests per second to the API server");
   flags.add("kube-api-burst", burst, "requests at once beyond the rate");
@@ -144,6 +150,9 @@ Result<> AgentFlags::check() const {
   if (collectInterval < kShortestTick)
     return invalid("--collect-res-used-interval {} ms: want at least 100 ms",
                    std::chrono::duration_cast<std::chrono::milliseconds>(collectInterval).count());
+  if (pressureInterval < std::chrono::milliseconds(10))
+    return invalid("--pressure-interval {} us: want at least 10 ms",
+                   std::chrono::duration_cast<std::chrono::microseconds>(pressureInterval).count());
   if (podSource != "api" && podSource != "kubelet")
     return invalid("--pod-source '{}': want api or kubelet", podSource);
   if (!cgroupDriver.empty() && cgroupDriver != "systemd" && cgroupDriver != "cgroupfs")

@@ -29,6 +29,10 @@ struct AgentFlags {
   bool restore = false;
   std::string runtimeHooks;  // gates: "CPUNormalization=true"
   int64_t evictionsPerMinute = 10;
+  // Between two looks at services' pressure, where the kernel does not wake us.
+  Duration pressureInterval = std::chrono::milliseconds(50);
+  bool guardian = true;  // as a child of ours; false where it is a container beside us
+  std::string heartbeat = "/run/mangrove/agent/heartbeat";
   std::string enforceState = "/run/mangrove/agent/enforce.json";
   // The reference's: connection.
   double perSecond = 20;

@@ -211,8 +211,10 @@ Result<> AgentRole::start(frame::RoleContext& context) {
     verdict_->ready = agent_->readiness();
   });
   if (flags_.enforce)
-    enforcement_ =
-        std::make_unique<Enforcement>(*agent_, *client_, worker_->mailbox(), flags_, context);
+    enforcement_ = std::make_unique<Enforcement>(
+        EnforcementSetup{*agent_, *client_, worker_->mailbox(), context.owner, context.clock,
+                         context.metrics, context.gates, context.ops},
+        flags_);
   serve(context);
   keepAudit(context);
   if (auto ok = startPodResources(context); !ok) return ok;

@@ -15,6 +15,10 @@ struct Command {
 };
 
 int agent(const std::vector<std::string>& args);
+int agentGuardian(const std::vector<std::string>& args);
+int benchImpact(const std::vector<std::string>& args);
+int benchMemory(const std::vector<std::string>& args);
+int benchReact(const std::vector<std::string>& args);
 int benchAgent(const std::vector<std::string>& args);
 int checkNode(const std::vector<std::string>& args);
 int apiserver(const std::vector<std::string>& args);

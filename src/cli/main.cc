@@ -15,6 +15,7 @@ namespace {
 constexpr std::array kCommands = {
     Command{"up", "a whole colocated machine in one process: API, node runner, roles", &up},
     Command{"run", "any command as a colocated pod of this machine", &run},
+    Command{"agent guardian", "steps in when the agent of this node dies or hangs", &agentGuardian},
     Command{"agent", "measures this node, reports it and limits best-effort work", &agent},
     Command{"manager", "decides what nodes have for sale", &manager},
     Command{"scheduler", "gives pods their nodes", &scheduler},
@@ -29,6 +30,10 @@ constexpr std::array kCommands = {
     Command{"bench api", "what an API server can do: ours, or any other one", &benchApi},
     Command{"bench client", "time and memory of listing and watching many pods", &benchClient},
     Command{"bench manager", "a large cluster, a fresh manager, and its cost", &benchManager},
+    Command{"bench impact", "what batch work does to a service, placed in several ways",
+            &benchImpact},
+    Command{"bench memory", "how memory comes back from batch work, rung by rung", &benchMemory},
+    Command{"bench react", "how fast batch work is cut when a service waits", &benchReact},
     Command{"bench scheduler", "speed of scheduling decisions", &benchScheduler},
     Command{"bench webhook", "how fast and how clearly admission answers", &benchWebhook},
     Command{"pod-shim", "", &podShim},

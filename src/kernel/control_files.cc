@@ -31,6 +31,7 @@ constexpr ControlResource kResources[] = {
     {"memory.min", kMemory, "memory.min", "memory.min", kV1Probe},
     {"memory.low", kMemory, "memory.low", "memory.low", kV1Probe},
     {"memory.high", kMemory, "memory.high", "memory.high", kV1Probe},
+    {"memory.reclaim", kMemory, "", "memory.reclaim", kProbe},
     {"memory.wmark_ratio", kMemory, "memory.wmark_ratio", "memory.wmark_ratio", kProbe},
     {"memory.wmark_scale_factor", kMemory, "memory.wmark_scale_factor", "memory.wmark_scale_factor",
      kProbe},

@@ -16,9 +16,14 @@ inline constexpr std::string_view kMemoryStat = "memory.stat";
 inline constexpr std::string_view kMemoryUsage = "memory.usage_in_bytes";
 inline constexpr std::string_view kMemoryNumaStat = "memory.numa_stat";
 inline constexpr std::string_view kIdlePageStats = "memory.idle_page_stats";
+inline constexpr std::string_view kMemoryReclaim = "memory.reclaim";  // v2
 // Pressure files have the same name everywhere; Hierarchies::pressurePath says where.
 inline constexpr std::string_view kCpuPressure = "cpu.pressure";
 inline constexpr std::string_view kMemoryPressure = "memory.pressure";
 inline constexpr std::string_view kIoPressure = "io.pressure";
+
+// Beside the pressure files.
+inline constexpr std::string_view kCgroupFreeze = "cgroup.freeze";
+inline constexpr std::string_view kCgroupKill = "cgroup.kill";
 
 }  // namespace mangrove::kernel::resource_name

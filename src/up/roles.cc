@@ -1,6 +1,7 @@
 #include "up/roles.h"
 
 #include "agent/agent.h"
+#include "agent/qos/enforcement.h"
 #include "client/event_recorder.h"
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
@@ -125,19 +126,32 @@ class AgentMate final : public MateRole {
         std::move(options));
     if (!made) return pass(made.error());
     agent_ = std::move(*made);
+    if (options_.gates != nullptr && !options_.observeOnly) enforce();
     agent_->start();
     return {};
   }
   void stop(Fn done) override {
+    enforcement_.reset();  // gives the pods' groups back what they had
     agent_->stop();
     done();
   }
 
  private:
+  void enforce() {
+    agent::AgentFlags flags;
+    flags.enforceState = options_.stateDir + "/enforce.json";
+    flags.heartbeat = options_.stateDir + "/heartbeat";
+    enforcement_ = std::make_unique<agent::Enforcement>(
+        agent::EnforcementSetup{*agent_, house_.client, house_.home, house_.owner, house_.clock,
+                                house_.metrics, *options_.gates, options_.ops},
+        flags);
+  }
+
   MateHouse& house_;
   const RolesOptions options_;
   Registry external_;
   std::unique_ptr<agent::Agent> agent_;
+  std::unique_ptr<agent::Enforcement> enforcement_;
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/feature_gates.h"
+#include "frame/ops_server.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
 
@@ -15,6 +17,9 @@ struct RolesOptions {
   std::string stateDir;      // of the agent's history
   std::string cgroupRoot;    // where the node runner puts "kubepods"; "": the top
   bool observeOnly = false;  // measure and report, change nothing on the machine
+  // Of the agent's enforcing half, agent::agentGates() at least; null: it only observes.
+  const FeatureGates* gates = nullptr;
+  frame::OpsServer* ops = nullptr;  // where it shows what it does; may be null
   // Where the manager's admission finds its picture of the cluster.
   std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
 };

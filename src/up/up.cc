@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "agent/gates.h"
 #include "apiserver/data_dir.h"
 #include "base/log.h"
 #include "frame/version.h"
@@ -37,6 +38,7 @@ frame::RoleInfo UpRole::info() const {
       .name = "up",
       .about = "a whole colocated machine: API server, node runner and all roles in one process",
       .opsDefault = "0",
+      .gates = agent::agentGates(),
       .stopGrace = kStopGrace};
 }
 
@@ -47,6 +49,8 @@ void UpRole::flags(frame::Flags& flags) {
   flags.add("allow-remote", allowRemote_,
             "listen beyond loopback, so that other machines can connect");
   flags.add("observe-only", observeOnly_, "run no pods; needs no root");
+  flags.add("enforce", enforce_,
+            "let the agent limit and evict best-effort pods; false only measures");
   flags.add("keep-pods", keepPods_, "leave the pods running when this process is told to stop");
   flags.add("without", without_,
             "roles to leave out: koord-manager, koord-scheduler, workload-controllers, koordlet");
@@ -91,6 +95,8 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.stateDir = dataDir_ + "/agent";
   options.cgroupRoot = runnerOptions_.cgroupRoot;
   options.picture = picture_;
+  options.ops = context.ops;
+  if (enforce_) options.gates = &context.gates;
   for (auto& role : allRoles(options)) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
     auto mate = Mate::start(context.owner, embedded_->server(), context.clock, context.metrics,

@@ -47,6 +47,7 @@ class UpRole final : public frame::Role {
   bool allowRemote_ = false;
   bool observeOnly_ = false;
   bool keepPods_ = false;
+  bool enforce_ = true;
   std::vector<std::string> without_;
   runtime::RunnerOptions runnerOptions_;
 

@@ -30,16 +30,24 @@ void endAll(const std::vector<int>& processes) {
   for (int pid : processes) ::waitpid(pid, nullptr, 0);
 }
 
-// The child: moves itself into the cgroups and stays there. Only calls that are safe after fork.
-[[noreturn]] void stay(const std::vector<std::string>& procs, bool burning, int ready) {
+// The child: moves itself into the cgroups and works there. Only calls that are safe after fork.
+[[noreturn]] void stay(const std::vector<std::string>& procs, const std::function<void()>& work,
+                       int ready) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const std::string& path : procs) {
     const kernel::SysRoot root;
     if (!root.write(path, "0")) ::_exit(1);
   }
   if (::write(ready, "k", 1) != 1) ::_exit(1);
-  if (!burning)
-    for (;;) ::pause();
+  work();
+  ::_exit(0);
+}
+
+void sleepOn() {
+  for (;;) ::pause();
+}
+
+void burnOn() {
   for (volatile uint64_t i = 0;;) i = i + 1;
 }
 
@@ -108,10 +116,15 @@ void PodCgroups::removeDir(const std::string& cgroup) const {
 }
 
 std::string PodCgroups::podDir(const std::string& uid) const {
-  return kLayout.podDir(kernel::PodTier::kBurstable, uid);
+  auto it = pods_.find(uid);
+  return kLayout.podDir(it == pods_.end() ? kernel::PodTier::kBurstable : it->second.tier, uid);
 }
 
-Result<int> PodCgroups::spawn(const std::string& cgroup, bool burning) const {
+std::string PodCgroups::tierDir(kernel::PodTier tier) {
+  return kLayout.tierDir(tier);
+}
+
+Result<int> PodCgroups::spawn(const std::string& cgroup, const std::function<void()>& work) const {
   std::vector<std::string> procs;
   for (const std::string& dir : dirsOf(cgroup)) procs.push_back(dir + "/cgroup.procs");
   int ends[2];
@@ -120,7 +133,7 @@ Result<int> PodCgroups::spawn(const std::string& cgroup, bool burning) const {
   UniqueFd writer(ends[1]);
   const int pid = ::fork();
   if (pid < 0) return failErrno(errno, "fork");
-  if (pid == 0) stay(procs, burning, writer.get());
+  if (pid == 0) stay(procs, work, writer.get());
   writer.reset();
   char word = 0;
   if (::read(reader.get(), &word, 1) == 1) return pid;
@@ -128,8 +141,10 @@ Result<int> PodCgroups::spawn(const std::string& cgroup, bool burning) const {
   return fail(Code::kIo, "a process could not join cgroup {}", cgroup);
 }
 
-Result<> PodCgroups::add(const std::string& uid, int containers, bool processes) {
-  Pod pod;
+Result<> PodCgroups::add(const std::string& uid, int containers, bool processes,
+                         kernel::PodTier tier) {
+  Pod& pod = pods_[uid];
+  pod.tier = tier;
   if (auto ok = makeDir(podDir(uid)); !ok) return ok;
   for (int i = 0; i < containers; ++i) {
     std::string id = uid;
@@ -139,22 +154,29 @@ Result<> PodCgroups::add(const std::string& uid, int containers, bool processes)
     if (auto ok = makeDir(cgroup, true); !ok) return ok;
     pod.containers.push_back(cgroup);
     if (!processes) continue;
-    auto pid = spawn(cgroup, false);
+    auto pid = spawn(cgroup, sleepOn);
     if (!pid) return pass(pid.error());
     pod.processes.push_back(*pid);
   }
-  pods_[uid] = std::move(pod);
   return {};
 }
 
 Result<> PodCgroups::burn(const std::string& uid) {
+  auto pid = start(uid, burnOn);
+  return pid ? Result<>() : pass(pid.error());
+}
+
+Result<int> PodCgroups::start(const std::string& uid, const std::function<void()>& work) {
   auto it = pods_.find(uid);
   if (it == pods_.end() || it->second.containers.empty())
     return fail(Code::kNotFound, "no pod {}", uid);
-  auto pid = spawn(it->second.containers.front(), true);
-  if (!pid) return pass(pid.error());
-  it->second.processes.push_back(*pid);
-  return {};
+  auto pid = spawn(it->second.containers.front(), work);
+  if (pid) it->second.processes.push_back(*pid);
+  return pid;
+}
+
+void PodCgroups::forget(int pid) {
+  for (auto& [uid, pod] : pods_) std::erase(pod.processes, pid);
 }
 
 int PodCgroups::lastProcess(const std::string& uid) const {

@@ -8,6 +8,7 @@
 //
 // One owner. Needs root and a writable cgroup file system.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,10 +27,20 @@ class PodCgroups {
   ~PodCgroups();
 
   // Container ids are "<uid without dashes><number>". Each has a sleeping process unless told not.
-  Result<> add(const std::string& uid, int containers, bool processes = true);
+  Result<> add(const std::string& uid, int containers, bool processes = true,
+               kernel::PodTier tier = kernel::PodTier::kBurstable);
   Result<> remove(const std::string& uid);
   // A process that uses one whole CPU until it is ended with the pod.
   Result<> burn(const std::string& uid);
+  // A process in the pod's first container that does `work` and ends. Only what is safe after a
+  // fork; call it before threads exist.
+  Result<int> start(const std::string& uid, const std::function<void()>& work);
+  // It was waited for already.
+  void forget(int pid);
+  // The cgroup of a pod, relative to the hierarchy, and of a tier.
+  std::string podDir(const std::string& uid) const;
+  static std::string tierDir(kernel::PodTier tier);
+  const kernel::Hierarchies& trees() const { return trees_; }
   // The process started last in that pod; 0: none.
   int lastProcess(const std::string& uid) const;
 
@@ -43,10 +54,10 @@ class PodCgroups {
   // Under v2 a leaf may hold processes, anything else hands its controllers down.
   Result<> makeDir(const std::string& cgroup, bool leaf = false) const;
   void removeDir(const std::string& cgroup) const;
-  Result<int> spawn(const std::string& cgroup, bool burning) const;
-  std::string podDir(const std::string& uid) const;
+  Result<int> spawn(const std::string& cgroup, const std::function<void()>& work) const;
 
   struct Pod {
+    kernel::PodTier tier = kernel::PodTier::kBurstable;
     std::vector<std::string> containers;
     std::vector<int> processes;
   };

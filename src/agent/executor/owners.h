@@ -8,6 +8,7 @@ namespace mangrove::agent::owner {
 
 inline constexpr std::string_view kFailSafe = "fail-safe";
 inline constexpr std::string_view kCpuSuppress = "cpu-suppress";
+inline constexpr std::string_view kPressure = "cpu-pressure";
 inline constexpr std::string_view kCpuBurst = "cpu-burst";
 inline constexpr std::string_view kMemoryQos = "memory-qos";
 inline constexpr std::string_view kGiveBack = "memory-give-back";

@@ -11,9 +11,9 @@ namespace {
 
 using kernel::CgroupVersion;
 
-constexpr std::string_view kQuotaOwners[] = {owner::kFailSafe,   owner::kCpuSuppress,
-                                             owner::kCpusetHook, owner::kBatchResource,
-                                             owner::kCpuBurst,   owner::kNormalization};
+constexpr std::string_view kQuotaOwners[] = {
+    owner::kFailSafe, owner::kCpuSuppress,   owner::kCpusetHook, owner::kBatchResource,
+    owner::kCpuBurst, owner::kNormalization, owner::kPressure};
 constexpr std::string_view kBurstOwners[] = {owner::kCpuBurst};
 constexpr std::string_view kIdleOwners[] = {owner::kKernelFloor};
 constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor};

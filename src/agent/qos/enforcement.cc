@@ -44,28 +44,32 @@ uint64_t beforeOf(const std::string& target) {
 
 }  // namespace
 
-Enforcement::Enforcement(Agent& agent, client::ApiClient& client, Mailbox& home,
-                         const AgentFlags& flags, frame::RoleContext& context)
-    : agent_(agent),
-      clock_(context.clock),
-      metrics_(context.metrics),
-      gates_(allGates(context.gates, flags)),
-      events_(client, home, context.clock,
-              {.component = "koordlet-qosManager", .host = agent.options().node}),
-      sender_({client, context.owner, context.clock, events_, shown_->audit, context.metrics},
-              {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}) {
-  enforcer_ = std::make_unique<Enforcer>(
-      EnforcerSetup{agent.machine(), context.clock, gates_, shown_->audit,
-                    [this](const Ousting& one) { sender_.evict(one); }},
-      optionsOf(flags), defaultStrategies());
-  agent.onLook([this, alive = alive_](const Look& look) {
+Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
+    : agent_(setup.agent),
+      clock_(setup.clock),
+      metrics_(setup.metrics),
+      gates_(allGates(setup.gates, flags)),
+      events_(setup.client, setup.home, setup.clock,
+              {.component = "koordlet-qosManager", .host = setup.agent.options().node}),
+      sender_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics},
+              {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}),
+      reflexes_(
+          {setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
+           [this](const Ousting& one) { sender_.evict(one); }, [this] { tick(agent_.look()); }},
+          flags) {
+  enforcer_ =
+      std::make_unique<Enforcer>(EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
+                                               [this](const Ousting& one) { sender_.evict(one); }},
+                                 optionsOf(flags), defaultStrategies());
+  agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
   });
-  serve(context);
+  if (setup.ops != nullptr) serve(*setup.ops);
 }
 
 Enforcement::~Enforcement() {
   *alive_ = false;
+  reflexes_.stop();
   const ApplyReport report = enforcer_->leave("the agent leaves");
   if (report.files > 0)
     log.info("gave {} of {} files back, {} failed", report.written, report.files, report.failed);
@@ -76,6 +80,7 @@ void Enforcement::tick(const Look& look) {
   const auto topology = agent_.topology();
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get());
   count(report);
+  reflexes_.afterTick(look, node.get(), enforcer_->isOff());
   const bool due = shownAt_ == MonoTime::min() || look.at - shownAt_ >= kShowEvery;
   if (!due && report.written == 0) return;
   shownAt_ = look.at;
@@ -100,14 +105,13 @@ void Enforcement::count(const ApplyReport& report) {
       .set(static_cast<double>(enforcer_->executor().held().size()));
 }
 
-void Enforcement::serve(frame::RoleContext& context) {
-  if (context.ops == nullptr) return;
-  context.ops->route("/enforcement", [shown = shown_](const net::HttpRequest&) {
+void Enforcement::serve(frame::OpsServer& ops) {
+  ops.route("/enforcement", [shown = shown_](const net::HttpRequest&) {
     std::lock_guard lock(shown->mutex);
     return net::HttpResponse::json(200, shown->explanation);
   });
-  if (!context.gates.on("AuditEventsHTTPHandler")) return;
-  context.ops->route("/events", [shown = shown_](const net::HttpRequest& request) {
+  if (!gates_.on("AuditEventsHTTPHandler")) return;
+  ops.route("/events", [shown = shown_](const net::HttpRequest& request) {
     return net::HttpResponse::json(
         200, json::write(shown->audit.toJson(beforeOf(request.target), kEventsPage)));
   });

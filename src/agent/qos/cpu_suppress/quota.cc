@@ -19,4 +19,11 @@ int64_t suppressQuota(MilliCpu budget, int64_t capacityCores, int64_t present) {
   return std::min(wanted, present + whole / 10);
 }
 
+int64_t safeQuota(MilliCpu capacity, Percent promised) {
+  const MilliCpu least = capacity * promised.v / 100;
+  const MilliCpu generous = std::max(MilliCpu{2000}, least) * 5 / 4;
+  const MilliCpu safe = std::max(least, std::min(generous, capacity / 2));
+  return std::max((safe * kPeriod / 1000).v, kLeastQuota);
+}
+
 }  // namespace mangrove::agent

@@ -15,4 +15,8 @@ inline constexpr int64_t kLeastQuota = 2000;  // microseconds; the kernel refuse
 // left alone, except down to the least; growth is a tenth of the machine at most.
 int64_t suppressQuota(MilliCpu budget, int64_t capacityCores, int64_t present);
 
+// What is safe without knowing anything: two CPUs or what the configuration promises, and a quarter
+// more; on small machines half of it, but not less than what is promised.
+int64_t safeQuota(MilliCpu capacity, Percent promised);
+
 }  // namespace mangrove::agent

@@ -92,9 +92,8 @@ Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStra
   if (now.look.node.usage.cpu) sighted_ = now.look.at;  // only pods are missing
   if (!now.node || now.look.at - sighted_ < kBlind)
     return Wishes::holding("usage or pods are not known");
-  const MilliCpu capacity = now.node->status.capacity.cpu();
-  const MilliCpu least = capacity * slo.cpuSuppressMinPercent.value_or(Percent{0}).v / 100;
-  const int64_t safe = std::max(MilliCpu{2000}, least).v * kOneCore / 1000 * 5 / 4;
+  const int64_t safe =
+      safeQuota(now.node->status.capacity.cpu(), slo.cpuSuppressMinPercent.value_or(Percent{0}));
   const int64_t present = quotaNow(now);
   Wishes out;
   out.base(groupOf(now), kQuotaFile,

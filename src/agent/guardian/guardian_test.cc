@@ -1,0 +1,94 @@
+#include "agent/guardian/guardian.h"
+
+#include <filesystem>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "kernel/fake_root.h"
+
+namespace mangrove::agent {
+namespace {
+
+using kernel::CgroupVersion;
+using std::chrono::seconds;
+
+MonoTime at(int s) {
+  return MonoTime(seconds(s));
+}
+
+TEST(Heartbeat, ReadsWhatItWrote) {
+  for (const Heartbeat& beat :
+       {Heartbeat{at(12), "sys/fs/cgroup/cpu/kubepods/besteffort/cpu.cfs_quota_us", 250000,
+                  CgroupVersion::kV1, false},
+        Heartbeat{at(1), "", kUnlimited, CgroupVersion::kV2, false},
+        Heartbeat{at(1), "", kUnlimited, CgroupVersion::kV1, true}}) {
+    const std::string text = formatHeartbeat(beat);
+    EXPECT_EQ(text.size(), 512u);
+    auto read = parseHeartbeat(text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(*read, beat);
+  }
+  for (const char* text : {"", "beat", "beat x 1 v1 a", "beat 1 y v1 a", "beat 1 1 v3 a",
+                           "sleep 1 1 v1 a", "beat 1 1 v1"})
+    EXPECT_FALSE(parseHeartbeat(text)) << text;
+}
+
+TEST(Heartbeat, FileIsReplacedAsAWhole) {
+  const auto dir =
+      std::filesystem::temp_directory_path() / ("heartbeat-test-" + std::to_string(::getpid()));
+  HeartbeatFile file((dir / "beat").string());
+  ASSERT_TRUE(file.beat({at(1), "a/long/path/to/a/file", 100000, CgroupVersion::kV1, false}));
+  ASSERT_TRUE(file.beat({at(2), "b", 5, CgroupVersion::kV1, false}));
+  EXPECT_EQ(readHeartbeat(file.path())->quotaFile, "b");
+  ASSERT_TRUE(file.bye());
+  EXPECT_TRUE(readHeartbeat(file.path())->bye);
+  std::filesystem::remove_all(dir);
+}
+
+TEST(Guardian, StepsInWhenTheAgentDiesOrHangs) {
+  const Heartbeat beat{at(100), "quota", 250000, CgroupVersion::kV1, false};
+  Heartbeat bye = beat, nothing = beat, free = beat;
+  bye.bye = true;
+  nothing.quotaFile.clear();
+  free.safe = kUnlimited;
+  struct Row {
+    const Heartbeat& last;
+    int now;
+    bool closed, guards;
+  };
+  for (const Row& row :
+       {Row{beat, 101, false, false}, Row{beat, 105, false, false}, Row{beat, 106, false, true},
+        Row{beat, 100, true, true}, Row{bye, 200, true, false}, Row{nothing, 200, true, false},
+        Row{free, 200, true, false}})
+    EXPECT_EQ(mustGuard(row.last, at(row.now), row.closed, seconds(5)), row.guards)
+        << row.now << row.closed;
+}
+
+TEST(Guardian, OnlyEverNarrows) {
+  struct Row {
+    CgroupVersion version;
+    const char *before, *after;
+    bool wrote;
+  };
+  for (const Row& row : {Row{CgroupVersion::kV1, "-1\n", "250000", true},
+                         Row{CgroupVersion::kV1, "300000\n", "250000", true},
+                         Row{CgroupVersion::kV1, "2000\n", "2000\n", false},
+                         Row{CgroupVersion::kV2, "max 100000\n", "250000", true},
+                         Row{CgroupVersion::kV2, "5000 100000\n", "5000 100000\n", false}}) {
+    kernel::FakeRoot fs;
+    fs.write("be/quota", row.before);
+    const kernel::SysRoot root(fs.path());
+    auto done = putOnSafeLimit(root, {at(1), "be/quota", 250000, row.version, false});
+    ASSERT_TRUE(done);
+    EXPECT_EQ(*done, row.wrote) << row.before;
+    EXPECT_EQ(fs.read("be/quota"), row.after);
+  }
+  kernel::FakeRoot empty;
+  const kernel::SysRoot root(empty.path());
+  EXPECT_FALSE(
+      putOnSafeLimit(root, {at(1), "be/quota", 1, CgroupVersion::kV1, false}).value_or(true));
+}
+
+}  // namespace
+}  // namespace mangrove::agent

@@ -1,0 +1,169 @@
+#include "agent/memory/ladder.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/memory/forecast.h"
+#include "base/rng.h"
+
+namespace mangrove::agent {
+namespace {
+
+constexpr Bytes mib(int64_t n) {
+  return kMiB * n;
+}
+
+BatchGroup cache(int64_t size, int64_t priority = 0) {
+  return {.current = mib(size), .file = mib(size), .anonymous = {}, .priority = priority};
+}
+BatchGroup heap(int64_t size, int64_t priority = 0, double work = 0) {
+  return {
+      .current = mib(size), .file = {}, .anonymous = mib(size), .priority = priority, .work = work};
+}
+
+constexpr RungsThere kV2{.high = true, .reclaim = true, .freeze = true, .evict = true};
+constexpr RungsThere kV1{.limit = true, .freeze = true, .evict = true};
+
+// "high:0:100 reclaim:0:64"
+std::string said(const std::vector<Rung>& rungs) {
+  std::string out;
+  for (const Rung& rung : rungs) {
+    if (!out.empty()) out += " ";
+    out += std::string(rungName(rung.kind)) + ":" + std::to_string(rung.group) + ":" +
+           std::to_string(rung.bytes.v / kMiB.v);
+  }
+  return out;
+}
+
+std::string climbed(int64_t wanted, std::vector<BatchGroup> groups, RungsThere there) {
+  return said(climb({mib(wanted), groups, there}));
+}
+
+TEST(Ladder, TakesPageCacheBeforeAnythingElse) {
+  EXPECT_EQ(climbed(0, {cache(200)}, kV2), "");
+  EXPECT_EQ(climbed(100, {cache(200)}, kV2), "high:0:100 reclaim:0:64");
+  EXPECT_EQ(climbed(100, {cache(200)}, kV1), "limit:0:64");
+  // Lowest priority first; the next one for what is still missing.
+  EXPECT_EQ(climbed(100, {cache(200, 9), cache(100, 1)}, kV1), "limit:1:64 limit:0:10");
+}
+
+TEST(Ladder, SkipsWhatCannotHelp) {
+  // Without swap anonymous pages cannot be reclaimed: nobody tries, and nobody who holds still is
+  // frozen.
+  EXPECT_EQ(climbed(100, {heap(200)}, kV2), "evict:0:200");
+  RungsThere swap = kV2;
+  swap.swap = true;
+  EXPECT_EQ(climbed(100, {heap(200)}, swap), "high:0:100 reclaim:0:64");
+  std::vector<BatchGroup> growing{heap(200)};
+  growing[0].growing = true;
+  EXPECT_EQ(climbed(100, growing, kV1), "freeze:0:0 evict:0:200");
+  growing[0].frozen = true;
+  EXPECT_EQ(climbed(100, growing, kV1), "evict:0:200");
+  // What freed nothing a moment ago is not tried again.
+  std::vector<BatchGroup> tried{cache(200)};
+  tried[0].spent = 1u << static_cast<unsigned>(RungKind::kLimit);
+  EXPECT_EQ(climbed(100, tried, kV1), "evict:0:200");
+  // Those who leave anyway count.
+  std::vector<BatchGroup> leaving{heap(200), heap(300)};
+  leaving[0].leaving = true;
+  EXPECT_EQ(climbed(150, leaving, kV1), "");
+  EXPECT_EQ(climbed(250, leaving, kV1), "evict:1:300");
+  EXPECT_EQ(climbed(100, {heap(200)}, {}), "");
+}
+
+TEST(Ladder, LosesTheLeastWork) {
+  struct Row {
+    std::vector<BatchGroup> groups;
+    int64_t missing;
+    std::vector<size_t> gone;
+  };
+  for (const Row& row : {
+           // The one that suffices and has done least.
+           Row{{heap(200, 0, 900), heap(150, 0, 10), heap(50, 0, 1)}, 100, {1}},
+           // Priority before work.
+           Row{{heap(200, 0, 900), heap(200, 5, 1)}, 100, {0}},
+           // None suffices alone: the largest, and then what suffices for the rest.
+           Row{{heap(100, 0, 5), heap(80, 0, 5), heap(30, 0, 1)}, 120, {0, 2}},
+           // A small one of low priority is spared when a larger one is needed anyway.
+           Row{{heap(10, 0, 1), heap(200, 5, 1)}, 100, {1}},
+           Row{{heap(10), heap(20)}, 100, {1, 0}},
+           // Nobody loses their work for next to nothing.
+           Row{{heap(5), heap(20)}, 15, {1}},
+           Row{{heap(9)}, 100, {}},
+       })
+    EXPECT_EQ(leastLoss(row.groups, mib(row.missing)), row.gone) << row.missing;
+}
+
+// Whatever the machine: nobody is evicted while page cache would do, nobody needlessly.
+TEST(Ladder, HoldsForRandomMachines) {
+  for (uint64_t seed = 1; seed <= 5000; ++seed) {
+    Rng rng(seed);
+    std::vector<BatchGroup> groups(rng.below(6));
+    Bytes file, evictable;
+    for (BatchGroup& group : groups) {
+      group.file = mib(rng.between(0, 300));
+      group.anonymous = mib(rng.between(0, 300));
+      group.current = group.file + group.anonymous;
+      group.priority = rng.between(0, 3);
+      group.work = rng.unit() * 100;
+      group.growing = rng.chance(0.5);
+      file += group.file * 90 / 100;
+      evictable += group.current;
+    }
+    const Bytes wanted = mib(rng.between(1, 800));
+    Bytes freed;
+    size_t evictions = 0;
+    Bytes smallest = Bytes::max();
+    for (const Rung& rung : climb({wanted, groups, rng.chance(0.5) ? kV1 : kV2})) {
+      if (rung.kind != RungKind::kEvict) {
+        EXPECT_LE(rung.bytes, wanted);
+        continue;
+      }
+      ++evictions;
+      freed += rung.bytes;
+      smallest = std::min(smallest, rung.bytes);
+    }
+    if (file - mib(8) > wanted) {
+      EXPECT_EQ(evictions, 0u) << seed;
+    }
+    if (evictions > 0) {
+      EXPECT_LT(freed - smallest, wanted) << seed;
+    }
+  }
+}
+
+TEST(MemoryForecast, WantsRoomForWhatGrows) {
+  MemoryForecast forecast({.marginShare = 0.05, .leastMargin = mib(8)});
+  MonoTime now{};
+  const auto see = [&](int64_t used, double stalled = 0) {
+    now += std::chrono::milliseconds(100);
+    return forecast.see({now, mib(1000), mib(used), stalled});
+  };
+  EXPECT_EQ(see(900).wanted.v, 0);
+  EXPECT_EQ(see(960).wanted, std::max(see(960).keep - mib(40), Bytes{0}));
+  // Holds still above the margin: nothing to do, however full it looks.
+  for (int i = 0; i < 200; ++i) see(940);
+  EXPECT_EQ(see(940).wanted.v, 0);
+  EXPECT_NEAR(see(940).growth, 0, 1e4);
+  // Tasks stall for memory: room now, whatever the numbers say.
+  EXPECT_EQ(see(940, 0.2).wanted, mib(64));
+  EXPECT_TRUE(see(940, 0.2).stalling);
+}
+
+TEST(MemoryForecast, SeesTheEndComing) {
+  MemoryForecast forecast;
+  MonoTime now{};
+  MemoryNeed need;
+  // 100 MiB/s towards 1000 MiB: noticed while there is room for about three seconds.
+  int64_t used = 400;
+  for (; used < 1000 && need.wanted.v == 0; used += 10) {
+    need = forecast.see({now, mib(1000), mib(used), 0});
+    now += std::chrono::milliseconds(100);
+  }
+  EXPECT_GT(need.room, mib(250));
+  EXPECT_LT(need.room, mib(380));
+  ASSERT_TRUE(need.exhausted);
+  EXPECT_NEAR(std::chrono::duration<double>(*need.exhausted).count(), 3.0, 0.7);
+}
+
+}  // namespace
+}  // namespace mangrove::agent

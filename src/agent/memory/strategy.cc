@@ -1,0 +1,106 @@
+#include "agent/memory/strategy.h"
+
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/qos/evict/task.h"
+#include "api/annotations/eviction.h"
+#include "api/classes.h"
+
+namespace mangrove::agent {
+namespace {
+
+bool isColocating(const Look& look) {
+  const auto& threshold = look.slo->resourceUsedThresholdWithBe;
+  return threshold && threshold->enable.value_or(false);
+}
+
+BatchPodOrder orderFor(const PodLook& look) {
+  BatchPodOrder order{std::string(look.uid), std::string(look.cgroup)};
+  if (!look.pod) return order;
+  const api::Pod& pod = *look.pod;
+  order.priority = api::priorityWithDefault(pod);
+  order.evictable = !api::isMirror(pod) && isActivePhase(pod) &&
+                    api::isEvictableBy(pod.meta.annotations, feature::kBeMemory);
+  order.leaving = pod.meta.isDeleting();
+  return order;
+}
+
+RungsThere rungsOf(const Situation& now) {
+  const kernel::Capabilities& can = now.look.machine->can();
+  const bool isV2 = now.look.machine->trees().isV2();
+  return {.high = isV2 && can.has(kernel::Feature::kMemoryHigh),
+          .reclaim = can.has(kernel::Feature::kMemoryReclaim),
+          .limit = !isV2 && can.has(kernel::Feature::kMemoryController),
+          .freeze = can.has(kernel::Feature::kCgroupFreeze),
+          .evict = now.gates.on(feature::kBeMemory),
+          .swap = can.has(kernel::Feature::kSwap)};
+}
+
+}  // namespace
+
+GiveBackOrders giveBackOrders(const Situation& now) {
+  const Machine& machine = *now.look.machine;
+  GiveBackOrders orders;
+  orders.trees = std::make_shared<const kernel::Hierarchies>(machine.trees());
+  orders.procMemInfo = machine.mounts().procFile("meminfo");
+  orders.pods = machine.layout().root();
+  orders.services.push_back(
+      machine.trees().pressurePath(machine.layout().tierDir(kernel::PodTier::kBurstable)));
+  for (const PodLook& pod : now.look.pods) {
+    if (pod.tier == kernel::PodTier::kGuaranteed)
+      orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
+    if (pod.tier == kernel::PodTier::kBestEffort && pod.qos != api::Qos::kSystem)
+      orders.batch.push_back(orderFor(pod));
+  }
+  orders.there = rungsOf(now);
+  return orders;
+}
+
+StrategyInfo MemoryGiveBack::info() const {
+  return {.name = owner::kGiveBack, .gate = "MemoryGiveBack"};
+}
+
+Wishes MemoryGiveBack::decide(const Situation& now) {
+  if (!now.look.slo) return Wishes::holding("no NodeSLO yet");
+  Wishes out;
+  if (!isColocating(now.look)) {
+    giveBack_.rest();
+    out.note = "colocation is off";
+    return out;
+  }
+  GiveBackOrders orders = giveBackOrders(now);
+  orders.dryRun = dryRun_;
+  giveBack_.order(std::move(orders));
+  const MemoryNeed need = giveBack_.need();
+  out.note = fmt::format("room {} MiB, {} MiB should be left, {} MiB wanted", need.room.v / kMiB.v,
+                         need.keep.v / kMiB.v, need.wanted.v / kMiB.v);
+  for (const MemoryCap& cap : giveBack_.caps())
+    out.values.push_back({cap.cgroup, cap.resource, Part::cap(cap.most.v),
+                          "services needed the memory: given back by best-effort work"});
+  return out;
+}
+
+json::Value MemoryGiveBack::state() const {
+  const std::vector<std::string> frozen = giveBack_.frozen();
+  if (frozen.empty()) return nullptr;
+  json::Array names;
+  for (const std::string& one : frozen) names.push_back(json::Value(one));
+  return json::Object{{"frozen", std::move(names)}};
+}
+
+std::vector<std::string> frozenOf(const json::Value& state) {
+  std::vector<std::string> out;
+  const json::Object* top = state.if_object();
+  const json::Value* names = top ? top->if_contains("frozen") : nullptr;
+  if (!names || !names->is_array()) return out;
+  for (const json::Value& one : names->get_array())
+    if (one.is_string()) out.emplace_back(one.get_string());
+  return out;
+}
+
+void MemoryGiveBack::restore(const json::Value& state) {
+  giveBack_.adopt(frozenOf(state));
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,105 @@
+#include "agent/pressure/governor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mangrove::agent {
+namespace {
+
+constexpr double kPeriodUs = 100'000;
+// Best-effort work idle for so long, what services still wait for is somebody else's doing.
+constexpr Duration kIdleShows = std::chrono::milliseconds(300);
+constexpr double kLearnSeconds = 1;
+constexpr double kForgetSeconds = 600;
+constexpr double kLeastCut = 0.5;
+
+double seconds(Duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+}  // namespace
+
+GovernorOptions forIdleClass(GovernorOptions options) {
+  options.enter = 0.5;
+  options.calm = 0.3;
+  return options;
+}
+
+// Two samples together: one alone may be a hiccup of a few milliseconds.
+double PressureGovernor::smoothed(const PressureSample& sample) {
+  const double mean = (last_ + sample.waited) / 2;
+  last_ = sample.waited;
+  return sample.alarmed ? std::max(mean, options_.enter) : mean;
+}
+
+void PressureGovernor::learn(const PressureSample& sample, double waited, Duration since) {
+  if (sample.used >= options_.idleBelow) {
+    idleSince_ = MonoTime::min();
+    baseline_ *= std::exp(-seconds(since) / kForgetSeconds);
+    return;
+  }
+  if (idleSince_ == MonoTime::min()) idleSince_ = sample.at;
+  if (sample.at - idleSince_ < kIdleShows) return;
+  const double weight = 1 - std::exp(-seconds(since) / kLearnSeconds);
+  baseline_ += (waited - baseline_) * weight;
+}
+
+// What best-effort work has now: its limit, or what it uses of a machine without one.
+int64_t PressureGovernor::inForce(double used) const {
+  const auto using_ = static_cast<int64_t>(used * kPeriodUs);
+  return std::clamp(std::min(cap_, using_), options_.floor, options_.machine);
+}
+
+bool PressureGovernor::mayCut(const PressureSample& sample, double overshoot) const {
+  if (overshoot < options_.enter || sample.used < options_.idleBelow) return false;
+  if (cap_ <= options_.floor) return false;
+  return cutAt_ == MonoTime::min() || sample.at - cutAt_ >= options_.settle;
+}
+
+void PressureGovernor::cut(const PressureSample& sample, double overshoot) {
+  const int64_t present = inForce(sample.used);
+  const bool sameEpisode = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.hold;
+  if (!sameEpisode) {
+    const bool again = badUntil_ != MonoTime::min() && sample.at - badUntil_ < remember_;
+    remember_ = again ? std::min(remember_ * 2, options_.rememberMost) : options_.remember;
+    bad_ = present;
+  }
+  badUntil_ = sample.at + remember_;
+  cutAt_ = sample.at;
+  const double left = std::clamp(1 - overshoot, 0.0, kLeastCut);
+  cap_ = std::max<int64_t>(options_.floor, std::llround(static_cast<double>(present) * left));
+  growth_ = 0;
+  ++cuts_;
+}
+
+void PressureGovernor::grow(const PressureSample& sample, Duration since) {
+  const bool remembers = bad_ != kUnlimited && sample.at < badUntil_;
+  const int64_t most = remembers
+                           ? static_cast<int64_t>(static_cast<double>(bad_) * options_.stayBelow)
+                           : options_.machine;
+  growth_ += static_cast<double>(options_.machine) * options_.growPerSecond * seconds(since);
+  const auto whole = static_cast<int64_t>(growth_);
+  growth_ -= static_cast<double>(whole);
+  cap_ = std::max(cap_, std::min(cap_ + whole, most));
+  if (cap_ >= options_.machine) cap_ = kUnlimited;
+}
+
+Ruling PressureGovernor::step(const PressureSample& sample) {
+  const Duration since = lastAt_ == MonoTime::min() ? Duration{} : sample.at - lastAt_;
+  lastAt_ = sample.at;
+  const double waited = smoothed(sample);
+  learn(sample, waited, since);
+  const double overshoot = waited - baseline_;
+  if (mayCut(sample, overshoot)) {
+    // Two samples decide whether, the latest how much.
+    cut(sample, std::max(overshoot, sample.waited - baseline_));
+    return {cap_, true};
+  }
+  const bool held = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.hold;
+  // Before it leaves the bottom, what services wait for anyway must be known well.
+  const double calm = sample.used < options_.idleBelow ? options_.calm / 8 : options_.calm;
+  if (cap_ != kUnlimited && !held && overshoot <= calm) grow(sample, since);
+  return {cap_, false};
+}
+
+}  // namespace mangrove::agent

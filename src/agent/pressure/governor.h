@@ -1,0 +1,85 @@
+#pragma once
+// How much CPU best-effort work may have while services wait for theirs: down at once, up slowly,
+// and not again to where it hurt. A pure core: samples in, a limit out; no files, no clock.
+//
+//   PressureGovernor governor({.machine = 200'000});
+//   Ruling ruling = governor.step({now, /*waited*/ 0.6, /*used*/ 1.7});
+//   if (ruling.cut) write(ruling.cap);
+//
+// Between `calm` and `enter` nothing changes (the dead band). What services wait for while
+// best-effort work does nothing is not its doing, and does not count against it. One owner.
+
+#include <cstdint>
+
+#include "agent/executor/value.h"
+#include "base/units.h"
+
+namespace mangrove::agent {
+
+struct GovernorOptions {
+  int64_t machine = 100'000;  // all CPUs: microseconds per period of 100 ms
+  int64_t floor = 2000;
+  // Shares of time in which at least one task of the services waited for a CPU.
+  double enter = 0.20;
+  double calm = 0.08;
+  double idleBelow = 0.05;  // cores: best-effort work that uses less is not what services wait for
+  Duration settle = std::chrono::milliseconds(60);  // between two cuts, for the first one to show
+  Duration hold = std::chrono::seconds(2);          // after a cut nothing grows
+  double growPerSecond = 0.10;                      // of the machine
+  // A level that hurt is stayed below for so long; twice as long each time it hurts again.
+  Duration remember = std::chrono::seconds(30);
+  Duration rememberMost = std::chrono::minutes(8);
+  double stayBelow = 0.9;
+};
+
+// Thresholds where best-effort work is in the kernel's idle class: then services hardly ever wait
+// for it but for one another, and only much waiting is worth a cut.
+GovernorOptions forIdleClass(GovernorOptions options);
+
+struct PressureSample {
+  MonoTime at{};
+  double waited = 0;     // share since the sample before, of the service group that waited most
+  double used = 0;       // cores of best-effort work since the sample before
+  bool alarmed = false;  // the kernel itself said that the threshold was crossed
+};
+
+struct Ruling {
+  int64_t cap = kUnlimited;  // quota of the best-effort group
+  bool cut = false;          // the cap shrank with this sample
+};
+
+class PressureGovernor {
+ public:
+  explicit PressureGovernor(GovernorOptions options) : options_(options) {}
+  Ruling step(const PressureSample& sample);
+  // The machine or its floor changed.
+  void setOptions(const GovernorOptions& options) { options_ = options; }
+
+  int64_t cap() const { return cap_; }
+  // What services wait for anyway, with best-effort work idle or cut down.
+  double baseline() const { return baseline_; }
+  uint64_t cuts() const { return cuts_; }
+
+ private:
+  double smoothed(const PressureSample& sample);
+  void learn(const PressureSample& sample, double waited, Duration since);
+  bool mayCut(const PressureSample& sample, double overshoot) const;
+  void cut(const PressureSample& sample, double overshoot);
+  void grow(const PressureSample& sample, Duration since);
+  int64_t inForce(double used) const;
+
+  GovernorOptions options_;
+  int64_t cap_ = kUnlimited;
+  double growth_ = 0;  // what is left of a microsecond
+  double baseline_ = 0;
+  double last_ = 0;  // waited, of the sample before
+  MonoTime lastAt_ = MonoTime::min();
+  MonoTime cutAt_ = MonoTime::min();
+  MonoTime idleSince_ = MonoTime::min();
+  int64_t bad_ = kUnlimited;  // best-effort work at this level hurt
+  MonoTime badUntil_ = MonoTime::min();
+  Duration remember_{};
+  uint64_t cuts_ = 0;
+};
+
+}  // namespace mangrove::agent

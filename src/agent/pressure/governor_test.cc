@@ -1,0 +1,128 @@
+#include "agent/pressure/governor.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+
+namespace mangrove::agent {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration kStep = milliseconds(25);
+constexpr int64_t kMachine = 800'000;
+
+struct Table {
+  PressureGovernor governor{{.machine = kMachine}};
+  MonoTime now{};
+  Ruling step(double waited, double used, bool alarmed = false) {
+    now += kStep;
+    return governor.step({now, waited, used, alarmed});
+  }
+  Ruling steps(int count, double waited, double used) {
+    Ruling last;
+    for (int i = 0; i < count; ++i) last = step(waited, used);
+    return last;
+  }
+};
+
+TEST(PressureGovernor, LeavesCalmServicesAlone) {
+  Table t;
+  EXPECT_EQ(t.steps(100, 0.05, 8).cap, kUnlimited);
+  // A hiccup of one sample is not enough.
+  EXPECT_FALSE(t.step(0.3, 8).cut);
+  EXPECT_EQ(t.steps(10, 0.0, 8).cap, kUnlimited);
+}
+
+TEST(PressureGovernor, CutsByWhatServicesWait) {
+  struct Row {
+    double waited, used;
+    int64_t cap;
+  };
+  for (const Row& row : {Row{0.25, 8, 400'000},          // a little: half of what it used
+                         Row{0.8, 8, 160'000},           // much: what the wait leaves
+                         Row{1.0, 8, 2000},              // always: the floor
+                         Row{0.25, 2, 100'000},          // of what it used, not of the machine
+                         Row{1.0, 0.02, kUnlimited}}) {  // it uses nothing: not its doing
+    Table t;
+    t.step(row.waited, row.used);
+    EXPECT_EQ(t.step(row.waited, row.used).cap, row.cap) << row.waited << " " << row.used;
+  }
+}
+
+TEST(PressureGovernor, TakesTheKernelsWord) {
+  Table t;
+  EXPECT_TRUE(t.step(0.0, 8, true).cut);
+}
+
+TEST(PressureGovernor, WaitsForACutToShow) {
+  Table t;
+  EXPECT_FALSE(t.step(0.35, 8).cut);
+  EXPECT_TRUE(t.step(0.35, 8).cut);
+  EXPECT_FALSE(t.step(0.35, 4).cut);
+  EXPECT_FALSE(t.step(0.35, 4).cut);
+  EXPECT_TRUE(t.step(0.35, 4).cut);
+}
+
+TEST(PressureGovernor, HoldsThenGrowsThenLetsGo) {
+  Table t;
+  t.steps(2, 1.0, 8);
+  ASSERT_EQ(t.governor.cap(), 2000);
+  EXPECT_EQ(t.steps(78, 0.0, 0.02).cap, 2000);           // 2 s
+  EXPECT_EQ(t.steps(41, 0.0, 1).cap, 2000 + 41 * 2000);  // a tenth of the machine per second
+  // Not to where it hurt: nine tenths of what it used then, until that is long ago.
+  EXPECT_EQ(t.steps(40 * 20, 0.0, 5).cap, 720'000);
+  EXPECT_EQ(t.steps(40 * 15, 0.0, 7).cap, kUnlimited);
+}
+
+TEST(PressureGovernor, DoesNotMoveInTheDeadBand) {
+  Table t;
+  t.steps(2, 0.5, 8);
+  const int64_t cap = t.governor.cap();
+  ASSERT_LT(cap, kMachine);
+  EXPECT_EQ(t.steps(40 * 60, 0.14, 3).cap, cap);
+}
+
+// Services throttled by their own limit wait whatever best-effort work does.
+TEST(PressureGovernor, DoesNotStarveForSomebodyElsesSins) {
+  Table t;
+  for (int i = 0; i < 40 * 30; ++i) t.step(0.7, std::min(8.0, double(t.governor.cap()) / 1e5));
+  EXPECT_GT(t.governor.cap(), 500'000);
+  EXPECT_NEAR(t.governor.baseline(), 0.7, 0.3);
+}
+
+// A machine: services want so many cores, best-effort work takes what it may; whoever does not fit
+// waits. Whatever the load, the limit settles instead of swinging.
+struct Plant {
+  double services = 0;  // cores they want
+  double noise = 0;
+  double waited(double used, Rng& rng) const {
+    const double over = (services + used - 8) / 8;
+    return std::clamp(over + noise * (rng.unit() - 0.5), 0.0, 1.0);
+  }
+};
+
+TEST(PressureGovernor, NeverSwings) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    Rng rng(seed);
+    const Plant plant{rng.unit() * 9, rng.unit() * 0.15};
+    Table t;
+    uint64_t settled = 0;
+    int64_t least = kUnlimited;
+    for (int i = 0; i < 40 * 300; ++i) {
+      const double used = std::min(8.0, double(t.governor.cap()) / 1e5);
+      t.step(plant.waited(used, rng), used);
+      least = std::min(least, t.governor.cap());
+      if (i == 40 * 60) settled = t.governor.cuts();
+    }
+    EXPECT_GE(least, 2000);
+    // After the first minute: at most a probe a minute, each of which may need two cuts.
+    EXPECT_LE(t.governor.cuts() - settled, 8u)
+        << "seed " << seed << " services " << plant.services << " noise " << plant.noise;
+  }
+}
+
+}  // namespace
+}  // namespace mangrove::agent

@@ -1,0 +1,105 @@
+#include "agent/pressure/strategy.h"
+
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/qos/cpu_suppress/quota.h"
+#include "kernel/control_files.h"
+#include "kernel/resource_names.h"
+
+namespace mangrove::agent {
+namespace {
+
+constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr int64_t kPeriod = 100'000;
+
+std::string pathOf(const Machine& machine, std::string_view resource, std::string_view cgroup) {
+  const kernel::ControlResource* control = kernel::findResource(resource);
+  return kernel::filePath(machine.trees(), *control, cgroup).value_or("");
+}
+
+bool isColocating(const Look& look) {
+  const auto& threshold = look.slo->resourceUsedThresholdWithBe;
+  return threshold && threshold->enable.value_or(false);
+}
+
+// Whether the kernel floor is in force for everybody in the best-effort group.
+bool isInIdleClass(const Situation& now) {
+  bool any = false;
+  for (const PodLook& pod : now.look.pods) {
+    if (pod.tier != kernel::PodTier::kBestEffort) continue;
+    const auto idle = now.present.present(pod.cgroup, "cpu.idle");
+    if (!idle || idle->number != 1) return false;
+    any = true;
+  }
+  return any;
+}
+
+// v1 refuses a group's limit below one of its children's, so these come down with it.
+void capChildren(const Situation& now, int64_t cap, const std::string& why, Wishes& out) {
+  const auto one = [&](std::string_view cgroup) {
+    const auto has = now.present.present(cgroup, kQuota);
+    if (has && has->number != kUnlimited)
+      out.values.push_back({std::string(cgroup), kQuota, Part::cap(cap), why});
+  };
+  for (const PodLook& pod : now.look.pods) {
+    if (pod.tier != kernel::PodTier::kBestEffort) continue;
+    one(pod.cgroup);
+    for (const ContainerLook& container : pod.containers) one(container.cgroup);
+  }
+}
+
+}  // namespace
+
+SentinelOrders sentinelFiles(const Machine& machine) {
+  const std::string group = machine.layout().tierDir(kernel::PodTier::kBestEffort);
+  SentinelOrders orders;
+  orders.quotaFile = pathOf(machine, kQuota, group);
+  orders.usageFile = pathOf(machine, kernel::resource_name::kCpuUsage, group);
+  orders.version = machine.trees().version();
+  orders.triggers = machine.can().has(kernel::Feature::kShortPressureWindow);
+  orders.governor.machine = static_cast<int64_t>(machine.cpus().cpus.size()) * kPeriod;
+  orders.governor.floor = kLeastQuota;
+  return orders;
+}
+
+SentinelOrders sentinelOrders(const Situation& now) {
+  const Machine& machine = *now.look.machine;
+  SentinelOrders orders = sentinelFiles(machine);
+  orders.services.push_back(
+      machine.trees().pressurePath(machine.layout().tierDir(kernel::PodTier::kBurstable)));
+  for (const PodLook& pod : now.look.pods)
+    if (pod.tier == kernel::PodTier::kGuaranteed)
+      orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
+  if (isInIdleClass(now)) orders.governor = forIdleClass(orders.governor);
+  return orders;
+}
+
+StrategyInfo PressureCut::info() const {
+  return {.name = owner::kPressure, .gate = "PressureCut"};
+}
+
+Wishes PressureCut::decide(const Situation& now) {
+  if (!now.look.slo) return Wishes::holding("no NodeSLO yet");
+  Wishes out;
+  if (!isColocating(now.look)) {
+    sentinel_.rest();
+    out.note = "colocation is off";
+    return out;
+  }
+  SentinelOrders orders = sentinelOrders(now);
+  orders.dryRun = dryRun_;
+  sentinel_.order(std::move(orders));
+  const SentinelStatus status = sentinel_.status();
+  const int64_t cap = sentinel_.cap();
+  out.note = fmt::format("{} of {} groups, {} cuts, services wait {:.0f} % anyway", status.mode,
+                         status.groups, status.cuts, status.baseline * 100);
+  if (cap == kUnlimited) return out;
+  const std::string why = fmt::format("services waited for CPUs: at most {} us", cap);
+  const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
+  out.values.push_back({group, kQuota, Part::cap(cap), why});
+  if (!now.look.machine->trees().isV2()) capChildren(now, cap, why, out);
+  return out;
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,27 @@
+#pragma once
+// The fast path as a strategy: tells the sentinel at every tick what to watch, and wants of the
+// executor what the sentinel found: a cap on the quota of best-effort work. The cut itself was
+// written by the sentinel long before; the executor does the growing.
+
+#include "agent/pressure/sentinel.h"
+#include "agent/qos/strategy.h"
+
+namespace mangrove::agent {
+
+class PressureCut final : public Strategy {
+ public:
+  PressureCut(Sentinel& sentinel, bool dryRun) : sentinel_(sentinel), dryRun_(dryRun) {}
+  StrategyInfo info() const override;
+  Wishes decide(const Situation& now) override;
+
+ private:
+  Sentinel& sentinel_;
+  bool dryRun_;
+};
+
+// The files of the best-effort group alone.
+SentinelOrders sentinelFiles(const Machine& machine);
+// What the sentinel is to watch: the burstable group and every guaranteed pod, where services are.
+SentinelOrders sentinelOrders(const Situation& now);
+
+}  // namespace mangrove::agent

@@ -1,0 +1,175 @@
+#include "agent/qos/reflexes.h"
+
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/memory/strategy.h"
+#include "agent/pressure/strategy.h"
+#include "agent/qos/cpu_suppress/quota.h"
+#include "base/strings.h"
+
+namespace mangrove::agent {
+namespace {
+
+constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kEvictFeature = "BEMemoryEvict";
+
+std::string mib(Bytes bytes) {
+  return fmt::format("{:.1f}", static_cast<double>(bytes.v) / static_cast<double>(kMiB.v));
+}
+
+}  // namespace
+
+Reflexes::Reflexes(ReflexesSetup setup, const AgentFlags& flags)
+    : setup_(std::move(setup)), dryRun_(flags.dryRun) {
+  for (std::string_view name : splitTrimmed(flags.dryStrategies, ',')) dryStrategies_.emplace(name);
+  if (setup_.gates.on("PressureCut")) startSentinel(flags.pressureInterval);
+  if (setup_.gates.on("MemoryGiveBack")) startGiveBack();
+  if (!dryRun_ && !flags.heartbeat.empty()) startGuardian(flags);
+}
+
+Reflexes::~Reflexes() {
+  stop();
+}
+
+bool Reflexes::isDry(std::string_view strategy) const {
+  return dryRun_ || dryStrategies_.count(strategy) != 0;
+}
+
+void Reflexes::post(std::function<void()> fn) {
+  setup_.owner.post([alive = alive_, fn = std::move(fn)] {
+    if (*alive) fn();
+  });
+}
+
+// Cuts are written in the sentinel's thread; what is said about them is said in ours.
+void Reflexes::startSentinel(Duration interval) {
+  SentinelOptions options;
+  options.interval = interval;
+  options.busyInterval = std::min(options.busyInterval, interval);
+  options.onCut = [this](const Cut& cut) { post([this, cut] { wasCut(cut); }); };
+  sentinel_ =
+      std::make_unique<Sentinel>(setup_.agent.machine().root(), setup_.clock, std::move(options));
+  sentinel_->start();
+}
+
+void Reflexes::startGiveBack() {
+  GiveBackOptions options;
+  options.onRung = [this](const RungReport& report) { post([this, report] { wasTaken(report); }); };
+  options.onEvict = [this](const std::string& uid, Bytes frees) {
+    post([this, uid, frees] { evict(uid, frees); });
+  };
+  giveBack_ =
+      std::make_unique<GiveBack>(setup_.agent.machine().root(), setup_.clock, std::move(options));
+  giveBack_->start();
+}
+
+void Reflexes::startGuardian(const AgentFlags& flags) {
+  keeper_ = std::make_unique<GuardianKeeper>(flags.heartbeat,
+                                             flags.guardian ? "/proc/self/exe" : "", flags.root);
+}
+
+void Reflexes::join(std::vector<std::unique_ptr<Strategy>>& strategies) {
+  if (sentinel_)
+    strategies.push_back(std::make_unique<PressureCut>(*sentinel_, isDry(owner::kPressure)));
+  if (giveBack_)
+    strategies.push_back(std::make_unique<MemoryGiveBack>(*giveBack_, isDry(owner::kGiveBack)));
+}
+
+void Reflexes::wasCut(const Cut& cut) {
+  const FileRule& rule = *ruleOf(kQuota);
+  const auto quota = [&](int64_t value) { return showValue(rule, FileValue::of(value)); };
+  const bool dry = isDry(owner::kPressure);
+  setup_.audit.add(
+      {.at = setup_.clock.wall(),
+       .owner = std::string(owner::kPressure),
+       .why = fmt::format("{} waited {:.0f} % of the time", cut.group, cut.waited * 100),
+       .cgroup = setup_.agent.machine().layout().tierDir(kernel::PodTier::kBestEffort),
+       .file = std::string(rule.resource),
+       .from = quota(cut.from),
+       .to = quota(cut.to),
+       .outcome = dry                   ? "dry-run"
+                  : cut.trouble.empty() ? "written"
+                                        : cut.trouble});
+  setup_.metrics
+      .counters("mangrove_agent_pressure_cuts_total",
+                "Cuts of best-effort CPU because services waited, by what became of them.",
+                {"result"})
+      .with({dry                   ? "dry-run"
+             : cut.trouble.empty() ? "written"
+                                   : "failed"})
+      .inc();
+  // The group alone could not be narrowed, a child has more: the executor goes from the bottom up.
+  if (!cut.trouble.empty() && setup_.again) setup_.again();
+}
+
+void Reflexes::wasTaken(const RungReport& report) {
+  setup_.audit.add({.at = report.at,
+                    .owner = std::string(owner::kGiveBack),
+                    .why = fmt::format("wanted {} MiB, freed {} MiB in {:.1f} ms",
+                                       mib(report.wanted), mib(report.freed),
+                                       std::chrono::duration<double>(report.took).count() * 1000),
+                    .cgroup = report.cgroup,
+                    .file = std::string(rungName(report.kind)),
+                    .from = "",
+                    .to = mib(report.freed) + " MiB",
+                    .outcome = report.outcome});
+  const std::vector<std::string> rung{std::string(rungName(report.kind))};
+  auto& metrics = setup_.metrics;
+  metrics.counters("mangrove_agent_give_back_rungs_total", "Rungs taken.", {"rung"})
+      .with(rung)
+      .inc();
+  metrics.counters("mangrove_agent_give_back_bytes_total", "Memory freed, by rung.", {"rung"})
+      .with(rung)
+      .inc(static_cast<double>(report.freed.v));
+}
+
+void Reflexes::evict(const std::string& uid, Bytes frees) {
+  const PodPtr pod = setup_.agent.book().find(uid);
+  if (!pod || !setup_.evict || isDry(owner::kGiveBack)) return;
+  setup_.evict({pod, kEvictFeature,
+                fmt::format("services need memory and {} MiB of this pod cannot be reclaimed",
+                            frees.v / kMiB.v),
+                frees.v});
+}
+
+void Reflexes::show() {
+  auto& modes = setup_.metrics.gauges("mangrove_agent_pressure_mode",
+                                      "How pressure is noticed: 1 for the way in force.", {"mode"});
+  const std::string now = sentinel_ ? sentinel_->status().mode : "off";
+  for (const char* mode : {"trigger", "poll", "blind", "resting", "off"})
+    modes.with({mode}).set(now == mode ? 1 : 0);
+  setup_.metrics.gauges("mangrove_agent_guardian", "1 when somebody steps in if this process dies.")
+      .with({})
+      .set(keeper_ && keeper_->trouble().empty() ? 1 : 0);
+}
+
+// Where nothing is enforced there is nothing to guard.
+Heartbeat Reflexes::agreed(const Look& look, const api::Node* node, bool off) const {
+  Heartbeat beat;
+  beat.at = setup_.clock.mono();
+  const auto* slo = look.slo ? &look.slo->resourceUsedThresholdWithBe : nullptr;
+  if (off || !node || !slo || !*slo || !(*slo)->enable.value_or(false)) return beat;
+  const Machine& machine = setup_.agent.machine();
+  const SentinelOrders files = sentinelFiles(machine);
+  beat.quotaFile = files.quotaFile;
+  beat.version = files.version;
+  beat.safe =
+      safeQuota(node->status.capacity.cpu(), (*slo)->cpuSuppressMinPercent.value_or(Percent{0}));
+  return beat;
+}
+
+void Reflexes::afterTick(const Look& look, const api::Node* node, bool off) {
+  if (off && sentinel_) sentinel_->rest();
+  if (off && giveBack_) giveBack_->rest();
+  if (keeper_) keeper_->beat(agreed(look, node, off));
+  show();
+}
+
+void Reflexes::stop() {
+  *alive_ = false;
+  if (sentinel_) sentinel_->stop();
+  if (giveBack_) giveBack_->stop();
+}
+
+}  // namespace mangrove::agent

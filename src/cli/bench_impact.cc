@@ -1,0 +1,41 @@
+// mangrove bench impact: what batch work does to a service beside it.
+#include <fmt/core.h>
+
+#include "agent/bench/impact.h"
+#include "cli/command.h"
+#include "frame/flags.h"
+
+namespace mangrove::cli {
+
+int benchImpact(const std::vector<std::string>& args) {
+  agent::ImpactOptions options;
+  std::string output = "table";
+  int64_t seed = 1;
+  frame::Flags flags("mangrove bench impact",
+                     "latency of a service beside batch work placed in several ways (needs root)");
+  flags.add("runs", options.runs, "of every row, interleaved in random order");
+  flags.add("length", options.length, "of one run");
+  flags.add("rate", options.rate, "requests a second, sent by the clock");
+  flags.add("service", options.service, "auto, redis, nginx or built-in");
+  flags.add("strangers", options.discard.mostStrangers,
+            "cores others may use; runs with more are thrown away");
+  flags.add("seed", seed, "of the random phases");
+  flags.add("o", output, "table or json");
+  auto go = flags.parse(args);
+  if (!go || (output != "table" && output != "json")) {
+    fmt::print(stderr, "mangrove bench impact: {}\n",
+               go ? "-o '" + output + "': want table or json" : go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  options.seed = static_cast<uint64_t>(seed);
+  auto result = agent::runImpactBench(options);
+  if (!result) {
+    fmt::print(stderr, "mangrove bench impact: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  return 0;
+}
+
+}  // namespace mangrove::cli

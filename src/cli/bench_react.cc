@@ -1,0 +1,40 @@
+// mangrove bench react: how fast batch work is cut when a service waits.
+#include <fmt/core.h>
+
+#include "agent/bench/react.h"
+#include "cli/command.h"
+#include "frame/flags.h"
+
+namespace mangrove::cli {
+
+int benchReact(const std::vector<std::string>& args) {
+  agent::ReactOptions options;
+  std::string output = "table";
+  int64_t seed = 1;
+  frame::Flags flags("mangrove bench react",
+                     "times the cut of batch work after a service begins to wait (needs root)");
+  flags.add("steps", options.steps,
+            "steps of batch work, driven by pressure; 0: leave the row out");
+  flags.add("poll-steps", options.pollSteps, "steps of the baseline that looks once a second");
+  flags.add("floor-steps", options.floorSteps, "steps with batch work in the kernel's idle class");
+  flags.add("interval", options.interval, "between looks where the kernel does not wake us");
+  flags.add("seed", seed, "of the random phases");
+  flags.add("o", output, "table or json");
+  auto go = flags.parse(args);
+  if (!go || (output != "table" && output != "json")) {
+    fmt::print(stderr, "mangrove bench react: {}\n",
+               go ? "-o '" + output + "': want table or json" : go.error().text());
+    return kWrongUsage;
+  }
+  if (!*go) return 0;
+  options.seed = static_cast<uint64_t>(seed);
+  auto result = agent::runReactBench(options);
+  if (!result) {
+    fmt::print(stderr, "mangrove bench react: {}\n", result.error().text());
+    return kFailed;
+  }
+  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  return 0;
+}
+
+}  // namespace mangrove::cli
