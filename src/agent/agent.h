@@ -57,8 +57,8 @@ struct AgentOptions {
   KubeletSourceOptions kubelet = {};
   bool report = true;
   Duration firstReport = std::chrono::seconds(5);  // after the first tick, see ReporterSetup
-  bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
-  bool perCpuSeries = false;      // a series per CPU of the pools
+  bool nodeMetricSeries = false;                   // mirror the NodeMetric as gauges
+  bool perCpuSeries = false;                       // a series per CPU of the pools
   uint64_t seed = 1;
   // Pods from the API watch; off when another source feeds the book (kubelet).
   bool watchPods = true;

@@ -33,7 +33,7 @@ struct Plan {
   Duration interval;
   int64_t steps = 0;
   bool floor = false;
-  Duration watch = seconds(1);  // after the step
+  Duration watch = milliseconds(600);  // after the step
   Duration phase = milliseconds(100);
 };
 
