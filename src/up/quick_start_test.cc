@@ -135,7 +135,7 @@ TEST_F(QuickStart, gives_every_pod_the_cpus_that_the_document_prints) {
   EXPECT_EQ(cpusOf(*lab_.find("nginx-be")), "");  // left to the suppression of its whole class
   // 65 % of 16 is 10.4: less 0.4 to just below 1.4 used, ten CPUs are left.
   for (double cores : {0.4, 0.7, 1.0, 1.3999}) EXPECT_EQ(suppressed(cores), "2,4-12") << cores;
-  EXPECT_EQ(suppressed(0.3), "2-12");     // eleven
+  EXPECT_EQ(suppressed(0.3), "2,4-13");   // eleven
   EXPECT_EQ(suppressed(1.45), "2,4-11");  // nine
 }
 
@@ -152,8 +152,8 @@ TEST_F(QuickStart, native_guaranteed_pods_count_as_LSR_under_the_static_policy) 
   EXPECT_EQ(cpusOf(*lab_.find("nginx-lse")), "2-3");
   EXPECT_EQ(cpusOf(*lab_.find("nginx-lsr")), "4-5");
   EXPECT_EQ(cpusOf(*lab_.find("nginx-ls")), "6-15");
-  EXPECT_TRUE(topology_.bestEffortPool.contains(0));  // LSR CPUs may be shared with best effort
-  EXPECT_FALSE(topology_.bestEffortPool.contains(2));
+  EXPECT_EQ(topology_.sharedPool.text(), "6-15");
+  EXPECT_EQ(topology_.bestEffortPool.text(), "4-15");  // all but the kubelet's and the LSE pod's
 }
 
 TEST_F(QuickStart, native_guaranteed_pods_count_as_LS_without_a_policy) {

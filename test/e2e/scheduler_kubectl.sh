@@ -22,7 +22,7 @@ same "Unschedulable" kubectl get pod big -o 'jsonpath={.status.conditions[?(@.ty
 eventually want "$why" kubectl get events --field-selector involvedObject.name=big,reason=FailedScheduling
 same Warning kubectl get events --field-selector involvedObject.name=big,reason=FailedScheduling -o 'jsonpath={.items[0].type}'
 make_pod picky 1 'nodeSelector: {disk: tape}'
-eventually want "3 node(s) didn't match Pod's node affinity/selector" condition_of picky
+eventually want "2 node(s) didn't match Pod's node affinity/selector" condition_of picky
 kubectl label node n2 disk=tape >/dev/null  # a node changes, the pod is tried again
 eventually same n2 node_of picky
 

@@ -393,6 +393,21 @@ class Colocation {
     if (!expected.empty()) compareScores(text, *pod, plain, rows, expected, cycle);
   }
 
+  // What both sides know about the nodes, for the reader of a failure.
+  std::string booksOf(const oracle::World& plain, const std::vector<size_t>& places) {
+    std::string out;
+    Plugin* numa = lab_.engine().profiles()[0]->find("NodeNUMAResource");
+    for (size_t i : places) {
+      const std::string name = plain.places[i].node->meta.name.str();
+      const auto page = numa->serve("nodes/" + name);
+      out += name + ": " + (page ? json::write(*page) : "") + "\n";
+      for (const api::Pod* pod : plain.places[i].pods)
+        if (const auto status = pod->meta.annotations.get(api::annotation::kResourceStatus))
+          out += fmt::format("  {} {}\n", pod->meta.name.view(), *status);
+    }
+    return out;
+  }
+
   void compareScores(const std::string& text, const api::Pod& pod, const oracle::World& plain,
                      const std::vector<Row>& rows, const std::vector<size_t>& expected,
                      Cycle& cycle) {
@@ -407,7 +422,9 @@ class Colocation {
     std::vector<int64_t> totals(feasible.size());
     for (const auto& got : cycle.breakdown(feasible)) {
       for (size_t i = 0; i < totals.size(); i++) totals[i] += got.weight * got.scores[i];
-      ASSERT_EQ(got.scores, want[std::string(got.plugin)]) << got.plugin << "\n" << text;
+      ASSERT_EQ(got.scores, want[std::string(got.plugin)]) << got.plugin << "\n"
+                                                           << text << "\n"
+                                                           << booksOf(plain, expected);
       want.erase(std::string(got.plugin));
     }
     ASSERT_TRUE(want.empty()) << want.begin()->first << " was not scored\n" << text;
