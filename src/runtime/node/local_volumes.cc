@@ -51,26 +51,35 @@ struct LocalVolumes::State : std::enable_shared_from_this<State> {
         events(e),
         dir(std::move(d)),
         inUse(std::move(u)),
-        claims(following(c, o, h, k, client::kind::kPersistentVolumeClaim)),
-        volumes(following(c, o, h, k, client::kind::kPersistentVolume)),
-        classes(following(c, o, h, k, client::kind::kStorageClass)) {}
+        claims(
+            std::make_unique<Claims>(following(c, o, h, k, client::kind::kPersistentVolumeClaim))),
+        volumes(std::make_unique<Volumes>(following(c, o, h, k, client::kind::kPersistentVolume))),
+        classes(std::make_unique<Classes>(following(c, o, h, k, client::kind::kStorageClass))) {}
+
+  // Informers end with their owner; answers that are still on their way find nobody.
+  void end() {
+    alive = false;
+    claims.reset();
+    volumes.reset();
+    classes.reset();
+  }
 
   void start() {
     auto again = [weak = weak_from_this()](const auto&) {
       if (auto self = weak.lock()) self->lookSoon();
     };
-    claims.onChange(again);
-    volumes.onChange(again);
-    classes.onChange(again);
+    claims->onChange(again);
+    volumes->onChange(again);
+    classes->onChange(again);
     auto whenSynced = [weak = weak_from_this()] {
       if (auto self = weak.lock()) self->lookSoon();
     };
-    claims.onSynced(whenSynced);
-    volumes.onSynced(whenSynced);
-    classes.onSynced(whenSynced);
-    claims.start();
-    volumes.start();
-    classes.start();
+    claims->onSynced(whenSynced);
+    volumes->onSynced(whenSynced);
+    classes->onSynced(whenSynced);
+    claims->start();
+    volumes->start();
+    classes->start();
   }
 
   // Once for all changes of the moment, and never while answers are awaited: what they bring would
@@ -86,17 +95,18 @@ struct LocalVolumes::State : std::enable_shared_from_this<State> {
   }
 
   void look() {
-    const bool ready = claims.hasSynced() && volumes.hasSynced() && classes.hasSynced();
+    const bool ready = claims->hasSynced() && volumes->hasSynced() && classes->hasSynced();
     if (!ready || pending > 0) return;
     dirty = false;
     ClaimList claimList;
     VolumeList volumeList;
     ClassList classList;
-    claims.each([&](std::string_view key, const auto&) { claimList.push_back(claims.find(key)); });
-    volumes.each(
-        [&](std::string_view key, const auto&) { volumeList.push_back(volumes.find(key)); });
-    classes.each(
-        [&](std::string_view key, const auto&) { classList.push_back(classes.find(key)); });
+    claims->each(
+        [&](std::string_view key, const auto&) { claimList.push_back(claims->find(key)); });
+    volumes->each(
+        [&](std::string_view key, const auto&) { volumeList.push_back(volumes->find(key)); });
+    classes->each(
+        [&](std::string_view key, const auto&) { classList.push_back(classes->find(key)); });
     for (const auto& step : planClaims(claimList, volumeList, classList, inUse)) take(step);
   }
 
@@ -218,9 +228,12 @@ struct LocalVolumes::State : std::enable_shared_from_this<State> {
   client::EventRecorder& events;
   const std::string dir;
   const ClaimInUse inUse;
-  client::Informer<api::PersistentVolumeClaim> claims;
-  client::Informer<api::PersistentVolume> volumes;
-  client::Informer<api::StorageClass> classes;
+  using Claims = client::Informer<api::PersistentVolumeClaim>;
+  using Volumes = client::Informer<api::PersistentVolume>;
+  using Classes = client::Informer<api::StorageClass>;
+  std::unique_ptr<Claims> claims;
+  std::unique_ptr<Volumes> volumes;
+  std::unique_ptr<Classes> classes;
   std::set<std::string> told;  // uids of claims that wait for somebody else
   bool alive = true, posted = false, dirty = false;
   int pending = 0;  // requests and directories under way
@@ -233,7 +246,7 @@ LocalVolumes::LocalVolumes(client::ApiClient& client, Mailbox& owner, Mailbox& h
                                      std::move(inUse))) {}
 
 LocalVolumes::~LocalVolumes() {
-  state_->alive = false;
+  state_->end();
 }
 
 void LocalVolumes::start() {

@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kMaxSenders = 1024;  // of datagrams, per port
 constexpr Duration kSilence = std::chrono::minutes(1);
 constexpr size_t kDatagram = 65'536;
+constexpr int kAtATime = 64;  // then others of the loop have their turn
 
 Result<sockaddr_in> placeOf(const std::string& ip, uint16_t port) {
   sockaddr_in out{};
@@ -126,7 +127,7 @@ class Datagram final : public Base {
 
   void ready() override {
     char buffer[kDatagram];
-    for (;;) {
+    for (int i = 0; i < kAtATime; ++i) {
       sockaddr_in from{};
       socklen_t size = sizeof from;
       const ssize_t n = ::recvfrom(fd_.get(), buffer, sizeof buffer, 0,
@@ -162,7 +163,7 @@ class Datagram final : public Base {
 
   void answer(const sockaddr_in& to, int fd) {
     char buffer[kDatagram];
-    for (;;) {
+    for (int i = 0; i < kAtATime; ++i) {
       const ssize_t n = ::recv(fd, buffer, sizeof buffer, 0);
       if (n < 0) return;
       (void)!::sendto(fd_.get(), buffer, static_cast<size_t>(n), MSG_NOSIGNAL,
