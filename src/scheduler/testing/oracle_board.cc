@@ -174,9 +174,11 @@ std::optional<NumaGrant> grantOn(const Question& q, const std::vector<int>& zone
                      [&](int a, int b) { return leftOn(q, a, resource) < leftOn(q, b, resource); });
     int64_t rest = wanted;
     for (size_t i = 0; i < order.size(); i++) {
-      if (boundCpu) rest = (rest + 999) / 1000 * 1000;
-      int64_t share = rest / static_cast<int64_t>(order.size() - i);
-      share = i + 1 == order.size() ? rest : share / step * step;
+      // A fraction counts as a whole CPU in the shares, but not in what is left to give: where it
+      // remains, the NUMA nodes are refused.
+      const int64_t whole = boundCpu ? (rest + 999) / 1000 * 1000 : rest;
+      int64_t share = whole / static_cast<int64_t>(order.size() - i);
+      share = i + 1 == order.size() ? whole : share / step * step;
       const int64_t given = std::min(leftOn(q, order[i], resource), share);
       if (given != 0) out.zones[order[i]][resource] = given;
       rest -= given;
