@@ -20,6 +20,7 @@ struct BenchOptions {
   bool withMetrics = true;         // every node has a NodeMetric, so that load is judged too
   bool untaint = false;            // remove the taints a server gives to new nodes
   std::string schedulerName = "koord-scheduler";
+  int64_t connections = 0;  // of the scheduler over HTTP; 0: as many as the role has
 };
 
 struct BenchResult {

@@ -193,8 +193,11 @@ Result<std::vector<BenchResult>> runServerBench(client::ApiClient& client, std::
 Result<std::vector<BenchResult>> runHttpBench(const client::ClientConfig& config,
                                               const BenchOptions& options) {
   net::Loop loop;
-  auto client = client::HttpApiClient::make(loop, realClock(), config,
-                                            {.perSecond = 0, .connections = kServerConnections});
+  auto client = client::HttpApiClient::make(
+      loop, realClock(), config,
+      {.perSecond = 0,
+       .connections =
+           options.connections > 0 ? static_cast<int>(options.connections) : kServerConnections});
   if (!client) return pass(client.error());
   return runServerBench(**client, "http", options, [&](const BenchCase& bench) {
     return rawBindingRate(config, bench, options);

@@ -14,6 +14,25 @@ namespace {
 
 constexpr size_t kFewRows = 4;
 
+// The best score of some rows and how many are feasible. Blocks have a fixed size, which lets the
+// compiler use vector instructions.
+constexpr size_t kBlock = 64;
+struct BlockSum {
+  int32_t top = kNotFeasible;
+  int32_t feasible = 0;
+};
+BlockSum sumUp(const int32_t* scores, size_t count) {
+  BlockSum out;
+  for (size_t i = 0; i < count; i++) {
+    out.top = std::max(out.top, scores[i]);
+    out.feasible += scores[i] != kNotFeasible;
+  }
+  return out;
+}
+BlockSum sumUpBlock(const int32_t* scores) {
+  return sumUp(scores, kBlock);
+}
+
 }  // namespace
 
 size_t nodesToFind(size_t nodes, int32_t percentage) {
@@ -146,29 +165,35 @@ uint64_t Cycle::tieOf(Row row) const {
 
 Placement Cycle::pickPlain() const {
   const auto& local = state_->local();
-  int32_t top = kNotFeasible;
-  size_t feasible = 0;
-  for (int32_t score : local) {
-    top = std::max(top, score);
-    feasible += score != kNotFeasible;
+  std::vector<BlockSum> blocks(local.size() / kBlock);
+  BlockSum all = sumUp(local.data() + blocks.size() * kBlock, local.size() % kBlock);
+  for (size_t b = 0; b < blocks.size(); b++) {
+    blocks[b] = sumUpBlock(local.data() + b * kBlock);
+    all.top = std::max(all.top, blocks[b].top);
+    all.feasible += blocks[b].feasible;
   }
-  if (top == kNotFeasible) return {};
-  Placement out{kNoRow, top, cluster_.table.size(), feasible};
+  if (all.top == kNotFeasible) return {};
+  Placement out{kNoRow, all.top, cluster_.table.size(), static_cast<size_t>(all.feasible)};
   uint64_t bestTie = 0;
-  for (Row row = 0; row < local.size(); row++) {
-    if (local[row] != top) continue;
-    const uint64_t tie = tieOf(row);
-    if (out.row == kNoRow || tie > bestTie) {
-      out.row = row;
+  const auto look = [&](size_t from, size_t to) {
+    for (size_t row = from; row < to; row++) {
+      if (local[row] != all.top) continue;
+      const uint64_t tie = tieOf(static_cast<Row>(row));
+      if (out.row != kNoRow && tie <= bestTie) continue;
+      out.row = static_cast<Row>(row);
       bestTie = tie;
     }
-  }
+  };
+  for (size_t b = 0; b < blocks.size(); b++)
+    if (blocks[b].top == all.top) look(b * kBlock, (b + 1) * kBlock);
+  look(blocks.size() * kBlock, local.size());
   return out;
 }
 
 std::vector<Row> Cycle::feasibleRows() {
   std::vector<Row> rows;
   const auto& local = state_->local();
+  if (!narrowed_) rows.reserve(local.size());
   if (narrowed_) {
     for (Row row : *narrowed_)
       if (local[row] != kNotFeasible) rows.push_back(row);

@@ -26,8 +26,9 @@ namespace mangrove::scheduler {
 
 class Engine;
 
-// Of a client that a scheduler binds through: one binding is under way on each.
-inline constexpr int kServerConnections = 64;
+// Of a client that a scheduler binds through: one binding is under way on each. More of them let
+// the server write more in one go; kube-apiserver takes 200 writes at a time.
+inline constexpr int kServerConnections = 192;
 
 struct SchedulerSetup {
   client::ApiClient& client;
@@ -37,7 +38,7 @@ struct SchedulerSetup {
   Registry& metrics;
   SchedulerConfig config;
   uint64_t seed = 1;
-  size_t maxBindings = 2000;  // on their way at the same time
+  size_t maxBindings = 4 * kServerConnections;  // on their way at the same time
 };
 
 class Scheduler {

@@ -1,7 +1,7 @@
 #include "scheduler/plugins/interpodaffinity/affinity_part.h"
 
 #include <algorithm>
-#include <limits>
+#include <vector>
 
 #include "scheduler/framework/scale.h"
 
@@ -140,26 +140,50 @@ Verdict AffinityPart::verdict(Row row) const {
   return {};
 }
 
+// One pass for each topology key, so that the loop over the rows stays small: the same answer as
+// verdict() for every row.
 void AffinityPart::keepFitting(std::vector<Row>& rows) const {
-  std::erase_if(rows, [&](Row row) {
-    return !meetsAffinity(row) || hits(tables_[kOwnAnti], row) || hits(tables_[kTheirAnti], row);
-  });
+  const bool anyPlace = !anywhere(tables_[kOwnAffinity]) && matchesSelf_;
+  for (const DomainCounts& counts : tables_[kOwnAffinity])
+    std::erase_if(rows, [&](Row row) {
+      const uint32_t domain = counts.domainOf(row);
+      return domain == 0 || (!anyPlace && counts.in(domain) <= 0);
+    });
+  for (const Table* table : {&tables_[kOwnAnti], &tables_[kTheirAnti]})
+    for (const DomainCounts& counts : *table)
+      if (counts.anywhere()) std::erase_if(rows, [&](Row row) { return counts.at(row) > 0; });
 }
+
+namespace {
+
+// least … most becomes 0 … 100. A few values repeat over thousands of nodes: each is divided once.
+void spreadOut(int64_t* scores, size_t count, int64_t least, int64_t most) {
+  const double span = static_cast<double>(most - least);
+  const auto share = [&](int64_t value) {
+    return static_cast<int64_t>(static_cast<double>(kMaxScore) *
+                                (static_cast<double>(value - least) / span));
+  };
+  if (static_cast<uint64_t>(most - least) >= count) {
+    for (size_t i = 0; i < count; i++) scores[i] = share(scores[i]);
+    return;
+  }
+  std::vector<int64_t> shares(static_cast<size_t>(most - least) + 1);
+  for (size_t i = 0; i < shares.size(); i++) shares[i] = share(least + static_cast<int64_t>(i));
+  for (size_t i = 0; i < count; i++) scores[i] = shares[static_cast<size_t>(scores[i] - least)];
+}
+
+}  // namespace
 
 bool AffinityPart::score(std::span<const Row> rows, int64_t* out) {
   if (scoreEntries_ == 0) return false;
-  int64_t least = std::numeric_limits<int64_t>::max(), most = std::numeric_limits<int64_t>::min();
-  for (size_t i = 0; i < rows.size(); i++) {
-    out[i] = 0;
-    for (const DomainCounts& counts : tables_[kScore]) out[i] += counts.at(rows[i]);
-    least = std::min(least, out[i]);
-    most = std::max(most, out[i]);
-  }
-  const double span = static_cast<double>(most - least);
-  for (size_t i = 0; i < rows.size(); i++)
-    out[i] = most == least ? 0
-                           : static_cast<int64_t>(static_cast<double>(kMaxScore) *
-                                                  (static_cast<double>(out[i] - least) / span));
+  std::fill_n(out, rows.size(), 0);
+  for (const DomainCounts& counts : tables_[kScore])
+    for (size_t i = 0; i < rows.size(); i++) out[i] += counts.at(rows[i]);
+  const auto [least, most] = std::minmax_element(out, out + rows.size());
+  if (rows.empty() || *least == *most)
+    std::fill_n(out, rows.size(), 0);
+  else
+    spreadOut(out, rows.size(), *least, *most);
   return true;
 }
 
