@@ -45,7 +45,7 @@ kind: PriorityClass
 metadata: {name: strong}
 value: 1000
 Y
-kubectl delete pod fits big gated --now >/dev/null
+kubectl delete pod fits big gated >/dev/null
 make_pod weak 4 'nodeSelector: {disk: ssd}'
 eventually same n1 node_of weak
 make_pod mighty 4 'nodeSelector: {disk: ssd}, priorityClassName: strong'
