@@ -54,7 +54,10 @@ std::string identity(Clock& clock) {
 
 }  // namespace
 
-ManagerRole::ManagerRole() = default;
+// Before any thread has a heap of its own.
+ManagerRole::ManagerRole() {
+  tuneHeap();
+}
 ManagerRole::~ManagerRole() = default;
 
 frame::RoleInfo ManagerRole::info() const {
@@ -232,7 +235,6 @@ void ManagerRole::admit(frame::RoleContext& context) {
 }
 
 Result<> ManagerRole::start(frame::RoleContext& context) {
-  tuneHeap();
   if (auto ok = check(); !ok) return ok;
   if (admit_) {
     if (auto ok = readAdmissionEnvironment(admissionOptions_); !ok) return ok;

@@ -192,11 +192,14 @@ void NodeResourceController::onNodeWritten(std::shared_ptr<Pass> pass, Result<cl
     state.lastStatusWrite = desk_.clock.mono();
     countChurn(*pass->node, pass->plan.wish);
   }
-  const auto after = api::decodeText<api::Node>(reply->body);
-  if (after) {
-    state.awaitedVersion = after->meta.resourceVersion;
+  // The head alone: the whole node comes by the watch.
+  auto head = api::decodeText<api::ObjectHead>(reply->body);
+  if (head) {
+    state.awaitedVersion = head->meta.resourceVersion;
+    api::Node after;
+    after.meta = std::move(head->meta);
     // A server that keeps metadata out of status writes gets them separately.
-    auto rest = patchOf(*after, pass->plan.wish, {false, true});
+    auto rest = patchOf(after, pass->plan.wish, {false, true});
     if (isStatus && !rest.empty()) return sendNode(std::move(pass), std::move(rest), false);
   }
   count_.good();
