@@ -51,6 +51,10 @@ constexpr ControlResource kResources[] = {
     {"blkio.cost.weight", kBlkio, "blkio.cost.weight", "", kProbe},
     {"blkio.cost.qos", kBlkio, "blkio.cost.qos", "", kProbe},
     {"blkio.cost.model", kBlkio, "blkio.cost.model", "", kProbe},
+    {"io.max", kBlkio, "", "io.max", kProbe},
+    {"io.weight", kBlkio, "", "io.weight", kProbe},
+    {"io.cost.qos", kBlkio, "", "io.cost.qos", kProbe},
+    {"io.cost.model", kBlkio, "", "io.cost.model", kProbe},
     {"net_cls.classid", kNetCls, "net_cls.classid", "net_cls.classid", kProbe},
 };
 

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include <sys/statvfs.h>
+
 #include "base/log.h"
+#include "base/strings.h"
 #include "kernel/control_files.h"
+#include "kernel/read_text.h"
 
 namespace mangrove::agent {
 namespace {
@@ -14,13 +18,16 @@ constexpr std::string_view kIdle = "cpu.idle";
 constexpr std::string_view kShares = "cpu.shares";
 constexpr std::string_view kBurst = "cpu.cfs_burst_us";
 constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kScore = "oom_score_adj";
 
 size_t depthOf(const std::string& cgroup) {
   return static_cast<size_t>(std::count(cgroup.begin(), cgroup.end(), '/'));
 }
 
-// Parents first; the files of one cgroup in the order of the rules.
+// Switches of the machine first, then parents before children; the files of one cgroup in the order
+// of the rules.
 bool above(const std::string& a, const FileRule* ra, const std::string& b, const FileRule* rb) {
+  if (ra->place != rb->place) return ra->place == Place::kPath;
   const size_t da = depthOf(a), db = depthOf(b);
   return da != db ? da < db : a != b ? a < b : ra < rb;
 }
@@ -36,30 +43,68 @@ Executor::Executor(const Machine& machine, const Clock& clock, AuditLog& audit)
 
 std::optional<std::string> Executor::pathOf(std::string_view cgroup,
                                             std::string_view resource) const {
+  const FileRule* rule = ruleOf(resource);
+  if (rule && rule->place == Place::kPath) return std::string(cgroup);
   const kernel::ControlResource* control = kernel::findResource(resource);
   return control ? kernel::filePath(machine_.trees(), *control, cgroup) : std::nullopt;
 }
 
-Result<std::optional<FileValue>> Executor::read(const FileRule& rule,
-                                                const std::string& path) const {
+Result<std::optional<FileValue>> Executor::read(const FileRule& rule, const std::string& path,
+                                                std::string_view entry) const {
   char buffer[16384];
   auto size = machine_.root().read(path, buffer);
   if (!size) return pass(size.error());
   if (!*size) return std::nullopt;
-  auto value = parseValue(rule, std::string_view(buffer, **size), machine_.trees().version());
+  const std::string_view text(buffer, **size);
+  if (rule.section != Section::kWhole) {
+    const auto part = sectionOf(rule, text, entry);
+    if (!part) return std::nullopt;
+    return parseValue(rule, *part, machine_.trees().version());
+  }
+  auto value = parseValue(rule, text, machine_.trees().version());
   if (!value) return pass(value.error());
   return *std::move(value);
 }
 
 std::optional<FileValue> Executor::present(std::string_view cgroup,
                                            std::string_view resource) const {
+  return present({std::string(cgroup), resource, ""});
+}
+
+std::optional<FileValue> Executor::present(const FileKey& key) const {
+  const auto& [cgroup, resource, entry] = key;
   const FileRule* rule = ruleOf(resource);
   // What v2 really grants is in another file than what it was asked for.
   const bool effective = resource == "cpuset.cpus" && machine_.trees().isV2();
   const auto path = pathOf(cgroup, effective ? "cpuset.cpus.effective" : resource);
   if (!rule || !path) return std::nullopt;
-  auto value = read(*rule, *path);
+  auto value = read(*rule, *path, entry);
   return value ? *std::move(value) : std::nullopt;
+}
+
+std::vector<int> Executor::members(std::string_view cgroup, std::string_view resource) const {
+  std::vector<int> out;
+  const auto path = pathOf(cgroup, resource);
+  const auto found = path ? text(*path) : std::nullopt;
+  if (!found) return out;
+  for (std::string_view line : split(*found, '\n'))
+    if (const auto pid = parseInt<int>(trim(line))) out.push_back(*pid);
+  return out;
+}
+
+std::optional<std::string> Executor::text(std::string_view path) const {
+  auto found = kernel::readText(machine_.root(), path);
+  return found ? *std::move(found) : std::nullopt;
+}
+
+std::optional<DiskUse> Executor::disk() const {
+  struct statvfs found {};
+  if (diskPath_.empty() || ::statvfs(diskPath_.c_str(), &found) != 0 || found.f_blocks == 0)
+    return std::nullopt;
+  const auto used = [](auto total, auto free) {
+    return total == 0 ? 0.0 : 100 - static_cast<double>(free) * 100 / static_cast<double>(total);
+  };
+  return DiskUse{used(found.f_blocks, found.f_bavail), used(found.f_files, found.f_favail)};
 }
 
 ApplyReport Executor::apply(std::span<const OwnedWish> wishes) {
@@ -85,7 +130,7 @@ Executor::Targets Executor::composeAll(std::span<const OwnedWish> wishes, ApplyR
   for (const OwnedWish& one : wishes) {
     const FileRule* rule = ruleOf(one.wish->resource);
     if (rule && rankOf(*rule, one.owner)) {
-      byFile[{one.wish->cgroup, rule->resource}].push_back(one);
+      byFile[{one.wish->cgroup, rule->resource, one.wish->entry}].push_back(one);
       continue;
     }
     ++report.refused;
@@ -132,7 +177,7 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   plan.rule = ruleOf(key.resource);
   plan.key = key;
   const auto path = pathOf(key.cgroup, key.resource);
-  auto present = path ? read(*plan.rule, *path) : std::nullopt;
+  auto present = path ? read(*plan.rule, *path, key.entry) : std::nullopt;
   if (!present || !*present) {
     held_.erase(key);
     return ++report.missing, std::nullopt;
@@ -195,8 +240,10 @@ std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const He
                                                     std::string_view why) {
   const FileRule* rule = ruleOf(key.resource);
   const auto path = pathOf(key.cgroup, key.resource);
-  auto present = path && !held.dryRun && held.before ? read(*rule, *path) : std::nullopt;
+  auto present = path && !held.dryRun && held.before ? read(*rule, *path, key.entry) : std::nullopt;
   if (!present || !*present || **present == *held.before) return std::nullopt;
+  // A process number may belong to somebody else by now.
+  if (key.resource == kScore && **present != held.wanted) return std::nullopt;
   Plan plan;
   plan.rule = rule;
   plan.key = key;
@@ -249,7 +296,9 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
     held_[plan.key].trouble = "dry-run";
     return;
   }
-  auto ok = machine_.root().write(plan.path, formatValue(*plan.rule, value, version));
+  std::string text = formatEntry(*plan.rule, plan.key.entry, value, version);
+  if (text.empty()) text = "\n";  // writing nothing at all would change nothing
+  auto ok = machine_.root().write(plan.path, text);
   if (ok) {
     if (isFinal) ++report.written;
     record(plan, value, "written");
@@ -271,7 +320,7 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
 void Executor::verify(const Plan& plan) {
   auto found = held_.find(plan.key);
   if (plan.release || found == held_.end()) return;
-  auto now = read(*plan.rule, plan.path);
+  auto now = read(*plan.rule, plan.path, plan.key.entry);
   if (!now || !*now) return;
   HeldFile& held = found->second;
   held.inForce = sameValue(*plan.rule, **now, plan.wanted, machine_.trees().version());
@@ -287,7 +336,9 @@ void Executor::record(const Plan& plan, const FileValue& to, std::string outcome
               .owner = plan.owner,
               .why = plan.why,
               .cgroup = plan.key.cgroup,
-              .file = std::string(plan.key.resource),
+              .file = plan.key.entry.empty()
+                          ? std::string(plan.key.resource)
+                          : fmt::format("{}[{}]", plan.key.resource, plan.key.entry),
               .from = showValue(*plan.rule, plan.present),
               .to = showValue(*plan.rule, to),
               .outcome = std::move(outcome)});

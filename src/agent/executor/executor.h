@@ -25,6 +25,12 @@
 
 namespace mangrove::agent {
 
+// How full the file system with the pods' files is.
+struct DiskUse {
+  double usedPercent = 0;
+  double inodePercent = 0;
+};
+
 // What the machine has now, for decisions that start from it.
 class PresentValues {
  public:
@@ -32,6 +38,12 @@ class PresentValues {
   // nullopt: no such cgroup or file, or not readable.
   virtual std::optional<FileValue> present(std::string_view cgroup,
                                            std::string_view resource) const = 0;
+  // The processes ("cgroup.procs") or threads ("tasks") of a cgroup; none when it is gone.
+  virtual std::vector<int> members(std::string_view, std::string_view) const { return {}; }
+  // A file of the machine by its path; nullopt: not there or not readable.
+  virtual std::optional<std::string> text(std::string_view) const { return std::nullopt; }
+  // nullopt: nobody said where pods keep their files.
+  virtual std::optional<DiskUse> disk() const { return std::nullopt; }
 };
 
 struct ApplyReport {
@@ -65,6 +77,7 @@ struct HeldFile {
 struct FileKey {
   std::string cgroup;
   std::string_view resource;
+  std::string entry = {};
   auto operator<=>(const FileKey&) const = default;
 };
 
@@ -86,6 +99,12 @@ class Executor final : public PresentValues {
 
   std::optional<FileValue> present(std::string_view cgroup,
                                    std::string_view resource) const override;
+  std::optional<FileValue> present(const FileKey& key) const;
+  std::vector<int> members(std::string_view cgroup, std::string_view resource) const override;
+  std::optional<std::string> text(std::string_view path) const override;
+  std::optional<DiskUse> disk() const override;
+  // The kubelet's directory, as this process sees it.
+  void watchDisk(std::string path) { diskPath_ = std::move(path); }
   const std::map<FileKey, HeldFile>& held() const { return held_; }
   const ExecutorTotals& totals() const { return totals_; }
 
@@ -125,7 +144,8 @@ class Executor final : public PresentValues {
   void write(Plan& plan, const FileValue& value, ApplyReport& report);
   void verify(const Plan& plan);
   void record(const Plan& plan, const FileValue& to, std::string outcome);
-  Result<std::optional<FileValue>> read(const FileRule& rule, const std::string& path) const;
+  Result<std::optional<FileValue>> read(const FileRule& rule, const std::string& path,
+                                        std::string_view entry = {}) const;
   std::optional<std::string> pathOf(std::string_view cgroup, std::string_view resource) const;
 
   const Machine& machine_;
@@ -133,6 +153,7 @@ class Executor final : public PresentValues {
   AuditLog& audit_;
   std::map<FileKey, HeldFile> held_;
   ExecutorTotals totals_;
+  std::string diskPath_;
 };
 
 }  // namespace mangrove::agent

@@ -6,10 +6,12 @@ namespace mangrove::agent {
 json::Value Executor::state() const {
   json::Array files;
   for (const auto& [key, held] : held_) {
-    if (held.dryRun || !held.before) continue;
+    // Processes come and go: what their numbers mean later is not known.
+    if (held.dryRun || !held.before || key.resource == "oom_score_adj") continue;
     const FileRule* rule = ruleOf(key.resource);
     files.push_back(json::Object{{"cgroup", key.cgroup},
                                  {"file", key.resource},
+                                 {"entry", key.entry},
                                  {"before", showValue(*rule, *held.before)},
                                  {"wanted", showValue(*rule, held.wanted)},
                                  {"owner", held.owner},
@@ -44,7 +46,7 @@ void Executor::load(const json::Value& state) {
     held.owner = textOf(*file, "owner");
     held.why = textOf(*file, "why");
     held.since = clock_.wall();
-    held_[{textOf(*file, "cgroup"), rule->resource}] = std::move(held);
+    held_[{textOf(*file, "cgroup"), rule->resource, textOf(*file, "entry")}] = std::move(held);
   }
 }
 

@@ -1,6 +1,9 @@
 #include "agent/executor/value.h"
 
 #include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "agent/executor/owners.h"
 #include "base/strings.h"
@@ -15,7 +18,7 @@ constexpr std::string_view kQuotaOwners[] = {
     owner::kFailSafe, owner::kCpuSuppress,   owner::kCpusetHook, owner::kBatchResource,
     owner::kCpuBurst, owner::kNormalization, owner::kPressure};
 constexpr std::string_view kBurstOwners[] = {owner::kCpuBurst};
-constexpr std::string_view kIdleOwners[] = {owner::kKernelFloor};
+constexpr std::string_view kIdleOwners[] = {owner::kCoreSched, owner::kKernelFloor};
 constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor};
 constexpr std::string_view kIdentityOwners[] = {owner::kGroupIdentity};
 constexpr std::string_view kCpusetOwners[] = {owner::kCpuSuppress, owner::kCpusetHook};
@@ -24,8 +27,16 @@ constexpr std::string_view kProtectOwners[] = {owner::kMemoryQos};
 constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos};
 constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
 constexpr std::string_view kNetOwners[] = {owner::kNetworkQos};
+constexpr std::string_view kSystemOwners[] = {owner::kSystemConfig};
+constexpr std::string_view kSwitchOwners[] = {owner::kGroupIdentity, owner::kCoreSched,
+                                              owner::kSystemConfig};
+constexpr std::string_view kSchemataOwners[] = {owner::kPodResctrl, owner::kResctrl};
+constexpr std::string_view kScoreOwners[] = {owner::kOomScore};
 
 using enum ValueKind;
+using enum Place;
+using enum Section;
+constexpr int64_t kLeastNumber = std::numeric_limits<int64_t>::min();
 
 constexpr FileRule kRules[] = {
     {"cpu.cfs_quota_us", kQuota, 1000, kUnlimited, true, kUnlimited, kQuotaOwners},
@@ -47,13 +58,76 @@ constexpr FileRule kRules[] = {
     {"memory.pagecache_limit.enable", kNumber, 0, 1, false, 0, kProtectOwners},
     {"memory.pagecache_limit.size", kNumber, 0, kUnlimited, false, 0, kProtectOwners},
     {"memory.pagecache_limit.sync", kNumber, 0, 1, false, 0, kProtectOwners},
-    {"blkio.throttle.read_iops_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
-    {"blkio.throttle.read_bps_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
-    {"blkio.throttle.write_iops_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
-    {"blkio.throttle.write_bps_device", kText, 0, kUnlimited, false, {}, kBlkioOwners},
-    {"blkio.cost.weight", kText, 0, kUnlimited, false, {}, kBlkioOwners},
-    {"blkio.cost.qos", kText, 0, kUnlimited, false, {}, kBlkioOwners},
-    {"blkio.cost.model", kText, 0, kUnlimited, false, {}, kBlkioOwners},
+    {"blkio.throttle.read_iops_device",
+     kText,
+     0,
+     kUnlimited,
+     false,
+     {},
+     kBlkioOwners,
+     kCgroup,
+     kDevice,
+     "0"},
+    {"blkio.throttle.read_bps_device",
+     kText,
+     0,
+     kUnlimited,
+     false,
+     {},
+     kBlkioOwners,
+     kCgroup,
+     kDevice,
+     "0"},
+    {"blkio.throttle.write_iops_device",
+     kText,
+     0,
+     kUnlimited,
+     false,
+     {},
+     kBlkioOwners,
+     kCgroup,
+     kDevice,
+     "0"},
+    {"blkio.throttle.write_bps_device",
+     kText,
+     0,
+     kUnlimited,
+     false,
+     {},
+     kBlkioOwners,
+     kCgroup,
+     kDevice,
+     "0"},
+    {"blkio.cost.weight", kText, 0, kUnlimited, false, {}, kBlkioOwners, kCgroup, kDevice, "100"},
+    {"blkio.cost.qos", kText, 0, kUnlimited, false, {}, kBlkioOwners, kCgroup, kDevice, "enable=0"},
+    {"blkio.cost.model",
+     kText,
+     0,
+     kUnlimited,
+     false,
+     {},
+     kBlkioOwners,
+     kCgroup,
+     kDevice,
+     "ctrl=auto"},
+    {"io.max",
+     kText,
+     0,
+     kUnlimited,
+     false,
+     {},
+     kBlkioOwners,
+     kCgroup,
+     kDevice,
+     "rbps=max wbps=max riops=max wiops=max"},
+    {"io.weight", kText, 0, kUnlimited, false, {}, kBlkioOwners, kCgroup, kDevice, "100"},
+    {"io.cost.qos", kText, 0, kUnlimited, false, {}, kBlkioOwners, kCgroup, kDevice, "enable=0"},
+    {"io.cost.model", kText, 0, kUnlimited, false, {}, kBlkioOwners, kCgroup, kDevice, "ctrl=auto"},
+    {"parameter", kNumber, kLeastNumber, kUnlimited, false, {}, kSystemOwners, kPath},
+    {"switch", kNumber, 0, 1, false, {}, kSwitchOwners, kPath},
+    {"sched_features", kNumber, 0, 1, false, {}, kSystemOwners, kPath, kWord},
+    {"schemata", kText, 0, kUnlimited, false, {}, kSchemataOwners, kPath, kLine},
+    {"oom_score_adj", kNumber, -1000, 1000, false, {}, kScoreOwners, kPath},
     {"net_cls.classid", kNumber, 0, 0xffffffff, false, 0, kNetOwners},
 };
 
@@ -112,6 +186,62 @@ std::string formatValue(const FileRule& rule, const FileValue& value, CgroupVers
   return std::to_string(value.number);
 }
 
+namespace {
+
+std::string_view lineAfter(std::string_view text, std::string_view start) {
+  for (std::string_view line : split(text, '\n'))
+    if (trim(line).starts_with(start)) return trim(trim(line).substr(start.size()));
+  return {};
+}
+
+std::optional<std::string> wordOf(std::string_view text, std::string_view name) {
+  for (std::string_view line : split(text, '\n'))
+    for (std::string_view word : splitTrimmed(line, ' ')) {
+      if (word == name) return "1";
+      if (word.starts_with("NO_") && word.substr(3) == name) return "0";
+    }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> sectionOf(const FileRule& rule, std::string_view text,
+                                     std::string_view entry) {
+  switch (rule.section) {
+    case kWhole:
+      return std::string(text);
+    case kWord:
+      return wordOf(text, entry);
+    case kDevice: {
+      const std::string_view found = lineAfter(text, std::string(entry) + " ");
+      return std::string(found.empty() ? rule.absent : found);
+    }
+    case kLine: {
+      std::string_view found = lineAfter(text, std::string(entry) + ":");
+      if (found.empty()) return std::nullopt;
+      while (found.ends_with(';')) found.remove_suffix(1);
+      return std::string(found);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string formatEntry(const FileRule& rule, std::string_view entry, const FileValue& value,
+                        CgroupVersion version) {
+  const std::string text = formatValue(rule, value, version);
+  switch (rule.section) {
+    case kDevice:
+      return fmt::format("{} {}", entry, text);
+    case kLine:
+      return fmt::format("{}:{}\n", entry, text);
+    case kWord:
+      return fmt::format("{}{}", value.number == 1 ? "" : "NO_", entry);
+    case kWhole:
+      break;
+  }
+  return text;
+}
+
 std::string showValue(const FileRule& rule, const FileValue& value) {
   return formatValue(rule, value, CgroupVersion::kV1);
 }
@@ -133,9 +263,38 @@ Result<FileValue> parseValue(const FileRule& rule, std::string_view text, Cgroup
   return FileValue::of(*number);
 }
 
+namespace {
+
+// Words in any order, "0=00f" as "0=f": kernels print them their own way.
+std::vector<std::string> wordsOf(std::string_view text, char between) {
+  std::vector<std::string> out;
+  for (std::string_view word : splitTrimmed(text, between)) {
+    if (word.empty()) continue;
+    const auto halves = cut(word, '=');
+    std::string_view value = trim(halves.after);
+    while (between == ';' && value.size() > 1 && value.front() == '0') value.remove_prefix(1);
+    out.push_back(halves.found ? fmt::format("{}={}", trim(halves.before), value)
+                               : std::string(word));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// What we said is there, whatever the kernel adds of its own ("min=1.00 max=100.00").
+bool holdsAll(const FileRule& rule, std::string_view has, std::string_view said) {
+  const char between = rule.section == kLine ? ';' : ' ';
+  const auto a = wordsOf(has, between), b = wordsOf(said, between);
+  if (b.empty()) return a.empty();
+  return std::includes(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
 bool sameValue(const FileRule& rule, const FileValue& a, const FileValue& b,
                CgroupVersion version) {
   if (a == b) return true;
+  if (rule.section == kDevice || rule.section == kLine)
+    return holdsAll(rule, a.text, b.text) || holdsAll(rule, b.text, a.text);
   return rule.kind == kShares && formatValue(rule, a, version) == formatValue(rule, b, version);
 }
 

@@ -44,6 +44,20 @@ enum class ValueKind : uint8_t {
   kText,
 };
 
+// Where a file is.
+enum class Place : uint8_t {
+  kCgroup,  // in a cgroup, under the name that kernel/control_files.h knows
+  kPath,    // anywhere: a wish's cgroup is the path below the machine's root
+};
+
+// Which part of a file a wish is about; the others are none of its business.
+enum class Section : uint8_t {
+  kWhole,
+  kDevice,  // a line "8:0 …"; the entry is the device's number
+  kLine,    // a line "L3:…"; the entry is what stands before the colon
+  kWord,    // NAME or NO_NAME among others; the entry is NAME, the value 1 or 0
+};
+
 struct FileRule {
   std::string_view resource;  // the v1 name, as kernel/control_files.h knows it
   ValueKind kind = ValueKind::kNumber;
@@ -55,6 +69,9 @@ struct FileRule {
   std::optional<int64_t> neutral = {};  // what an unmanaged machine has
   // Who may want this file; of two bases the earlier owner's counts.
   std::span<const std::string_view> owners = {};
+  Place place = Place::kCgroup;
+  Section section = Section::kWhole;
+  std::string_view absent = {};  // the value of an entry that the file does not have
 };
 
 // In the order in which the files of one cgroup are written: quota before burst, idle before
@@ -68,6 +85,12 @@ std::string formatValue(const FileRule& rule, const FileValue& value,
                         kernel::CgroupVersion version);
 Result<FileValue> parseValue(const FileRule& rule, std::string_view text,
                              kernel::CgroupVersion version);
+// The part of a file's text that an entry is about; nullopt: the file does not know the entry.
+std::optional<std::string> sectionOf(const FileRule& rule, std::string_view text,
+                                     std::string_view entry);
+// What to write so that the entry, and nothing else, gets the value.
+std::string formatEntry(const FileRule& rule, std::string_view entry, const FileValue& value,
+                        kernel::CgroupVersion version);
 // For people and the audit log: as v1 would write it.
 std::string showValue(const FileRule& rule, const FileValue& value);
 

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/executor/core_cookies.h"
+#include "agent/executor/net_plan.h"
 #include "agent/executor/value.h"
 #include "api/pod.h"
 
@@ -37,6 +39,7 @@ struct Wish {
   std::string_view resource;  // v1 name, a literal
   Part part;
   std::string why;
+  std::string entry = {};  // of a file with several: a device, a line, a word
 };
 
 // A pod that a strategy wants gone.
@@ -47,16 +50,39 @@ struct Ousting {
   int64_t expected = 0;  // what it frees, in the feature's unit
 };
 
+// A resctrl group with these threads in it.
+struct GroupWish {
+  std::string path;  // below the machine's root
+  std::vector<int> tasks;
+  std::string why;
+};
+
 struct Wishes {
   std::vector<Wish> values = {};
   std::vector<Ousting> evictions = {};
+  // What is no file: executor/deeds.h.
+  std::vector<GroupWish> groups = {};
+  std::vector<CookieWish> cookies = {};
+  std::optional<NetPlan> network = {};
+  // Something runs short, whether or not anybody can be evicted for it.
+  bool trouble = false;
   // Nothing could be decided: what was wanted last stays.
   bool hold = false;
   std::string note = {};  // why it is so, for `explain`
 
-  static Wishes holding(std::string note) { return {{}, {}, true, std::move(note)}; }
+  static Wishes holding(std::string note) {
+    Wishes out;
+    out.hold = true;
+    out.note = std::move(note);
+    return out;
+  }
   void base(std::string cgroup, std::string_view resource, FileValue value, std::string why) {
     values.push_back({std::move(cgroup), resource, Part::base(std::move(value)), std::move(why)});
+  }
+  void entry(std::string cgroup, std::string_view resource, std::string entry, FileValue value,
+             std::string why) {
+    values.push_back({std::move(cgroup), resource, Part::base(std::move(value)), std::move(why),
+                      std::move(entry)});
   }
 };
 
