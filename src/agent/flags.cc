@@ -7,7 +7,7 @@ namespace {
 
 // Accepted so that the reference's manifests start unchanged. First those that meant nothing there
 // either or belong to its time-series database; then those of the enforcing half.
-constexpr std::array<std::string_view, 52> kIgnored = {"enable-pprof",
+constexpr std::array<std::string_view, 45> kIgnored = {"enable-pprof",
                                                        "pprof-addr",
                                                        "configmap-name",
                                                        "configmap-namespace",
@@ -37,10 +37,6 @@ constexpr std::array<std::string_view, 52> kIgnored = {"enable-pprof",
                                                        "hami-core-library-directory-path",
                                                        "reconcile-interval-seconds",
                                                        "cpu-suppress-interval-seconds",
-                                                       "cpu-evict-interval-seconds",
-                                                       "memory-evict-interval-seconds",
-                                                       "memory-evict-cool-time-seconds",
-                                                       "cpu-evict-cool-time-seconds",
                                                        "only-evict-by-api",
                                                        "resource-force-update-seconds",
                                                        "runtime-hooks-network",
@@ -54,13 +50,9 @@ constexpr std::array<std::string_view, 52> kIgnored = {"enable-pprof",
                                                        "runtime-hooks-nri-backoff-cap",
                                                        "runtime-hooks-nri-backoff-steps",
                                                        "runtime-hooks-nri-backoff-factor",
-                                                       "runtime-hooks-nri-socket-path",
-                                                       "runtime-hooks-nri-plugin-name",
-                                                       "runtime-hooks-nri-plugin-index",
                                                        "runtime-hooks-disable-stages",
                                                        "runtime-hooks-reconcile-interval"};
-constexpr std::array<std::string_view, 2> kIgnoredToo = {"enable-nri-runtime-hook",
-                                                         "disable-unset-cpu-quota"};
+constexpr std::array<std::string_view, 1> kIgnoredToo = {"disable-unset-cpu-quota"};
 
 constexpr Duration kShortestTick = std::chrono::milliseconds(100);
 
@@ -90,6 +82,18 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("restore", restore, "give back what an agent that died had changed here, and end");
   flags.add("runtime-hooks", runtimeHooks, "settings of pods that are on or off: name=bool,…");
   flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
+  flags.add("enable-nri-runtime-hook", nri,
+            "set containers up as the runtime starts them, through NRI");
+  flags.add("runtime-hooks-nri-socket-path", nriSocket, "the runtime's socket");
+  flags.add("runtime-hooks-nri-plugin-name", nriName, "our name among its plugins");
+  flags.add("runtime-hooks-nri-plugin-index", nriIndex, "our place among them, 00 to 99");
+  flags.add("cooldown-taint", cooldownTaint,
+            "effect of the taint that keeps new best-effort work away after evictions; '': none");
+  flags.add("cpu-evict-interval-seconds", cpuEvictInterval, "between looks; 0: no CPU eviction");
+  flags.add("cpu-evict-cool-time-seconds", cpuEvictCool, "between two CPU evictions");
+  flags.add("memory-evict-interval-seconds", memoryEvictInterval,
+            "between looks; 0: no memory eviction");
+  flags.add("memory-evict-cool-time-seconds", memoryEvictCool, "between two memory evictions");
   flags.add("pressure-interval", pressureInterval,
             "between looks at how long services wait for CPUs, from 10ms");
   flags.add("guardian", guardian,
@@ -150,6 +154,9 @@ Result<> AgentFlags::check() const {
   if (collectInterval < kShortestTick)
     return invalid("--collect-res-used-interval {} ms: want at least 100 ms",
                    std::chrono::duration_cast<std::chrono::milliseconds>(collectInterval).count());
+  if (!cooldownTaint.empty() && cooldownTaint != "NoSchedule" &&
+      cooldownTaint != "PreferNoSchedule")
+    return invalid("--cooldown-taint '{}': want NoSchedule, PreferNoSchedule or ''", cooldownTaint);
   if (pressureInterval < std::chrono::milliseconds(10))
     return invalid("--pressure-interval {} us: want at least 10 ms",
                    std::chrono::duration_cast<std::chrono::microseconds>(pressureInterval).count());

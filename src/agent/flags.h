@@ -29,6 +29,14 @@ struct AgentFlags {
   bool restore = false;
   std::string runtimeHooks;  // gates: "CPUNormalization=true"
   int64_t evictionsPerMinute = 10;
+  // Hooks of the container runtime.
+  bool nri = true;
+  std::string nriSocket = "/var/run/nri/nri.sock", nriName = "koordlet_nri", nriIndex = "00";
+  // "": evictions leave no taint on the node.
+  std::string cooldownTaint = "NoSchedule";
+  // The reference's: eviction, in seconds.
+  int64_t cpuEvictInterval = 1, cpuEvictCool = 20;
+  int64_t memoryEvictInterval = 1, memoryEvictCool = 4;
   // Between two looks at services' pressure, where the kernel does not wake us.
   Duration pressureInterval = std::chrono::milliseconds(50);
   bool guardian = true;  // as a child of ours; false where it is a container beside us

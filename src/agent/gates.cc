@@ -19,6 +19,7 @@ constexpr GateInfo kGates[] = {
     {"BEMemoryEvict", false, kAlpha, "evict best-effort pods when memory runs short"},
     {"MemoryEvict", false, kAlpha, "evict by memory use of the node"},
     {"MemoryAllocatableEvict", false, kAlpha, "evict by memory requests over what is for sale"},
+    {"WatermarkEvict", false, kAlpha, "evict by marks on memory, disk, inodes, load and pressure"},
     {"CPUBurst", true, kBeta, "let limited pods burst"},
     {"SystemConfig", false, kAlpha, "set kernel parameters"},
     {"RdtResctrl", true, kBeta, "cache and bandwidth shares by resctrl"},
@@ -45,13 +46,13 @@ constexpr GateInfo kHooks[] = {
     {"BatchResource", true, kBeta, "limits of batch pods"},
     {"KernelFloor", true, kBeta, "best-effort pods in the kernel's idle class"},
     {"CPUNormalization", false, kAlpha, "quotas by the machine's speed"},
-    {"CoreSched", false, kAlpha, "accepted; core scheduling is not there yet"},
-    {"GPUEnvInject", false, kAlpha, "accepted; needs hooks of the runtime"},
+    {"CoreSched", false, kAlpha, "services and batch work never share a core (kernels with it)"},
+    {"GPUEnvInject", false, kAlpha, "NVIDIA_VISIBLE_DEVICES by the scheduler's decision (NRI)"},
     {"RDMADeviceInject", false, kAlpha, "accepted; needs hooks of the runtime"},
-    {"TCNetworkQoS", false, kAlpha, "accepted; network classes are not there yet"},
+    {"TCNetworkQoS", false, kAlpha, "network classes by tc"},
     {"TerwayQoS", false, kAlpha, "accepted; without effect"},
-    {"Resctrl", false, kAlpha, "accepted; cache shares of pods are not there yet"},
-    {"OOMScoreAdj", false, kAlpha, "accepted; OOM scores are not there yet"},
+    {"Resctrl", false, kAlpha, "cache and bandwidth shares of pods by resctrl"},
+    {"OOMScoreAdj", false, kAlpha, "OOM scores of containers"},
 };
 
 }  // namespace

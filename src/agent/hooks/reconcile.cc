@@ -6,7 +6,9 @@
 #include "agent/hooks/batch_resource.h"
 #include "agent/hooks/cpuset.h"
 #include "agent/hooks/group_identity.h"
+#include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
+#include "base/strings.h"
 #include "kernel/cpu_units.h"
 
 namespace mangrove::agent {
@@ -29,16 +31,28 @@ api::KubeQos kubeQosOf(kernel::PodTier tier) {
                                                : api::KubeQos::kGuaranteed;
 }
 
-std::optional<double> ratioOf(const api::Node* node) {
-  if (!node) return std::nullopt;
-  auto ratio = api::parseCpuNormalizationRatio(node->meta.annotations);
-  return ratio ? *ratio : std::nullopt;
-}
-
 // ---- cpuset ----------------------------------------------------------------------------------
 
-void wantCpus(const PodLook& pod, const std::string& text, Wishes& out) {
+// CPUs that pods have to themselves, as of now: the published pools follow some seconds later.
+CpuSet ownedCpus(const Look& look) {
+  CpuSet out;
+  look.book->each([&](const PodPtr& pod) {
+    if (api::isTerminated(*pod)) return;
+    auto status = api::parseResourceStatus(pod->meta.annotations);
+    auto cpus = status && *status ? CpuSet::parse((*status)->cpuset) : Result<CpuSet>(CpuSet());
+    if (cpus) out = out | *cpus;
+  });
+  return out;
+}
+
+bool hasOwnCpus(const api::Pod& pod) {
+  auto status = api::parseResourceStatus(pod.meta.annotations);
+  return status && *status && !(*status)->cpuset.empty();
+}
+
+void wantCpus(const PodLook& pod, const std::string& text, const CpuSet& owned, Wishes& out) {
   auto cpus = CpuSet::parse(text);
+  if (cpus && !hasOwnCpus(*pod.pod)) *cpus = *cpus - owned;
   if (!cpus || cpus->empty()) return;
   for (const ContainerLook& container : pod.containers)
     out.base(std::string(container.cgroup), kCpus, FileValue::of(*cpus),
@@ -52,6 +66,19 @@ void freeQuota(const PodLook& pod, Wishes& out) {
     out.base(std::string(container.cgroup), kQuota, FileValue::of(kUnlimited), why);
 }
 
+// Of host applications only services have CPUs of a pool.
+void wantAppCpus(const Look& look, const CpusetRule& rule, const CpuSet& owned, Wishes& out) {
+  static const api::Annotations none;
+  for (const HostAppLook& app : look.hostApps) {
+    if (app.qos != api::Qos::kLs) continue;
+    auto cpus = containerCpuset(rule, {api::Qos::kLs, api::KubeQos::kBurstable, &none});
+    auto set = cpus && *cpus ? CpuSet::parse(**cpus) : Result<CpuSet>(CpuSet());
+    if (set) *set = *set - owned;
+    if (set && !set->empty())
+      out.base(app.cgroup, kCpus, FileValue::of(*std::move(set)), "CPUs of an LS application");
+  }
+}
+
 // ---- batch -----------------------------------------------------------------------------------
 
 void wantBatch(const std::string& cgroup, const BatchValue& value, Wishes& out) {
@@ -59,14 +86,6 @@ void wantBatch(const std::string& cgroup, const BatchValue& value, Wishes& out) 
   out.base(cgroup, "cpu.shares", FileValue::of(value.shares), why);
   out.base(cgroup, kQuota, FileValue::of(value.quota), why);
   out.base(cgroup, "memory.limit_in_bytes", FileValue::of(value.memory), why);
-}
-
-BatchRule batchRule(const Situation& now) {
-  BatchRule rule;
-  const auto& slo = now.look.slo->resourceUsedThresholdWithBe;
-  rule.quotaOn = !(slo && slo->enable.value_or(false) && slo->cpuSuppressPolicy == "cfsQuota");
-  rule.ratio = ratioOf(now.node);
-  return rule;
 }
 
 // ---- normalisation ---------------------------------------------------------------------------
@@ -103,6 +122,20 @@ void normalise(const PodLook& pod, double ratio, Wishes& out) {
 
 }  // namespace
 
+std::optional<double> normalizationRatio(const api::Node* node) {
+  if (!node) return std::nullopt;
+  auto ratio = api::parseCpuNormalizationRatio(node->meta.annotations);
+  return ratio ? *ratio : std::nullopt;
+}
+
+BatchRule batchRuleOf(const Situation& now) {
+  BatchRule rule;
+  const auto& slo = now.look.slo->resourceUsedThresholdWithBe;
+  rule.quotaOn = !(slo && slo->enable.value_or(false) && slo->cpuSuppressPolicy == "cfsQuota");
+  rule.ratio = normalizationRatio(now.node);
+  return rule;
+}
+
 StrategyInfo CpusetHook::info() const {
   return {.name = owner::kCpusetHook, .gate = "CPUSetAllocator"};
 }
@@ -111,6 +144,7 @@ Wishes CpusetHook::decide(const Situation& now) {
   if (!now.topology) return Wishes::holding("no NodeResourceTopology yet");
   auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager"));
   if (!rule) return Wishes::holding(rule.error().text());
+  const CpuSet owned = ownedCpus(now.look);
   Wishes out;
   for (const PodLook& pod : now.look.pods) {
     if (!isLive(pod)) continue;
@@ -120,9 +154,10 @@ Wishes CpusetHook::decide(const Situation& now) {
       out.note = cpus.error().text();
       continue;
     }
-    if (*cpus) wantCpus(pod, **cpus, out);
+    if (*cpus) wantCpus(pod, **cpus, owned, out);
     if (runsWithoutQuota(pod.pod->meta.annotations)) freeQuota(pod, out);
   }
+  wantAppCpus(now.look, *rule, owned, out);
   return out;
 }
 
@@ -132,7 +167,7 @@ StrategyInfo BatchResourceHook::info() const {
 
 Wishes BatchResourceHook::decide(const Situation& now) {
   if (!now.look.slo) return Wishes::holding("no NodeSLO yet");
-  const BatchRule rule = batchRule(now);
+  const BatchRule rule = batchRuleOf(now);
   Wishes out;
   for (const PodLook& pod : now.look.pods) {
     if (!isLive(pod) || api::rawQos(pod.pod->meta.labels) != api::Qos::kBe) continue;
@@ -149,6 +184,24 @@ Wishes BatchResourceHook::decide(const Situation& now) {
   return out;
 }
 
+namespace {
+
+// Newer kernels of the family have a switch; core scheduling and identities exclude each other.
+// False: switched off already, there is nothing to take back.
+bool identitySwitch(const Situation& now, const IdentityRule& rule, Wishes& out) {
+  const kernel::Mounts& mounts = now.look.machine->mounts();
+  const std::string identity = mounts.procFile("sys/kernel/sched_group_identity_enabled");
+  const auto present = now.present.text(identity);
+  if (!present) return true;
+  if (!rule.enabled) return trim(*present) != "0";
+  out.base(mounts.procFile("sys/kernel/sched_core"), "switch", FileValue::of(0),
+           "group identity takes its place");
+  out.base(identity, "switch", FileValue::of(1), "group identity of the NodeSLO");
+  return true;
+}
+
+}  // namespace
+
 StrategyInfo GroupIdentityHook::info() const {
   return {.name = owner::kGroupIdentity, .gate = "GroupIdentity"};
 }
@@ -164,6 +217,7 @@ Wishes GroupIdentityHook::decide(const Situation& now) {
   const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);
   const kernel::CgroupLayout& layout = now.look.machine->layout();
   Wishes out;
+  if (!identitySwitch(now, rule, out)) return out;
   for (kernel::PodTier tier :
        {kernel::PodTier::kGuaranteed, kernel::PodTier::kBurstable, kernel::PodTier::kBestEffort})
     out.base(layout.tierDir(tier), kFile, FileValue::of(tierIdentity(rule, kubeQosOf(tier))),
@@ -177,6 +231,9 @@ Wishes GroupIdentityHook::decide(const Situation& now) {
       out.base(std::string(container.cgroup), kFile, FileValue::of(*value),
                "identity of the pod's class");
   }
+  for (const HostAppLook& app : now.look.hostApps)
+    out.base(app.cgroup, kFile, FileValue::of(identityOf(rule, app.qos, api::KubeQos::kBurstable)),
+             "identity of the application's class");
   return out;
 }
 
@@ -185,7 +242,7 @@ StrategyInfo NormalizationHook::info() const {
 }
 
 Wishes NormalizationHook::decide(const Situation& now) {
-  const auto ratio = ratioOf(now.node);
+  const auto ratio = normalizationRatio(now.node);
   Wishes out;
   if (ratio.value_or(0) <= 1) return out;
   for (const PodLook& pod : now.look.pods) {

@@ -4,9 +4,16 @@
 //
 // Each is a Strategy of its own, owner thread only.
 
+#include <optional>
+
+#include "agent/hooks/batch_resource.h"
 #include "agent/qos/strategy.h"
 
 namespace mangrove::agent {
+
+// How much faster this machine is than the one limits were written for; nullopt: nobody says.
+std::optional<double> normalizationRatio(const api::Node* node);
+BatchRule batchRuleOf(const Situation& now);
 
 // CPUs by class and by the scheduler's decision; pods with CPUs of their own lose their quota.
 class CpusetHook final : public Strategy {

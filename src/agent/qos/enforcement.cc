@@ -21,7 +21,19 @@ EnforcerOptions optionsOf(const AgentFlags& flags) {
   for (std::string_view name : splitTrimmed(flags.dryStrategies, ','))
     if (!name.empty()) options.dryStrategies.emplace(name);
   options.stateFile = flags.enforceState;
+  if (flags.root == "/") options.diskPath = flags.kubeletDir;
   return options;
+}
+
+StrategyOptions strategiesOf(const AgentFlags& flags, std::shared_ptr<EvictedLately> lately) {
+  const auto seconds = [](int64_t count) {
+    return std::chrono::seconds(std::max<int64_t>(count, 0));
+  };
+  StrategyOptions out;
+  out.lately = std::move(lately);
+  out.memoryEvict = {seconds(flags.memoryEvictCool), false, seconds(flags.memoryEvictInterval)};
+  out.cpuEvict = {seconds(flags.cpuEvictCool), true, seconds(flags.cpuEvictInterval)};
+  return out;
 }
 
 // The process's gates and those of the hooks, which have a flag of their own.
@@ -48,19 +60,30 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
     : agent_(setup.agent),
       clock_(setup.clock),
       metrics_(setup.metrics),
+      dryRun_(flags.dryRun),
       gates_(allGates(setup.gates, flags)),
       events_(setup.client, setup.home, setup.clock,
               {.component = "koordlet-qosManager", .host = setup.agent.options().node}),
-      sender_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics},
+      sender_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics,
+               [this](const Ousting& one, bool evicted) { answered(one, evicted); }},
               {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}),
-      reflexes_(
-          {setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
-           [this](const Ousting& one) { sender_.evict(one); }, [this] { tick(agent_.look()); }},
-          flags) {
-  enforcer_ =
-      std::make_unique<Enforcer>(EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
-                                               [this](const Ousting& one) { sender_.evict(one); }},
-                                 optionsOf(flags), defaultStrategies());
+      nodePause_({setup.client, setup.owner, setup.clock, events_},
+                 {.effect = flags.cooldownTaint}),
+      reflexes_({setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
+                 [this](const Ousting& one) {
+                   if (sender_.evict(one)) lately_->add(one.pod->meta.uid.str(), clock_.mono());
+                 },
+                 [this] { tick(agent_.look()); }},
+                flags) {
+  enforcer_ = std::make_unique<Enforcer>(
+      EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
+                    [this](const Ousting& one) { return sender_.evict(one); },
+                    // Captured machines have neither processes nor links of their own.
+                    flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{}},
+      optionsOf(flags), defaultStrategies(strategiesOf(flags, lately_)));
+  if (flags.nri && flags.root == "/" && setup.io != nullptr)
+    nri_ = std::make_unique<NriService>(NriContext{*setup.io, clock_, setup.owner},
+                                        NriOptions{flags.nriSocket, flags.nriName, flags.nriIndex});
   agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
   });
@@ -69,6 +92,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
 
 Enforcement::~Enforcement() {
   *alive_ = false;
+  nri_.reset();
   reflexes_.stop();
   const ApplyReport report = enforcer_->leave("the agent leaves");
   if (report.files > 0)
@@ -81,12 +105,44 @@ void Enforcement::tick(const Look& look) {
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get());
   count(report);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
+  keepPause(look, node.get());
+  publishRules(look, node.get(), topology.get());
+  show(look, report);
+}
+
+void Enforcement::publishRules(const Look& look, const api::Node* node,
+                               const api::NodeResourceTopology* topology) {
+  if (!nri_) return;
+  auto rules = std::make_shared<HookRules>();
+  if (!enforcer_->isOff() && !dryRun_)
+    *rules = hookRules({look, node, topology ? &topology->meta.annotations : nullptr,
+                        enforcer_->executor(), gates_});
+  nri_->publish(std::move(rules));
+}
+
+void Enforcement::show(const Look& look, const ApplyReport& report) {
   const bool due = shownAt_ == MonoTime::min() || look.at - shownAt_ >= kShowEvery;
   if (!due && report.written == 0) return;
   shownAt_ = look.at;
-  std::string text = json::write(enforcer_->explain());
+  json::Value told = enforcer_->explain();
+  if (nri_) told.get_object()["nri"] = nri_->state();
+  std::string text = json::write(told);
   std::lock_guard lock(shown_->mutex);
   shown_->explanation = std::move(text);
+}
+
+void Enforcement::answered(const Ousting& ousting, bool evicted) {
+  if (!evicted) return lately_->remove(ousting.pod->meta.uid.str());
+  pause_.evicted(clock_.mono());
+  pauseWhy_ = fmt::format("{} evicted {}/{}", ousting.feature, ousting.pod->meta.ns.view(),
+                          ousting.pod->meta.name.view());
+}
+
+// Also takes back what a predecessor left.
+void Enforcement::keepPause(const Look& look, const api::Node* node) {
+  if (node == nullptr || dryRun_) return;
+  const bool paused = !enforcer_->isOff() && pause_.isOn(look.at, enforcer_->inTrouble());
+  nodePause_.want(paused, pauseWhy_, *node);
 }
 
 void Enforcement::count(const ApplyReport& report) {
@@ -106,10 +162,12 @@ void Enforcement::count(const ApplyReport& report) {
 }
 
 void Enforcement::serve(frame::OpsServer& ops) {
-  ops.route("/enforcement", [shown = shown_](const net::HttpRequest&) {
+  const auto tell = [shown = shown_](const net::HttpRequest&) {
     std::lock_guard lock(shown->mutex);
     return net::HttpResponse::json(200, shown->explanation);
-  });
+  };
+  ops.route("/controls", tell);
+  ops.route("/enforcement", tell);
   if (!gates_.on("AuditEventsHTTPHandler")) return;
   ops.route("/events", [shown = shown_](const net::HttpRequest& request) {
     return net::HttpResponse::json(

@@ -13,8 +13,12 @@
 
 #include "agent/agent.h"
 #include "agent/flags.h"
+#include "agent/nri/service.h"
 #include "agent/qos/enforcer.h"
+#include "agent/qos/evict/node_pause.h"
+#include "agent/qos/evict/pause.h"
 #include "agent/qos/evict/sender.h"
+#include "agent/qos/network/shaper.h"
 #include "agent/qos/reflexes.h"
 #include "client/event_recorder.h"
 #include "frame/role.h"
@@ -31,6 +35,7 @@ struct EnforcementSetup {
   Registry& metrics;
   const FeatureGates& gates;
   frame::OpsServer* ops = nullptr;
+  net::Loop* io = nullptr;  // null: no hooks of the container runtime
 };
 
 class Enforcement {
@@ -43,6 +48,11 @@ class Enforcement {
 
  private:
   void tick(const Look& look);
+  void answered(const Ousting& ousting, bool evicted);
+  void keepPause(const Look& look, const api::Node* node);
+  void publishRules(const Look& look, const api::Node* node,
+                    const api::NodeResourceTopology* topology);
+  void show(const Look& look, const ApplyReport& report);
   void serve(frame::OpsServer& ops);
   void count(const ApplyReport& report);
 
@@ -56,11 +66,20 @@ class Enforcement {
   // Request handlers of other threads may outlive us.
   std::shared_ptr<Shown> shown_ = std::make_shared<Shown>();
   Registry& metrics_;
+  bool dryRun_;
   FeatureGates gates_;
   client::EventRecorder events_;
+  // Who is leaving; a refusal takes a pod off it.
+  std::shared_ptr<EvictedLately> lately_ = std::make_shared<EvictedLately>();
   EvictionSender sender_;
+  EvictionPause pause_;
+  std::string pauseWhy_;
+  NodePause nodePause_;
+  KernelCookies cookies_;
+  NetlinkShaper shaper_;
   Reflexes reflexes_;
   std::unique_ptr<Enforcer> enforcer_;
+  std::unique_ptr<NriService> nri_;  // null: hooks work by looking again only
   MonoTime shownAt_ = MonoTime::min();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,13 +1,20 @@
 #include "agent/qos/enforcer.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "agent/hooks/reconcile.h"
+#include "agent/qos/blkio/strategy.h"
+#include "agent/qos/core_sched/strategy.h"
 #include "agent/qos/cpu_burst/strategy.h"
 #include "agent/qos/cpu_suppress/strategy.h"
 #include "agent/qos/evict/strategy.h"
 #include "agent/qos/kernel_floor.h"
 #include "agent/qos/memory_qos/strategy.h"
+#include "agent/qos/network/strategy.h"
+#include "agent/qos/oom/strategy.h"
+#include "agent/qos/resctrl/strategy.h"
+#include "agent/qos/system_config/strategy.h"
 #include "base/files.h"
 #include "base/log.h"
 #include "base/time_text.h"
@@ -23,9 +30,9 @@ bool isSwitchedOff(const api::Node* node) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Strategy>> defaultStrategies() {
+std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options) {
   std::vector<std::unique_ptr<Strategy>> all;
-  const auto lately = std::make_shared<EvictedLately>();
+  const auto lately = options.lately ? options.lately : std::make_shared<EvictedLately>();
   all.push_back(std::make_unique<KernelFloor>());
   all.push_back(std::make_unique<CpuSuppress>());
   all.push_back(std::make_unique<CpusetHook>());
@@ -34,8 +41,19 @@ std::vector<std::unique_ptr<Strategy>> defaultStrategies() {
   all.push_back(std::make_unique<NormalizationHook>());
   all.push_back(std::make_unique<CpuBurst>());
   all.push_back(std::make_unique<MemoryQos>());
-  all.push_back(std::make_unique<MemoryEvictor>(lately));
-  all.push_back(std::make_unique<CpuEvictor>(lately));
+  all.push_back(std::make_unique<OomScore>());
+  all.push_back(std::make_unique<Resctrl>());
+  all.push_back(std::make_unique<PodResctrl>());
+  all.push_back(std::make_unique<Blkio>());
+  all.push_back(std::make_unique<SystemConfig>());
+  all.push_back(std::make_unique<CoreSched>());
+  all.push_back(std::make_unique<NetworkQos>());
+  // An interval of zero switches an evictor off.
+  if (options.memoryEvict.interval > Duration::zero())
+    all.push_back(std::make_unique<MemoryEvictor>(lately, options.memoryEvict));
+  if (options.cpuEvict.interval > Duration::zero())
+    all.push_back(std::make_unique<CpuEvictor>(lately, options.cpuEvict));
+  all.push_back(std::make_unique<WatermarkEvictor>(lately));
   return all;
 }
 
@@ -43,12 +61,18 @@ Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
                    std::vector<std::unique_ptr<Strategy>> strategies)
     : setup_(std::move(setup)),
       options_(std::move(options)),
-      executor_(setup_.machine, setup_.clock, setup_.audit) {
+      executor_(setup_.machine, setup_.clock, setup_.audit),
+      deeds_(setup_.machine, setup_.clock, setup_.audit, setup_.tools) {
   for (auto& one : strategies) {
     const StrategyInfo info = one->info();
     entries_.push_back({std::move(one), info, {}, MonoTime::min()});
   }
+  executor_.watchDisk(options_.diskPath);
   load();
+}
+
+bool Enforcer::isDry(const Entry& entry) const {
+  return options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0;
 }
 
 void Enforcer::ask(Entry& entry, const Situation& now) {
@@ -64,9 +88,32 @@ void Enforcer::ask(Entry& entry, const Situation& now) {
     return;
   }
   entry.last = std::move(wishes);
-  if (options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0) return;
-  for (const Ousting& one : entry.last.evictions)
-    if (setup_.evict) setup_.evict(one);
+  evict(entry, now.look.at);
+}
+
+void Enforcer::evict(Entry& entry, MonoTime at) {
+  if (isDry(entry)) saidDry_.forget(at);
+  for (const Ousting& one : entry.last.evictions) {
+    if (!isDry(entry)) {
+      if (setup_.evict && setup_.evict(one)) entry.strategy->sent(one, at);
+      continue;
+    }
+    if (saidDry_.has(one.pod->meta.uid.str())) continue;
+    saidDry_.add(one.pod->meta.uid.str(), at);
+    setup_.audit.add({.at = setup_.clock.wall(),
+                      .owner = std::string(one.feature),
+                      .why = one.why,
+                      .cgroup = one.pod->meta.ns.str() + "/" + one.pod->meta.name.str(),
+                      .file = "eviction",
+                      .from = "",
+                      .to = std::to_string(one.expected),
+                      .outcome = "dry-run"});
+  }
+}
+
+bool Enforcer::inTrouble() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.last.trouble; });
 }
 
 ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
@@ -81,18 +128,26 @@ ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
   const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
                       setup_.gates};
   std::vector<OwnedWish> wishes;
+  std::vector<OwnedDeeds> deeds;
   for (Entry& entry : entries_) ask(entry, now);
   for (const Entry& entry : entries_) {
-    const bool dry = options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0;
-    for (const Wish& wish : entry.last.values) wishes.push_back({entry.info.name, &wish, dry});
+    deeds.push_back({entry.info.name, &entry.last, isDry(entry)});
+    for (const Wish& wish : entry.last.values)
+      wishes.push_back({entry.info.name, &wish, isDry(entry)});
   }
-  const ApplyReport report = executor_.apply(wishes);
+  ApplyReport done;
+  deeds_.apply(deeds, done);  // first: groups bring files
+  ApplyReport report = executor_.apply(wishes);
+  report.written += done.written;
+  report.failed += done.failed;
+  report.dryRun += done.dryRun;
   save();
   return report;
 }
 
 ApplyReport Enforcer::leave(std::string_view why) {
-  const ApplyReport report = executor_.restoreAll(why);
+  ApplyReport report = executor_.restoreAll(why);
+  deeds_.undoAll(why, report);
   save();
   return report;
 }
@@ -107,6 +162,7 @@ void Enforcer::load() {
   // After a reboot nothing of it is there any more.
   if (!boot || *boot != json::Value(setup_.machine.bootId())) return;
   executor_.load(*state);
+  if (const json::Value* deeds = top.if_contains("deeds")) deeds_.load(*deeds);
   const json::Value* states = top.if_contains("strategies");
   for (Entry& entry : entries_)
     if (states && states->is_object())
@@ -120,6 +176,7 @@ void Enforcer::save() {
   json::Value state = executor_.state();
   json::Object& top = state.get_object();
   top["boot"] = setup_.machine.bootId();
+  top["deeds"] = deeds_.state();
   json::Object& strategies = top["strategies"].emplace_object();
   for (const Entry& entry : entries_)
     if (json::Value one = entry.strategy->state(); !one.is_null())
@@ -148,10 +205,11 @@ json::Value Enforcer::explain() const {
   json::Array files;
   for (const auto& [key, held] : executor_.held()) {
     const FileRule& rule = *ruleOf(key.resource);
-    const auto now = executor_.present(key.cgroup, key.resource);
+    const auto now = executor_.present(key);
     files.push_back(json::Object{
         {"cgroup", key.cgroup},
         {"file", key.resource},
+        {"entry", key.entry},
         {"now", now ? json::Value(showValue(rule, *now)) : json::Value()},
         {"wanted", showValue(rule, held.wanted)},
         {"owner", held.owner},
@@ -164,15 +222,16 @@ json::Value Enforcer::explain() const {
   }
   json::Array strategies;
   for (const Entry& entry : entries_)
-    strategies.push_back(json::Object{
-        {"name", entry.info.name},
-        {"gate", entry.info.gate},
-        {"on", entry.info.gate.empty() || setup_.gates.on(entry.info.gate)},
-        {"dryRun", options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0},
-        {"wishes", entry.last.values.size()},
-        {"note", entry.last.note}});
+    strategies.push_back(
+        json::Object{{"name", entry.info.name},
+                     {"gate", entry.info.gate},
+                     {"on", entry.info.gate.empty() || setup_.gates.on(entry.info.gate)},
+                     {"dryRun", isDry(entry)},
+                     {"wishes", entry.last.values.size()},
+                     {"note", entry.last.note}});
   return json::Object{{"enforcement", off_ ? "off" : "on"},
                       {"strategies", std::move(strategies)},
+                      {"deeds", deeds_.explain()},
                       {"files", std::move(files)}};
 }
 

@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "agent/executor/deeds.h"
 #include "agent/executor/executor.h"
+#include "agent/qos/evict/lately.h"
 #include "agent/qos/strategy.h"
 #include "api/koordinator/node_resource_topology.h"
 
@@ -28,14 +30,16 @@ struct EnforcerSetup {
   Clock& clock;
   const FeatureGates& gates;
   AuditLog& audit;
-  // Sends a pod away; null: nobody is evicted.
-  std::function<void(const Ousting&)> evict = {};
+  // Sends a pod away; false: not now, the budget is spent. Null: nobody is evicted.
+  std::function<bool(const Ousting&)> evict = {};
+  DeedTools tools = {};
 };
 
 struct EnforcerOptions {
   bool dryRun = false;
   std::set<std::string, std::less<>> dryStrategies = {};  // by name
   std::string stateFile = {};  // "": a successor does not learn what files had before
+  std::string diskPath = {};   // where pods keep their files; "": disks are not watched
 };
 
 class Enforcer {
@@ -50,6 +54,8 @@ class Enforcer {
 
   const Executor& executor() const { return executor_; }
   bool isOff() const { return off_; }
+  // Some resource runs short: evictors would like to evict, or cannot.
+  bool inTrouble() const;
   // Each control value, who wants it, why, since when, what it was.
   json::Value explain() const;
 
@@ -60,7 +66,9 @@ class Enforcer {
     Wishes last;
     MonoTime next = MonoTime::min();
   };
+  bool isDry(const Entry& entry) const;
   void ask(Entry& entry, const Situation& now);
+  void evict(Entry& entry, MonoTime at);
   void load();
   void save();
   Result<> keep(const std::string& text) const;
@@ -68,14 +76,22 @@ class Enforcer {
   EnforcerSetup setup_;
   EnforcerOptions options_;
   Executor executor_;
+  Deeds deeds_;
   std::vector<Entry> entries_;
   std::string saved_;
   std::string saveTrouble_;  // said already
+  EvictedLately saidDry_;    // evictions of dry runs
   bool off_ = false;
 };
 
+struct StrategyOptions {
+  // Shared with whoever learns that an eviction was refused; null: made.
+  std::shared_ptr<EvictedLately> lately = {};
+  EvictorOptions memoryEvict = {std::chrono::seconds(4), false};
+  EvictorOptions cpuEvict = {std::chrono::seconds(20), true};
+};
 // All of them, in a fixed order.
-std::vector<std::unique_ptr<Strategy>> defaultStrategies();
+std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options = {});
 
 // `mangrove agent --restore`: gives back what a dead agent held, by its state file; without one,
 // the best-effort group gets neutral values. Lines for people.

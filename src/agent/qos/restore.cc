@@ -3,6 +3,7 @@
 
 #include "agent/executor/owners.h"
 #include "agent/qos/enforcer.h"
+#include "agent/qos/network/shaper.h"
 #include "base/files.h"
 
 namespace mangrove::agent {
@@ -24,13 +25,15 @@ std::vector<Neutral> neutralWishes(const Machine& machine) {
           {owner::kGiveBack, {group, "memory.high", Part::base(FileValue::of(kUnlimited)), why}}};
 }
 
-bool loadState(const Machine& machine, const std::string& stateFile, Executor& executor) {
+bool loadState(const Machine& machine, const std::string& stateFile, Executor& executor,
+               Deeds& deeds) {
   auto text = stateFile.empty() ? Result<std::string>("") : readFile(stateFile);
   auto state = text ? json::parse(*text) : Result<json::Value>(json::Value());
   if (!state || !state->is_object()) return false;
   const json::Value* boot = state->get_object().if_contains("boot");
   if (!boot || *boot != json::Value(machine.bootId())) return false;
   executor.load(*state);
+  if (const json::Value* one = state->get_object().if_contains("deeds")) deeds.load(*one);
   return true;
 }
 
@@ -40,9 +43,12 @@ Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& c
                                                 const std::string& stateFile) {
   AuditLog audit;
   Executor executor(machine, clock, audit);
+  NetlinkShaper shaper;
+  Deeds deeds(machine, clock, audit, {nullptr, &shaper});
   ApplyReport report;
-  if (loadState(machine, stateFile, executor)) {
+  if (loadState(machine, stateFile, executor, deeds)) {
     report = executor.restoreAll("restored by hand");
+    deeds.undoAll("restored by hand", report);
     // Nothing is held any more; a later start must not believe otherwise.
     if (auto ok = writeFileAtomically(stateFile, "{}"); !ok) return pass(ok.error());
   } else {

@@ -40,6 +40,8 @@ class Strategy {
   virtual ~Strategy() = default;
   virtual StrategyInfo info() const = 0;
   virtual Wishes decide(const Situation& now) = 0;
+  // An eviction it wished for is on its way: not in a dry run, not over the budget.
+  virtual void sent(const Ousting&, MonoTime) {}
   // What a restarted agent needs to go on where this one stopped.
   virtual json::Value state() const { return nullptr; }
   virtual void restore(const json::Value&) {}

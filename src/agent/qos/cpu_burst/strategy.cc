@@ -18,6 +18,12 @@ MilliCpu limitOf(const api::Pod& pod, std::string_view container) {
   return {0};
 }
 
+// A pod without a limit of its own keeps none.
+bool hasLimit(const Situation& now, const PodLook& pod) {
+  const auto present = now.present.present(pod.cgroup, kQuotaFile);
+  return present && present->number != kUnlimited;
+}
+
 }  // namespace
 
 StrategyInfo CpuBurst::info() const {
@@ -69,7 +75,7 @@ void CpuBurst::pod(const Situation& now, const PodLook& pod, PoolState state, Wi
   }
   const std::string cgroup(pod.cgroup);
   if (bursts > 0) out.base(cgroup, kBurstFile, FileValue::of(bursts), "sum of the containers");
-  if (quotas > 0 && all)
+  if (quotas > 0 && all && hasLimit(now, pod))
     out.base(cgroup, kQuotaFile, FileValue::of(quotas), "sum of the containers");
 }
 

@@ -60,7 +60,7 @@ int64_t batchCpuOf(const EvictPod& one) {
   return sum.value();
 }
 
-Amounts batchCpuFreed(const EvictPod& one) {
+EvictAmounts batchCpuFreed(const EvictPod& one) {
   return {{std::string(api::resource::kBatchCpu), batchCpuOf(one)}};
 }
 
@@ -93,7 +93,7 @@ Duration evictWindow(const api::ResourceThresholdStrategy& slo, Duration interva
 
 EvictTask beCpuTask(const EvictInputs& in, const std::optional<BeHistory>& history,
                     Duration interval) {
-  EvictTask task{feature::kBeCpu, false, {}, {}, &batchCpuFreed};
+  EvictTask task{feature::kBeCpu, false, {}, {}, &batchCpuFreed, EvictTask::Target::kRequested};
   const auto& lower = in.slo.cpuEvictBESatisfactionLowerPercent;
   const auto& upper = in.slo.cpuEvictBESatisfactionUpperPercent;
   task.valid = lower && upper && lower->v > 0 && lower->v <= 60 && upper->v > 0 && upper->v < 100 &&
@@ -122,11 +122,12 @@ EvictTask allocatableTask(const EvictInputs& in, std::string_view resource) {
       isCpu ? in.slo.cpuAllocatableEvictLowerPercent : in.slo.memoryAllocatableEvictLowerPercent;
   const auto& priority = in.slo.allocatableEvictPriorityThreshold;
   EvictTask task;
+  task.target = EvictTask::Target::kRequested;
   task.feature = isCpu ? feature::kCpuAllocatable : feature::kMemoryAllocatable;
   task.valid = threshold && lower && threshold->v >= 0 && *lower < *threshold && priority &&
                *priority <= kHighestSoldPriority;
   if (!task.valid) return task;
-  Amounts asked;
+  EvictAmounts asked;
   for (const EvictPod& one : in.pods)
     if (isActivePhase(*one.pod) && api::priorityWithDefault(*one.pod) <= *priority)
       for (const auto& [name, amount] : soldRequests(*one.pod, resource)) asked[name] += amount;

@@ -46,6 +46,7 @@ void EvictionSender::finished(const Ousting& ousting, const Result<client::Reply
   const api::ObjectRef about = api::refTo(client::kind::kPod, ousting.pod->meta);
   const std::string message = messageOf(ousting);
   ++(reply ? stats_.evicted : stats_.refused);
+  if (setup_.answered) setup_.answered(ousting, reply.has_value());
   setup_.events.warning(about, reply ? "evictPodSuccess" : "evictPodFail",
                         reply ? message : message + ": " + reply.error().text());
   record(ousting, reply ? "evicted" : reply.error().text());

@@ -9,6 +9,7 @@
 // Owner thread.
 
 #include <deque>
+#include <functional>
 #include <memory>
 
 #include "agent/executor/audit.h"
@@ -28,6 +29,8 @@ struct EvictionSetup {
   client::EventRecorder& events;
   AuditLog& audit;
   Registry& metrics;
+  // After the server's answer.
+  std::function<void(const Ousting&, bool evicted)> answered = {};
 };
 
 struct EvictionOptions {

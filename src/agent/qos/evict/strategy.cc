@@ -37,12 +37,19 @@ void EvictedLately::forget(MonoTime now) {
   std::erase_if(at_, [&](const auto& one) { return now - one.second > kRemember; });
 }
 
+void EvictedLately::remove(std::string_view uid) {
+  if (auto found = at_.find(uid); found != at_.end()) at_.erase(found);
+}
+
 std::vector<EvictPod> Evictor::candidates(const Situation& now) const {
+  std::map<const api::Pod*, const Usage*> usages;
+  for (const PodLook& look : now.look.pods)
+    if (look.pod) usages[look.pod.get()] = &look.usage;
   std::vector<EvictPod> out;
   now.look.book->each([&](const PodPtr& pod) {
     EvictPod one{pod.get(), {}, {}, false};
-    for (const PodLook& look : now.look.pods)
-      if (look.pod == pod) one.usedCores = look.usage.cpu, one.memory = look.usage.memory;
+    if (auto found = usages.find(pod.get()); found != usages.end())
+      one.usedCores = found->second->cpu, one.memory = found->second->memory;
     one.leaving = pod->meta.isDeleting() || lately_->has(pod->meta.uid.str());
     if (!api::isMirror(*pod)) out.push_back(one);
   });
@@ -56,10 +63,6 @@ Wishes Evictor::decide(const Situation& now) {
   lately_->forget(now.look.at);
   if (coolUntil_ == MonoTime::min())
     coolUntil_ = options_.coolAtStart ? now.look.at + options_.coolDown : now.look.at;
-  if (now.look.at < coolUntil_) {
-    out.note = "cooling down";
-    return out;
-  }
   const std::vector<EvictPod> pods = candidates(now);
   EvictInputs in{**slo, *now.node, pods, now.look.node.usage.memory.value_or(Bytes{0}), 0};
   in.cpuUsedAvg = cpuAverage(now, evictWindow(**slo, options_.interval));
@@ -68,20 +71,26 @@ Wishes Evictor::decide(const Situation& now) {
 }
 
 void Evictor::run(const std::vector<EvictTask>& tasks, const Situation& now, Wishes& out) {
-  std::set<const api::Pod*> taken;
   for (const EvictTask& task : tasks) {
     if (!task.valid) out.note += fmt::format("{}: thresholds make no sense; ", task.feature);
-    for (const EvictPod* victim : pickVictims(task)) {
-      if (!taken.insert(victim->pod).second) continue;
-      const PodPtr pod = now.look.book->find(victim->pod->meta.uid.str());
-      const Amounts frees = task.frees(*victim);
-      out.evictions.push_back({pod, task.feature,
-                               fmt::format("trigger by koordlet feature {}", task.feature),
-                               frees.empty() ? 0 : frees.begin()->second});
-      lately_->add(pod->meta.uid.str(), now.look.at);
-    }
+    out.trouble |= task.valid && !task.release.empty();
   }
-  if (!out.evictions.empty()) coolUntil_ = now.look.at + options_.coolDown;
+  if (now.look.at < coolUntil_) {
+    out.note += "cooling down";
+    return;
+  }
+  for (const Victim& victim : pickVictims(tasks)) {
+    const EvictAmounts frees = victim.task->frees(*victim.pod);
+    out.evictions.push_back({now.look.book->find(victim.pod->pod->meta.uid.str()),
+                             victim.task->feature,
+                             fmt::format("trigger by koordlet feature {}", victim.task->feature),
+                             frees.empty() ? 0 : frees.begin()->second});
+  }
+}
+
+void Evictor::sent(const Ousting& one, MonoTime at) {
+  lately_->add(one.pod->meta.uid.str(), at);
+  coolUntil_ = at + options_.coolDown;
 }
 
 MemoryEvictor::MemoryEvictor(std::shared_ptr<EvictedLately> lately, EvictorOptions options)

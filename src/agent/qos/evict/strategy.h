@@ -6,28 +6,12 @@
 #include <set>
 #include <string>
 
+#include "agent/qos/evict/lately.h"
 #include "agent/qos/evict/task.h"
+#include "agent/qos/evict/watermarks.h"
 #include "agent/qos/strategy.h"
 
 namespace mangrove::agent {
-
-// Who was sent away lately, shared by all evictors of an agent.
-class EvictedLately {
- public:
-  static constexpr Duration kRemember = std::chrono::minutes(2);
-  void add(std::string uid, MonoTime at) { at_[std::move(uid)] = at; }
-  bool has(std::string_view uid) const { return at_.find(uid) != at_.end(); }
-  void forget(MonoTime now);
-
- private:
-  std::map<std::string, MonoTime, std::less<>> at_;
-};
-
-struct EvictorOptions {
-  Duration coolDown{};
-  bool coolAtStart = false;
-  Duration interval = std::chrono::seconds(1);  // between two samples
-};
 
 // What both evictors share.
 class Evictor : public Strategy {
@@ -35,6 +19,7 @@ class Evictor : public Strategy {
   Evictor(std::shared_ptr<EvictedLately> lately, EvictorOptions options)
       : options_(options), lately_(std::move(lately)) {}
   Wishes decide(const Situation& now) final;
+  void sent(const Ousting& one, MonoTime at) final;
 
  protected:
   virtual bool isOn(const FeatureGates& gates) const = 0;
@@ -53,7 +38,9 @@ class MemoryEvictor final : public Evictor {
  public:
   explicit MemoryEvictor(std::shared_ptr<EvictedLately> lately,
                          EvictorOptions options = {std::chrono::seconds(4), false});
-  StrategyInfo info() const override { return {.name = "memory-evict"}; }
+  StrategyInfo info() const override {
+    return {.name = "memory-evict", .gate = {}, .period = options_.interval};
+  }
 
  private:
   bool isOn(const FeatureGates& gates) const override;
@@ -64,11 +51,36 @@ class CpuEvictor final : public Evictor {
  public:
   explicit CpuEvictor(std::shared_ptr<EvictedLately> lately,
                       EvictorOptions options = {std::chrono::seconds(20), true});
-  StrategyInfo info() const override { return {.name = "cpu-evict"}; }
+  StrategyInfo info() const override {
+    return {.name = "cpu-evict", .gate = {}, .period = options_.interval};
+  }
 
  private:
   bool isOn(const FeatureGates& gates) const override;
   std::vector<EvictTask> tasks(const Situation& now, const EvictInputs& in) const override;
+};
+
+// Marks on memory, disks, inodes, load, CPU and pressure: watermarks.h.
+class WatermarkEvictor final : public Strategy {
+ public:
+  static constexpr Duration kCoolDown = std::chrono::seconds(30);  // between two rounds
+
+  explicit WatermarkEvictor(std::shared_ptr<EvictedLately> lately) : lately_(std::move(lately)) {}
+  StrategyInfo info() const override {
+    return {.name = "watermark-evict", .gate = "WatermarkEvict", .period = std::chrono::seconds(1)};
+  }
+  Wishes decide(const Situation& now) override;
+  void sent(const Ousting& one, MonoTime at) override;
+
+ private:
+  std::optional<double> valueOf(const Situation& now, std::string_view metric);
+  std::optional<double> diskBusy(const Situation& now);
+  std::vector<WatermarkPod> candidates(const Situation& now, std::string_view metric) const;
+
+  std::shared_ptr<EvictedLately> lately_;
+  WatermarkTimer timer_;
+  std::map<std::string, int64_t> busy_;
+  MonoTime busyAt_ = MonoTime::min(), coolUntil_ = MonoTime::min();
 };
 
 }  // namespace mangrove::agent

@@ -1,6 +1,7 @@
 #include "agent/qos/evict/task.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "api/annotations/eviction.h"
@@ -11,7 +12,7 @@
 namespace mangrove::agent {
 namespace {
 
-bool isDone(const Amounts& wanted, const Amounts& released) {
+bool isDone(const EvictAmounts& wanted, const EvictAmounts& released) {
   return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
     auto found = released.find(one.first);
     return one.second <= (found == released.end() ? 0 : found->second);
@@ -19,7 +20,7 @@ bool isDone(const Amounts& wanted, const Amounts& released) {
 }
 
 // True when this pod frees something of which there is not enough yet.
-bool helps(const Amounts& frees, const Amounts& wanted, const Amounts& released) {
+bool helps(const EvictAmounts& frees, const EvictAmounts& wanted, const EvictAmounts& released) {
   return std::any_of(frees.begin(), frees.end(), [&](const auto& one) {
     auto want = wanted.find(one.first);
     auto have = released.find(one.first);
@@ -52,18 +53,60 @@ bool isActivePhase(const api::Pod& pod) {
   return pod.status.phase == api::PodPhase::kPending || pod.status.phase == api::PodPhase::kRunning;
 }
 
-std::vector<const EvictPod*> pickVictims(const EvictTask& task) {
-  std::vector<const EvictPod*> victims;
-  if (!task.valid || task.release.empty()) return victims;
-  Amounts released;
-  for (const EvictPod* one : task.order) {
-    if (isDone(task.release, released)) break;
-    const Amounts frees = task.frees(*one);
-    if (!helps(frees, task.release, released)) continue;
-    for (const auto& [name, amount] : frees) released[name] += amount;
-    if (!one->leaving) victims.push_back(one);
+namespace {
+
+using Target = EvictTask::Target;
+
+// Released so far, by what counts.
+class Released {
+ public:
+  explicit Released(std::span<const EvictTask> tasks) : tasks_(tasks) {}
+
+  // Of each target the most that any task sees in the pod: tasks look at the same thing.
+  void add(const EvictPod& pod) {
+    if (!counted_.insert(pod.pod).second) return;
+    std::map<Target, EvictAmounts> most;
+    for (const EvictTask& task : tasks_) {
+      if (!task.valid || !task.frees) continue;
+      for (const auto& [name, amount] : task.frees(pod)) {
+        int64_t& known = most[task.target][name];
+        known = std::max(known, amount);
+      }
+    }
+    for (const auto& [target, amounts] : most)
+      for (const auto& [name, amount] : amounts) by_[target][name] += amount;
+  }
+  const EvictAmounts& of(Target target) { return by_[target]; }
+  bool has(const EvictPod& pod) const { return counted_.count(pod.pod) != 0; }
+
+ private:
+  std::span<const EvictTask> tasks_;
+  std::map<Target, EvictAmounts> by_;
+  std::set<const api::Pod*> counted_;
+};
+
+}  // namespace
+
+std::vector<Victim> pickVictims(std::span<const EvictTask> tasks) {
+  std::vector<Victim> victims;
+  Released released(tasks);
+  for (const EvictTask& task : tasks) {
+    if (!task.valid || task.release.empty()) continue;
+    for (const EvictPod* one : task.order) {
+      if (isDone(task.release, released.of(task.target))) break;
+      if (released.has(*one)) continue;
+      if (!helps(task.frees(*one), task.release, released.of(task.target))) continue;
+      released.add(*one);
+      if (!one->leaving) victims.push_back({one, &task});
+    }
   }
   return victims;
+}
+
+std::vector<const EvictPod*> pickVictims(const EvictTask& task) {
+  std::vector<const EvictPod*> out;
+  for (const Victim& victim : pickVictims(std::span(&task, 1))) out.push_back(victim.pod);
+  return out;
 }
 
 std::vector<const EvictPod*> byPriority(std::span<const EvictPod> pods, std::string_view feature,
@@ -91,7 +134,7 @@ std::vector<const EvictPod*> byPriority(std::span<const EvictPod> pods, std::str
   return out;
 }
 
-Amounts soldRequests(const api::Pod& pod, std::string_view resource) {
+EvictAmounts soldRequests(const api::Pod& pod, std::string_view resource) {
   const api::PriorityBand band = api::bandWithDefault(pod);
   if (!isSold(band)) return {};
   const std::string_view name = api::translated(resource, band);

@@ -5,8 +5,8 @@
 //   EvictTask task = memoryEvictTask(Feature::kMemory, in);
 //   std::vector<const EvictPod*> victims = pickVictims(task);
 //
-// Amounts are in the resource's own unit: bytes of memory, milli-cores of "cpu", and what requests
-// of batch and mid resources are written in (milli-cores without the m, bytes).
+// EvictAmounts are in the resource's own unit: bytes of memory, milli-cores of "cpu", and what
+// requests of batch and mid resources are written in (milli-cores without the m, bytes).
 
 #include <functional>
 #include <map>
@@ -39,18 +39,29 @@ struct EvictPod {
   bool leaving = false;  // evicted earlier and still here: counts, is not evicted again
 };
 
-using Amounts = std::map<std::string, int64_t, std::less<>>;
+using EvictAmounts = std::map<std::string, int64_t, std::less<>>;
 
 struct EvictTask {
+  // What counts as released: what a pod uses, or what it asked for.
+  enum class Target : uint8_t { kUsed, kRequested };
   std::string_view feature;
-  bool valid = false;  // the configuration makes sense
-  Amounts release;     // empty: nothing to do
+  bool valid = false;    // the configuration makes sense
+  EvictAmounts release;  // empty: nothing to do
   std::vector<const EvictPod*> order;
-  std::function<Amounts(const EvictPod&)> frees;
+  std::function<EvictAmounts(const EvictPod&)> frees;
+  Target target = Target::kUsed;
 };
 
 // In order, until everything is released. Pods that free nothing still short are not touched.
 std::vector<const EvictPod*> pickVictims(const EvictTask& task);
+
+struct Victim {
+  const EvictPod* pod = nullptr;
+  const EvictTask* task = nullptr;  // for which it was taken
+};
+// All tasks in their order. What a victim of one releases counts for the others as well, so that
+// nobody goes for what another one's leaving brings.
+std::vector<Victim> pickVictims(std::span<const EvictTask> tasks);
 
 // ---- candidates ------------------------------------------------------------------------------
 
@@ -62,7 +73,7 @@ std::vector<const EvictPod*> byPriority(std::span<const EvictPod> pods, std::str
 bool isActivePhase(const api::Pod& pod);
 
 // What a pod asks of the batch or mid resource of its band (cpu or memory); empty for other bands.
-Amounts soldRequests(const api::Pod& pod, std::string_view resource);
+EvictAmounts soldRequests(const api::Pod& pod, std::string_view resource);
 // The same with the native amount for pods of other bands: their size.
 double requestSize(const api::Pod& pod, std::string_view resource);
 

@@ -36,11 +36,11 @@ int64_t excess(int64_t used, int64_t capacity, const Bounds& bounds) {
   return percent >= bounds.threshold ? share(capacity, percent - bounds.lower) : 0;
 }
 
-Amounts memoryOf(const EvictPod& pod) {
+EvictAmounts memoryOf(const EvictPod& pod) {
   return {{"memory", pod.memory.value_or(Bytes{0}).v}};
 }
 
-Amounts cpuOf(const EvictPod& pod) {
+EvictAmounts cpuOf(const EvictPod& pod) {
   return {{"cpu", static_cast<int64_t>(pod.usedCores.value_or(0) * 1000)}};
 }
 

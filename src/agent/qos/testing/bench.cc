@@ -127,10 +127,14 @@ void EnforceBench::start() {
   if (!hasNode_) node("{}");
   scene.start();
   running_ = true;
-  enforcer = std::make_unique<Enforcer>(
-      EnforcerSetup{scene.agent().machine(), scene.clock, gates, audit,
-                    [this](const Ousting& one) { evicted.push_back(one); }},
-      EnforcerOptions{}, std::move(strategies_));
+  enforcer =
+      std::make_unique<Enforcer>(EnforcerSetup{scene.agent().machine(), scene.clock, gates, audit,
+                                               [this](const Ousting& one) {
+                                                 if (refuse) return false;
+                                                 evicted.push_back(one);
+                                                 return true;
+                                               }},
+                                 EnforcerOptions{}, std::move(strategies_));
   scene.agent().onLook([this](const Look& look) {
     last = enforcer->tick(look, scene.agent().node().get(), scene.agent().topology().get());
   });

@@ -53,6 +53,7 @@ class EnforceBench {
   std::unique_ptr<Enforcer> enforcer;
   ApplyReport last;
   std::vector<Ousting> evicted;
+  bool refuse = false;  // evictions: the budget is spent
 
  private:
   void makeMachine();

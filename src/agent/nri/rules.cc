@@ -1,0 +1,91 @@
+#include "agent/nri/rules.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "agent/hooks/reconcile.h"
+#include "agent/qos/resctrl/classes.h"
+#include "api/annotations/device.h"
+#include "api/names.h"
+
+namespace mangrove::agent {
+namespace {
+
+int64_t limitOf(int64_t value) {
+  return value == kUnlimited ? -1 : value;
+}
+
+void addBatch(const HookRules& rules, const NriPod& pod, const NriContainer& container,
+              NriResources& out) {
+  if (!rules.batch || api::rawQos(pod.labels) != api::Qos::kBe) return;
+  auto spec = api::parseExtendedResourceSpec(pod.annotations);
+  if (!spec || !*spec) return;
+  const BatchValues values = batchValues(**spec, *rules.batch);
+  const auto found = values.containers.find(container.name);
+  if (found == values.containers.end()) return;
+  out.shares = found->second.shares;
+  out.quota = limitOf(found->second.quota);
+  out.memory = limitOf(found->second.memory);
+}
+
+void addCpus(const HookRules& rules, const NriPod& pod, NriResources& out) {
+  if (!rules.cpuset) return;
+  auto cpus = containerCpuset(*rules.cpuset, {api::rawQos(pod.labels),
+                                              kubeQosOfParent(pod.cgroupParent), &pod.annotations});
+  if (cpus && *cpus) out.cpus = **cpus;
+  if (runsWithoutQuota(pod.annotations)) out.quota = -1;
+}
+
+// Quotas of services on faster machines.
+void addRatio(const HookRules& rules, const NriPod& pod, const NriContainer& container,
+              NriResources& out) {
+  const api::Qos qos = api::rawQos(pod.labels);
+  if (!rules.ratio || (qos != api::Qos::kLs && qos != api::Qos::kNone)) return;
+  if (out.quota || container.quota.value_or(0) <= 0) return;
+  out.quota =
+      static_cast<int64_t>(std::ceil(static_cast<double>(*container.quota) / *rules.ratio - 1e-6));
+}
+
+}  // namespace
+
+HookRules hookRules(const Situation& now) {
+  HookRules out;
+  out.enabled = true;
+  if (now.gates.on("CPUSetAllocator") && now.topology)
+    if (auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager")))
+      out.cpuset = *std::move(rule);
+  if (now.gates.on("BatchResource") && now.look.slo) out.batch = batchRuleOf(now);
+  if (const auto ratio = normalizationRatio(now.node);
+      now.gates.on("CPUNormalization") && ratio.value_or(0) > 1)
+    out.ratio = ratio;
+  out.deviceEnv = now.gates.on("GPUEnvInject");
+  out.resctrl = now.gates.on("Resctrl") && now.look.machine->can().has(kernel::Feature::kResctrl);
+  return out;
+}
+
+std::map<std::string, std::string> deviceEnv(const api::Annotations& pod) {
+  auto allocated = api::parseDeviceAllocations(pod);
+  if (!allocated || !*allocated) return {};
+  const auto gpus = (*allocated)->find("gpu");
+  if (gpus == (*allocated)->end() || gpus->second.empty()) return {};
+  std::string minors;
+  for (const api::DeviceAllocation& one : gpus->second)
+    minors += fmt::format("{}{}", minors.empty() ? "" : ",", one.minor);
+  return {{"NVIDIA_VISIBLE_DEVICES", minors}};
+}
+
+NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
+                            const NriContainer& container) {
+  NriAdjustment out;
+  if (!rules.enabled) return out;
+  addBatch(rules, pod, container, out.resources);
+  addCpus(rules, pod, out.resources);
+  addRatio(rules, pod, container, out.resources);
+  if (rules.deviceEnv) out.env = deviceEnv(pod.annotations);
+  if (rules.resctrl && pod.annotations.has(api::annotation::kResctrl))
+    out.resources.rdtClass = podGroup(pod.uid);
+  return out;
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,32 @@
+#pragma once
+// What a container gets when it starts: the rules that reconcile keeps at every tick, asked with
+// what a runtime knows of a pod. Pure; a HookRules is made by the owner and read by any thread.
+//
+//   HookRules rules = hookRules(situation);
+//   NriAdjustment a = adjustmentFor(rules, pod, container);
+
+#include <optional>
+
+#include "agent/hooks/batch_resource.h"
+#include "agent/hooks/cpuset.h"
+#include "agent/nri/messages.h"
+#include "agent/qos/strategy.h"
+
+namespace mangrove::agent {
+
+struct HookRules {
+  bool enabled = false;              // enforcement is on
+  std::optional<CpusetRule> cpuset;  // gate CPUSetAllocator, and the topology is known
+  std::optional<BatchRule> batch;    // gate BatchResource, and a NodeSLO is there
+  std::optional<double> ratio;       // gate CPUNormalization; above 1
+  bool deviceEnv = false;            // gate GPUEnvInject
+  bool resctrl = false;              // gate Resctrl
+};
+HookRules hookRules(const Situation& now);
+
+NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
+                            const NriContainer& container);
+// NVIDIA_VISIBLE_DEVICES of the devices that the scheduler allocated.
+std::map<std::string, std::string> deviceEnv(const api::Annotations& pod);
+
+}  // namespace mangrove::agent

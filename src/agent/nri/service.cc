@@ -1,0 +1,146 @@
+#include "agent/nri/service.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace mangrove::agent {
+namespace {
+
+const Logger log("nri");
+
+}  // namespace
+
+// Rules come from the owner; the plugin and its stream belong to the I/O thread until they are
+// lost.
+struct NriService::Shared {
+  std::mutex mutex;
+  std::shared_ptr<const HookRules> rules;
+  NriStats stats;
+  uint64_t connections = 0;
+  std::string trouble = "not connected yet";
+  std::unique_ptr<NriPlugin> plugin;
+  std::unique_ptr<net::ByteStream> stream;
+  UniqueFn<void(std::string)> onLost;  // posts to the owner
+
+  std::shared_ptr<const HookRules> now() {
+    std::lock_guard lock(mutex);
+    return rules;
+  }
+  void keepStats() {
+    std::lock_guard lock(mutex);
+    if (plugin->stats().registered && !stats.registered) ++connections, trouble.clear();
+    stats = plugin->stats();
+  }
+};
+
+NriService::NriService(NriContext context, NriOptions options)
+    : context_(context),
+      options_(std::move(options)),
+      shared_(std::make_shared<Shared>()),
+      wait_(options_.firstWait) {
+  shared_->onLost = [this, alive = alive_, &owner = context_.owner](std::string why) {
+    owner.post([this, alive, why = std::move(why)] {
+      if (*alive) lost(why);
+    });
+  };
+  connect();
+}
+
+NriService::~NriService() {
+  *alive_ = false;
+  client_.reset();
+  // Destroying the stream waits for its callbacks; they must not wait for us.
+  std::unique_ptr<net::ByteStream> stream;
+  {
+    std::lock_guard lock(shared_->mutex);
+    stream = std::move(shared_->stream);
+  }
+}
+
+void NriService::publish(std::shared_ptr<const HookRules> rules) {
+  std::lock_guard lock(shared_->mutex);
+  shared_->rules = std::move(rules);
+}
+
+void NriService::connect() {
+  net::Url url;
+  url.scheme = net::Url::Scheme::kUnix;
+  url.socket = options_.socket;
+  client_ = std::make_unique<net::RawClient>(
+      context_.io, url,
+      [shared = shared_, name = options_.name,
+       index = options_.index](Result<std::unique_ptr<net::ByteStream>> made) {
+        if (!made) return shared->onLost(made.error().text());
+        net::ByteStream* stream = made->get();
+        std::string hello;
+        {
+          std::lock_guard lock(shared->mutex);
+          Shared* raw = shared.get();
+          shared->plugin =
+              std::make_unique<NriPlugin>(NriSetup{name, index, [raw] { return raw->now(); }, {}});
+          shared->stats = {};
+          shared->stream = std::move(*made);
+          hello = shared->plugin->hello();
+        }
+        stream->write(std::move(hello), {});
+        readOn(shared, stream);
+      });
+}
+
+void NriService::readOn(std::shared_ptr<Shared> shared, net::ByteStream* stream) {
+  stream->read([shared, stream](Result<std::string> got) {
+    if (!got || got->empty())
+      return shared->onLost(got ? "the runtime closed the connection" : got.error().text());
+    auto answer = shared->plugin->receive(*got);
+    shared->keepStats();
+    if (!answer) return shared->onLost(answer.error().text());
+    if (!answer->empty()) stream->write(*std::move(answer), {});
+    readOn(shared, stream);
+  });
+}
+
+void NriService::lost(const std::string& why) {
+  std::unique_ptr<net::ByteStream> stream;
+  bool wasRegistered = false;
+  bool isNew = false;
+  {
+    std::lock_guard lock(shared_->mutex);
+    stream = std::move(shared_->stream);
+    wasRegistered = shared_->stats.registered;
+    isNew = shared_->trouble != why;
+    shared_->stats = {};
+    shared_->trouble = why;
+  }
+  stream.reset();
+  // A runtime that had accepted us is restarting: soon again.
+  if (wasRegistered) wait_ = options_.firstWait;
+  if (isNew) log.warn("{}: {}; trying again", options_.socket, why);
+  retry_ = context_.clock.after(wait_, [this, alive = alive_, &owner = context_.owner] {
+    owner.post([this, alive] {
+      if (*alive) connect();
+    });
+  });
+  wait_ = std::min(wait_ * 2, options_.longestWait);
+}
+
+bool NriService::isRegistered() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->stats.registered;
+}
+
+uint64_t NriService::connections() const {
+  std::lock_guard lock(shared_->mutex);
+  return shared_->connections;
+}
+
+json::Value NriService::state() const {
+  std::lock_guard lock(shared_->mutex);
+  return json::Object{
+      {"socket", options_.socket},           {"registered", shared_->stats.registered},
+      {"runtime", shared_->stats.runtime},   {"requests", shared_->stats.requests},
+      {"adjusted", shared_->stats.adjusted}, {"refused", shared_->stats.refused},
+      {"connections", shared_->connections}, {"trouble", shared_->trouble}};
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,139 @@
+#include "agent/qos/blkio/strategy.h"
+
+#include <fmt/format.h>
+
+#include "agent/executor/owners.h"
+#include "agent/qos/blkio/lines.h"
+#include "api/annotations/qos.h"
+#include "base/strings.h"
+
+namespace mangrove::agent {
+namespace {
+
+// A partition's or volume's disk; a disk's own number.
+std::string wholeDisk(const std::string& number, const kernel::BlockDevices& devices) {
+  auto found = devices.diskOf.find(number);
+  return found == devices.diskOf.end() ? number : found->second;
+}
+
+Result<std::string> ofDevice(const std::string& name, const kernel::BlockDevices& devices) {
+  auto found = devices.numbers.find(name);
+  if (found == devices.numbers.end())
+    return fail(Code::kNotFound, "there is no block device '{}'", name);
+  return wholeDisk(found->second, devices);
+}
+
+Result<std::string> ofGroup(const std::string& name, const kernel::BlockDevices& devices) {
+  auto found = devices.groups.find(name);
+  if (found == devices.groups.end())
+    return fail(Code::kNotFound, "there is no volume group '{}' on one disk", name);
+  return ofDevice(found->second, devices);
+}
+
+// By the mount of a CSI volume. Its folder is called after the persistent volume; a pod's only one
+// is meant whatever it is called.
+Result<std::string> ofVolume(const std::string& name, std::string_view uid,
+                             const kernel::BlockDevices& devices) {
+  const std::string folder = fmt::format("/pods/{}/volumes/kubernetes.io~csi/", uid);
+  std::vector<std::string> all;
+  for (const auto& [target, number] : devices.mounts) {
+    const size_t at = target.find(folder);
+    if (at == std::string::npos || !target.ends_with("/mount")) continue;
+    const std::string_view rest = std::string_view(target).substr(at + folder.size());
+    if (rest.substr(0, rest.find('/')) == name) return wholeDisk(number, devices);
+    all.push_back(number);
+  }
+  if (all.size() == 1) return wholeDisk(all.front(), devices);
+  return fail(Code::kNotFound, "volume '{}': {} CSI mounts of the pod, none of that name", name,
+              all.size());
+}
+
+using Lines = std::map<std::string_view, std::string>;
+
+// "8:0 1024" is entry 8:0 with value 1024.
+void wantLines(const std::string& cgroup, const Lines& lines, const std::string& disk,
+               const std::string& why, Wishes& out) {
+  for (const auto& [file, line] : lines)
+    out.entry(cgroup, file, disk, FileValue::ofText(line.substr(line.find(' ') + 1)), why);
+}
+
+struct Target {
+  std::string cgroup;
+  std::string why;
+  std::string_view uid = {};
+  bool isRoot = false;
+};
+
+void want(const Situation& now, const Target& target, const std::vector<api::BlockConfig>& blocks,
+          Wishes& out) {
+  Wishes some;
+  for (const api::BlockConfig& block : blocks) {
+    auto disk = diskOf(block, *now.look.blocks, target.uid);
+    if (!disk) {
+      out.note = disk.error().text();
+      return;  // all of a directory's blocks, or none
+    }
+    const bool v2 = now.look.machine->trees().isV2();
+    if (v2) {
+      const IoLines lines = ioLines(block.ioConfig, *disk);
+      wantLines(target.cgroup, target.isRoot ? lines.root : lines.group, *disk, target.why, some);
+    } else {
+      const BlkioLines lines = blkioLines(block.ioConfig, *disk);
+      wantLines(target.cgroup, target.isRoot ? lines.root : lines.group, *disk, target.why, some);
+    }
+  }
+  for (Wish& wish : some.values) out.values.push_back(std::move(wish));
+}
+
+const api::BlkioQosConfig* qosOf(const std::optional<api::ResourceQos>& group) {
+  const bool on = group && group->blkioQos && group->blkioQos->enable.value_or(false);
+  return on ? &*group->blkioQos : nullptr;
+}
+
+void wantPods(const Situation& now, Wishes& out) {
+  for (const PodLook& pod : now.look.pods) {
+    if (!pod.pod || pod.pod->status.phase != api::PodPhase::kRunning) continue;
+    if (api::rawQos(pod.pod->meta.labels) == api::Qos::kNone) continue;
+    auto said = api::parseBlkioQos(pod.pod->meta.annotations);
+    if (!said) out.note = said.error().text();
+    if (!said || !*said) continue;
+    const std::string uid = pod.pod->meta.uid.str();
+    want(now, {std::string(pod.cgroup), "block I/O by the pod's annotation", uid}, (*said)->blocks,
+         out);
+  }
+}
+
+}  // namespace
+
+Result<std::string> diskOf(const api::BlockConfig& block, const kernel::BlockDevices& devices,
+                           std::string_view podUid) {
+  if (block.type == "device") return ofDevice(block.name, devices);
+  if (block.type == "volumegroup") return ofGroup(block.name, devices);
+  if (block.type == "podvolume" && !podUid.empty()) return ofVolume(block.name, podUid, devices);
+  return invalid("block '{}': type '{}', want device, volumegroup or (of a pod) podvolume",
+                 block.name, block.type);
+}
+
+StrategyInfo Blkio::info() const {
+  return {.name = owner::kBlkio, .gate = "BlkIOReconcile", .period = std::chrono::seconds(1)};
+}
+
+Wishes Blkio::decide(const Situation& now) {
+  if (!now.look.slo || !now.look.slo->resourceQosStrategy) return Wishes::holding("no NodeSLO yet");
+  if (!now.look.blocks) return Wishes::holding("the machine's disks are not known yet");
+  const auto& strategy = *now.look.slo->resourceQosStrategy;
+  Wishes out;
+  for (const auto* group : {&strategy.lsrClass, &strategy.lsClass})
+    if (qosOf(*group)) out.note = "block I/O of services is not limited: blkioQOS of LSR and LS";
+  if (const auto* root = qosOf(strategy.cgroupRoot))
+    want(now, {"", "cost model of the disk", {}, true}, root->blocks, out);
+  if (const auto* batch = qosOf(strategy.beClass))
+    want(now,
+         {now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort),
+          "block I/O of best-effort work"},
+         batch->blocks, out);
+  wantPods(now, out);
+  return out;
+}
+
+}  // namespace mangrove::agent

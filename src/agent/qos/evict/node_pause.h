@@ -1,0 +1,61 @@
+#pragma once
+// Tells the cluster that this node takes no new best-effort work for a while: a taint, which every
+// scheduler understands, and a condition that says why. Compared with the Node at every tick and
+// sent only when it differs.
+//
+//   NodePause pause({client, owner, clock, events}, {.effect = "NoSchedule"});
+//   pause.want(true, "BEMemoryEvict", *node);
+//
+// Owner thread.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/node.h"
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "client/api_client.h"
+#include "client/event_recorder.h"
+
+namespace mangrove::agent {
+
+inline constexpr std::string_view kCooldownTaint = "colocation.mangrove.io/colocation-cooldown";
+inline constexpr std::string_view kPausedCondition = "colocation.mangrove.io/BestEffortPaused";
+
+struct PauseSetup {
+  client::ApiClient& client;
+  Mailbox& owner;
+  Clock& clock;
+  client::EventRecorder& events;
+};
+
+struct PauseOptions {
+  std::string effect = "NoSchedule";  // "": no taint, only the condition
+};
+
+// The patches that bring the Node there; "" when it is. Pure.
+std::string taintPatch(const api::Node& node, bool wanted, const std::string& effect);
+std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now);
+
+class NodePause {
+ public:
+  // An answer that does not come is not waited for longer.
+  static constexpr Duration kPatience = std::chrono::seconds(10);
+
+  NodePause(PauseSetup setup, PauseOptions options);
+  ~NodePause();
+
+  void want(bool paused, std::string_view why, const api::Node& node);
+
+ private:
+  void send(const api::Node& node, std::string body, std::string subresource);
+
+  PauseSetup setup_;
+  PauseOptions options_;
+  MonoTime sentAt_ = MonoTime::min();
+  bool told_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace mangrove::agent

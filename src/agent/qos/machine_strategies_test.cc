@@ -1,0 +1,307 @@
+// The strategies for cache, disks, kernel parameters, cores, OOM scores and page cache over
+// captured machines: what the files hold afterwards, and that everything comes back.
+#include <gtest/gtest.h>
+
+#include "agent/qos/blkio/strategy.h"
+#include "agent/qos/core_sched/strategy.h"
+#include "agent/qos/testing/machine_bench.h"
+
+namespace mangrove::agent {
+namespace {
+
+using testing::MachineBench;
+
+std::string machineDir(const char* name) {
+  return std::string(MANGROVE_SOURCE_DIR) + "/test/machines/" + name;
+}
+
+const std::string kResctrl = "sys/fs/resctrl/";
+const char* const kCaches =
+    R"("resourceQOSStrategy":{"lsrClass":{"resctrlQOS":{"enable":true,"catRangeStartPercent":0,)"
+    R"("catRangeEndPercent":100,"mbaPercent":100}},"lsClass":{"resctrlQOS":{"enable":true,)"
+    R"("catRangeStartPercent":0,"catRangeEndPercent":100,"mbaPercent":100}},"beClass":{)"
+    R"("resctrlQOS":{"enable":true,"catRangeStartPercent":0,"catRangeEndPercent":30,)"
+    R"("mbaPercent":85}}})";
+
+// The kernel fills a group's directory when it is made; here the test does.
+void giveFiles(MachineBench& bench, const std::string& group) {
+  bench.fs.write(kResctrl + group + "/schemata", "    MB:0=100\n    L3:0=fff\n");
+  bench.fs.write(kResctrl + group + "/tasks", "");
+}
+
+TEST(MachineStrategies, ResctrlByClass) {
+  MachineBench bench(machineDir("anolis-v1-resctrl"));
+  for (const char* group : {"LSR", "LS", "BE"}) giveFiles(bench, group);
+  bench.slo(kCaches);
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.pod({.name = "web", .qos = "LS"});
+  bench.threads("job", "41,42");
+  bench.threads("web", "51");
+  bench.start();
+  bench.seconds(2);
+  // A write replaces the text of a file that is no real schemata.
+  EXPECT_EQ(bench.fs.read(kResctrl + "BE/schemata"), "MB:0=90\n");
+  EXPECT_EQ(bench.fs.read(kResctrl + "LS/tasks"), "51");
+  EXPECT_EQ(bench.fs.read(kResctrl + "LS/schemata"), "    MB:0=100\n    L3:0=fff\n")
+      << "as wanted already";
+  const auto log = bench.writes();
+  const auto has = [&](const std::string& part) {
+    return std::any_of(log.begin(), log.end(),
+                       [&](const std::string& line) { return line.find(part) != line.npos; });
+  };
+  EXPECT_TRUE(has("BE/schemata schemata[L3]: 0=fff -> 0=f")) << log.front();
+  EXPECT_TRUE(has("BE/schemata schemata[MB]: 0=100 -> 0=90"));
+  EXPECT_TRUE(has("sys/fs/resctrl/BE tasks:  -> +2"));
+}
+
+TEST(MachineStrategies, ResctrlByPod) {
+  MachineBench bench(machineDir("anolis-v1-resctrl"));
+  ASSERT_TRUE(bench.gate("Resctrl=true"));
+  bench.slo("");
+  bench.pod({.name = "db",
+             .qos = "LS",
+             .annotations = R"({"node.koordinator.sh/resctrl":"{\"llc\":{\"schemata\":)"
+                            R"({\"range\":[10,80]}},\"mb\":{\"schemata\":{\"percent\":50}}}"})"});
+  bench.threads("db", "7");
+  const std::string group = "koordlet-00000000-0000-4000-8000-000000000010";
+  bench.start();
+  bench.seconds(1);
+  ASSERT_TRUE(bench.fs.exists(kResctrl + group)) << "made";
+  giveFiles(bench, group);
+  bench.seconds(1);
+  EXPECT_EQ(bench.fs.read(kResctrl + group + "/schemata"), "MB:0=50\n");
+  EXPECT_EQ(bench.fs.read(kResctrl + group + "/tasks"), "7");
+  bench.fs.remove(kResctrl + group + "/schemata");
+  bench.fs.remove(kResctrl + group + "/tasks");
+  bench.remove("db");
+  bench.seconds(1);
+  EXPECT_FALSE(bench.fs.exists(kResctrl + group)) << "gone with its pod";
+}
+
+TEST(MachineStrategies, ResctrlIsAbsentOnOtherMachines) {
+  MachineBench bench(machineDir("v1-2core-vm"));
+  bench.slo(kCaches);
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.start();
+  bench.seconds(2);
+  const std::string told = json::write(bench.enforcer->explain());
+  EXPECT_NE(told.find("no resctrl: "), std::string::npos) << told;
+}
+
+TEST(MachineStrategies, SystemParameters) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("SystemConfig=true"));
+  bench.fs.write("proc/sys/vm/min_free_kbytes", "67584\n");
+  bench.fs.write("proc/sys/vm/watermark_scale_factor", "10\n");
+  bench.fs.write("sys/kernel/debug/sched/features", "GENTLE_FAIR_SLEEPERS NO_HRTICK WAKEUP\n");
+  bench.slo(R"("systemStrategy":{"minFreeKbytesFactor":100,"watermarkScaleFactor":150,)"
+            R"("memcgReapBackGround":1,"schedFeatures":{"HRTICK":true,"NOT_KNOWN":true}})");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("proc/sys/vm", "watermark_scale_factor"), "150");
+  EXPECT_EQ(bench.read("sys/kernel/debug/sched", "features"), "HRTICK") << "one word is written";
+  // 1 % of the machine's memory.
+  const int64_t minFree = std::stoll(bench.read("proc/sys/vm", "min_free_kbytes"));
+  EXPECT_GT(minFree, 67584);
+  bench.slo(R"("systemStrategy":{"watermarkScaleFactor":401})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("proc/sys/vm", "watermark_scale_factor"), "10") << "given back";
+  EXPECT_EQ(bench.read("proc/sys/vm", "min_free_kbytes"), "67584");
+}
+
+TEST(MachineStrategies, BlockDevicesOfSettings) {
+  kernel::BlockDevices disks;
+  disks.numbers = {{"/dev/sda", "8:0"}, {"/dev/sda1", "8:1"}, {"/dev/sdb", "8:16"}};
+  disks.diskOf = {{"8:1", "8:0"}};
+  disks.groups = {{"data", "/dev/sdb"}};
+  disks.mounts = {{"/var/lib/kubelet/pods/u1/volumes/kubernetes.io~csi/pvc-7/mount", "8:1"}};
+  const auto of = [&](const char* type, const char* name, const char* uid = "") {
+    auto found = diskOf({name, type, {}}, disks, uid);
+    return found ? *found : found.error().text();
+  };
+  EXPECT_EQ(of("device", "/dev/sda"), "8:0");
+  EXPECT_EQ(of("device", "/dev/sda1"), "8:0") << "a partition's disk";
+  EXPECT_EQ(of("volumegroup", "data"), "8:16");
+  EXPECT_EQ(of("podvolume", "pvc-7", "u1"), "8:0");
+  EXPECT_EQ(of("podvolume", "logs", "u1"), "8:0") << "the only one";
+  EXPECT_NE(of("podvolume", "logs", "u2").find("0 CSI mounts"), std::string::npos);
+  EXPECT_NE(of("device", "/dev/xx").find("no block device"), std::string::npos);
+  EXPECT_NE(of("podvolume", "x").find("want device"), std::string::npos);
+}
+
+const char* const kDiskLimits =
+    R"("resourceQOSStrategy":{"beClass":{"blkioQOS":{"enable":true,"blocks":[{"name":"/dev/sda",)"
+    R"("type":"device","ioCfg":{"readBPS":1048576,"writeIOPS":100,"ioWeightPercent":40}}]}},)"
+    R"("cgroupRoot":{"blkioQOS":{"enable":true,"blocks":[{"name":"/dev/sda","type":"device",)"
+    R"("ioCfg":{"readLatency":1000}}]}}})";
+
+TEST(MachineStrategies, BlockIoUnderV2) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("BlkIOReconcile=true"));
+  bench.fs.write("sys/block/sda/dev", "8:0\n");
+  bench.fs.write("sys/fs/cgroup/io.cost.qos", "");
+  bench.slo(kDiskLimits);
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("BE", "io.max"), "8:0 rbps=1048576 wbps=max riops=max wiops=100");
+  EXPECT_EQ(bench.read("BE", "io.weight"), "8:0 40");
+  EXPECT_EQ(bench.read("", "sys/fs/cgroup/io.cost.qos"),
+            "8:0 enable=1 ctrl=user rpct=95 rlat=1000 wpct=95 wlat=3000");
+  bench.leave();
+  EXPECT_EQ(bench.read("BE", "io.max"), "8:0 rbps=max wbps=max riops=max wiops=max");
+}
+
+TEST(MachineStrategies, BlockIoUnderV1) {
+  MachineBench bench(machineDir("anolis-v1-resctrl"));
+  ASSERT_TRUE(bench.gate("BlkIOReconcile=true"));
+  bench.fs.write("sys/block/sda/dev", "8:0\n");
+  for (const char* file : {"read_bps", "write_bps", "read_iops", "write_iops"})
+    bench.write("BE", std::string("blkio.throttle.") + file + "_device", "");
+  bench.slo(kDiskLimits);
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("BE", "blkio.throttle.read_bps_device"), "8:0 1048576");
+  EXPECT_EQ(bench.read("BE", "blkio.throttle.write_iops_device"), "8:0 100");
+  EXPECT_EQ(bench.read("BE", "blkio.throttle.write_bps_device"), "") << "zero where nothing is";
+  bench.slo(R"("resourceQOSStrategy":{})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("BE", "blkio.throttle.read_bps_device"), "8:0 0");
+}
+
+TEST(MachineStrategies, PageCacheLimit) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("CgroupReconcile=true"));
+  for (const char* file : {"enable", "size", "sync"})
+    for (const char* where : {"LS", "BE", "kubepods.slice"})
+      bench.write(where, std::string("memory.pagecache_limit.") + file, "0");
+  bench.slo(R"("resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":true,)"
+            R"("pageCacheLimitPercent":50}}})");
+  bench.pod({.name = "web", .qos = "LS", .resources = R"({"limits":{"memory":"4Gi"}})"});
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("web", "memory.pagecache_limit.size"), "2147483648") << "case 91";
+  EXPECT_EQ(bench.read("web", "memory.pagecache_limit.enable"), "1");
+  EXPECT_EQ(bench.read("web", "memory.pagecache_limit.sync"), "0");
+  bench.leave();
+  EXPECT_EQ(bench.read("web", "memory.pagecache_limit.size"), "0");
+}
+
+TEST(MachineStrategies, OomScoresAreRaisedOnly) {
+  MachineBench bench(machineDir("v1-2core-vm"));
+  ASSERT_TRUE(bench.gate("OOMScoreAdj=true"));
+  for (const char* pid : {"41", "42", "51"})
+    bench.fs.write(std::string("proc/") + pid + "/oom_score_adj", "500\n");
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true})");
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.pod(
+      {.name = "low", .qos = "LS", .annotations = R"({"koordinator.sh/oom-score-adj":"-500"})"});
+  bench.pod(
+      {.name = "wrong", .qos = "LS", .annotations = R"({"koordinator.sh/oom-score-adj":"1001"})"});
+  bench.threads("job", "41,42");
+  bench.threads("low", "51");
+  bench.fs.write("proc/61/oom_score_adj", "0\n");
+  bench.threads("wrong", "61");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("proc/41", "oom_score_adj"), "1000");
+  EXPECT_EQ(bench.read("proc/42", "oom_score_adj"), "1000");
+  EXPECT_EQ(bench.read("proc/51", "oom_score_adj"), "500") << "no CAP_SYS_RESOURCE";
+  EXPECT_EQ(bench.read("proc/61", "oom_score_adj"), "0") << "case 116: out of range";
+  bench.fs.write("proc/self/status", "CapEff:\t000001ffffffffff\n");
+  bench.seconds(11);
+  EXPECT_EQ(bench.read("proc/51", "oom_score_adj"), "-500");
+  EXPECT_EQ(bench.read("proc/41", "oom_score_adj"), "1000") << "held";
+  bench.leave();
+  EXPECT_EQ(bench.read("proc/41", "oom_score_adj"), "500");
+}
+
+// Cookies as numbers in a table.
+class FakeCookies final : public CoreCookies {
+ public:
+  Result<uint64_t> get(int pid) override { return cookie[pid]; }
+  Result<> run(const CookieStep& step) override {
+    using Kind = CookieStep::Kind;
+    cookie[step.pid] = step.kind == Kind::kCreate  ? next++
+                       : step.kind == Kind::kShare ? cookie[step.from]
+                                                   : 0;
+    return {};
+  }
+  std::map<int, uint64_t> cookie;
+  uint64_t next = 1;
+};
+
+TEST(MachineStrategies, CookieSteps) {
+  using Kind = CookieStep::Kind;
+  const std::vector<CookieWish> wishes = {{1, "a"}, {2, "a"}, {3, "b"}, {4, "b"}, {5, ""}};
+  EXPECT_EQ(cookieSteps(wishes, {{1, 0}, {2, 0}, {3, 7}, {4, 9}, {5, 3}}),
+            (std::vector<CookieStep>{{Kind::kClear, 5, 0},
+                                     {Kind::kCreate, 1, 0},
+                                     {Kind::kShare, 2, 1},
+                                     {Kind::kShare, 4, 3}}));
+  EXPECT_TRUE(cookieSteps(wishes, {{1, 4}, {2, 4}, {3, 7}, {4, 7}, {5, 0}}).empty());
+  // Two groups never keep one cookie; a process that ended is left out.
+  EXPECT_EQ(cookieSteps(wishes, {{1, 4}, {3, 4}}),
+            (std::vector<CookieStep>{{Kind::kCreate, 3, 0}}));
+}
+
+TEST(MachineStrategies, CoreGroups) {
+  const auto strategy = api::decodeText<api::ResourceQosStrategy>(
+      R"({"policies":{"cpuPolicy":"coreSched"},"lsClass":{"cpuQOS":{"enable":true,)"
+      R"("coreExpeller":true}},"beClass":{"cpuQOS":{"enable":true,"schedIdle":1}}})");
+  const auto group = [&](const char* qos, const char* labels) {
+    const auto pod = api::decodeText<api::Pod>(
+        fmt::format(R"({{"metadata":{{"name":"p","uid":"u1","labels":{{)"
+                    R"("koordinator.sh/qosClass":"{}"{}}}}},"status":{{"qosClass":"Burstable"}}}})",
+                    qos, labels));
+    return coreGroup(*strategy, *pod).value_or("untouched");
+  };
+  EXPECT_EQ(group("LS", ""), "-expeller") << "case 117";
+  EXPECT_EQ(group("LS", R"(,"koordinator.sh/core-sched-policy":"exclusive")"), "u1-expeller")
+      << "case 117";
+  EXPECT_EQ(group("LS", R"(,"koordinator.sh/core-sched-policy":"none")"), "");
+  EXPECT_EQ(group("LS", R"(,"koordinator.sh/core-sched-group-id":"g")"), "g-expeller");
+  EXPECT_EQ(group("BE", ""), "default");
+  EXPECT_EQ(group("SYSTEM", ""), "untouched");
+  EXPECT_EQ(group("LSR", ""), "") << "its class is off";
+}
+
+TEST(MachineStrategies, GroupIdentityTurnsItsSwitch) {
+  MachineBench bench(machineDir("anolis-v1-resctrl"));
+  bench.fs.write("proc/sys/kernel/sched_group_identity_enabled", "0\n");
+  bench.fs.write("proc/sys/kernel/sched_core", "1\n");
+  bench.slo(R"("resourceQOSStrategy":{"lsClass":{"cpuQOS":{"enable":true,"groupIdentity":2}},)"
+            R"("beClass":{"cpuQOS":{"enable":true,"groupIdentity":-1}}})");
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.pod({.name = "web", .qos = "LS"});
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("proc/sys/kernel", "sched_group_identity_enabled"), "1");
+  EXPECT_EQ(bench.read("proc/sys/kernel", "sched_core"), "0");
+  EXPECT_EQ(bench.read("job", "cpu.bvt_warp_ns"), "-1");
+  EXPECT_EQ(bench.read("web/c", "cpu.bvt_warp_ns"), "2");
+  EXPECT_EQ(bench.read("BE", "cpu.bvt_warp_ns"), "-1");
+  const auto log = bench.writes();
+  EXPECT_NE(log.front().find("sched_core"), std::string::npos) << "switches first: " << log.front();
+  bench.leave();
+  EXPECT_EQ(bench.read("proc/sys/kernel", "sched_group_identity_enabled"), "0");
+}
+
+TEST(MachineStrategies, HostApplicationsGetTheirClass) {
+  MachineBench bench(machineDir("anolis-v1-resctrl"));
+  bench.fs.write("sys/fs/cgroup/cpuset/host-latency-sensitive/nginx/cpuset.cpus", "0-3\n");
+  bench.fs.write("sys/fs/cgroup/cpu/host-latency-sensitive/nginx/cpu.bvt_warp_ns", "0\n");
+  bench.fs.write("sys/fs/cgroup/cpuacct/host-latency-sensitive/nginx/cpuacct.usage", "0\n");
+  bench.slo(R"("hostApplications":[{"name":"nginx","qos":"LS"}],"resourceQOSStrategy":{)"
+            R"("lsClass":{"cpuQOS":{"enable":true,"groupIdentity":2}}})");
+  bench.topology(
+      R"({"node.koordinator.sh/cpu-shared-pools":"[{\"socket\":0,\"node\":0,\"cpuset\":\"1-2\"}]"})");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("host-latency-sensitive/nginx", "cpuset.cpus"), "1-2");
+  EXPECT_EQ(bench.read("host-latency-sensitive/nginx", "cpu.bvt_warp_ns"), "2");
+}
+
+}  // namespace
+}  // namespace mangrove::agent

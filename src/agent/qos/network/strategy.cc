@@ -1,0 +1,66 @@
+#include "agent/qos/network/strategy.h"
+
+#include "agent/executor/owners.h"
+#include "agent/qos/network/plan.h"
+#include "api/annotations/qos.h"
+
+namespace mangrove::agent {
+namespace {
+
+std::vector<NetPod> podsOf(const Look& look) {
+  std::vector<NetPod> out;
+  look.book->each([&](const PodPtr& pod) {
+    if (api::isTerminated(*pod)) return;
+    NetPod one{pod->meta.uid.str(), api::rawQos(pod->meta.labels), "", {}};
+    if (!pod->spec->hostNetwork) one.address = std::string(pod->status.podIp.view());
+    if (auto said = api::parseNetworkQos(pod->meta.annotations); said && *said)
+      if ((*said)->egressLimit) one.limitBits = (*said)->egressLimit->value();
+    out.push_back(std::move(one));
+  });
+  return out;
+}
+
+// By cgroup where the kernel has net_cls; it covers pods in the host's network too.
+void wantClassIds(const Look& look, Wishes& out) {
+  if (!look.machine->can().has(kernel::Feature::kNetClass)) return;
+  for (const PodLook& pod : look.pods) {
+    const auto minor = pod.pod ? netClassOf(api::rawQos(pod.pod->meta.labels)) : std::nullopt;
+    if (minor)
+      out.base(std::string(pod.cgroup), "net_cls.classid", FileValue::of(classId(*minor)),
+               "network class of the pod's QoS");
+  }
+}
+
+Wishes nothing(std::string note) {
+  Wishes out;
+  out.note = std::move(note);
+  return out;
+}
+
+}  // namespace
+
+StrategyInfo NetworkQos::info() const {
+  return {.name = owner::kNetworkQos, .gate = "TCNetworkQoS", .period = std::chrono::seconds(1)};
+}
+
+Wishes NetworkQos::decide(const Situation& now) {
+  const auto* slo = now.look.slo;
+  if (!slo || !slo->resourceQosStrategy) return Wishes::holding("no NodeSLO yet");
+  const auto& policies = slo->resourceQosStrategy->policies;
+  if (policies && policies->netQosPolicy.value_or("tc") != "tc")
+    return nothing("the policy is " + *policies->netQosPolicy + ", not tc");
+  const auto& system = slo->systemStrategy;
+  if (!system || !system->totalNetworkBandwidth || system->totalNetworkBandwidth->value() <= 0)
+    return nothing("totalNetworkBandwidth is not said");
+  const auto routes = now.present.text(now.look.machine->mounts().procFile("net/route"));
+  const std::string device = routes ? defaultDevice(*routes) : "";
+  if (device.empty()) return nothing("there is no default route");
+  Wishes out;
+  out.network = networkPlan({*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(),
+                             device, podsOf(now.look)});
+  out.note = "services before batch work on " + device;
+  if (out.network) wantClassIds(now.look, out);
+  return out;
+}
+
+}  // namespace mangrove::agent

@@ -1,0 +1,249 @@
+// Random lives of a node: pods come, go and change their class, and somebody else writes into the
+// control files. After every tick the promises of the classes hold.
+//
+// MANGROVE_PROPERTY_ROUNDS=10000 runs the full number of sequences; a few hundred run otherwise.
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "agent/qos/testing/machine_bench.h"
+#include "base/rng.h"
+#include "base/strings.h"
+
+namespace mangrove::agent {
+namespace {
+
+using testing::MachineBench;
+using testing::SimPod;
+
+struct Life {
+  std::string tier, qos;
+  CpuSet own;
+  // Reconcile sees a container's directory at the tick after it was made; a runtime's hook sets it
+  // before its first instruction.
+  bool isNew = true;
+};
+
+class Node {
+ public:
+  Node(const char* machine, uint64_t seed)
+      : bench_(std::string(MANGROVE_SOURCE_DIR) + "/test/machines/" + machine), rng_(seed) {
+    bench_.slo(sloText());
+    publish();
+    bench_.start();
+    bench_.seconds(2);
+    cpus_ = CpuSet::parse(bench_.read("BE", "cpuset.cpus")).value();
+    total_ = cpus_;
+  }
+
+  // One sequence: a few things happen, a tick passes, everything is looked at.
+  void round() {
+    for (uint64_t i = 0; i <= rng_.below(3); ++i) event();
+    for (auto& [name, life] : pods_) bench_.use(name, double(rng_.below(30)) / 10);
+    // Published pools come late.
+    if (rng_.below(2) == 0) publish();
+    bench_.seconds(1);
+    check();
+  }
+
+ private:
+  void event() {
+    switch (rng_.below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        return come();
+      case 3:
+        return go();
+      case 4:
+        return change();
+      case 5:
+        return foreign();
+      case 6:
+        return bench_.slo(sloText());
+      default:
+        return;
+    }
+  }
+
+  std::string sloText() {
+    return fmt::format(R"("resourceUsedThresholdWithBE":{{"enable":{},"cpuSuppressPolicy":"{}",)"
+                       R"("cpuSuppressThresholdPercent":{}}},"cpuBurstStrategy":{{"policy":"{}"}})",
+                       rng_.below(5) != 0, rng_.below(2) == 0 ? "cpuset" : "cfsQuota",
+                       30 + rng_.below(60), rng_.below(2) == 0 ? "auto" : "none");
+  }
+
+  CpuSet ownedBy(std::initializer_list<std::string_view> classes) const {
+    CpuSet out;
+    for (const auto& [name, life] : pods_)
+      if (std::find(classes.begin(), classes.end(), life.qos) != classes.end())
+        out = out | life.own;
+    return out;
+  }
+
+  void put(const std::string& name, Life life) {
+    SimPod pod{.name = name, .tier = life.tier, .qos = life.qos};
+    if (!life.own.empty())
+      pod.annotations =
+          fmt::format(R"({{"scheduling.koordinator.sh/resource-status":"{{\"cpuset\":\"{}\"}}"}})",
+                      life.own.text());
+    if (life.tier == "burstable" && life.own.empty())
+      pod.resources = R"({"limits":{"cpu":"2"},"requests":{"cpu":"1"}})";
+    pods_[name] = std::move(life);
+    bench_.pod(pod);
+  }
+
+  Life anyLife() {
+    static const char* const kClasses[] = {"LSE", "LSR", "LS", "BE", "BE", ""};
+    Life life;
+    life.qos = kClasses[rng_.below(6)];
+    life.tier = life.qos == "BE" ? "besteffort" : rng_.below(2) == 0 ? "burstable" : "guaranteed";
+    if (life.qos == "LSE" || life.qos == "LSR") bind(life);
+    return life;
+  }
+
+  // As a scheduler does: CPUs that nobody else has to himself, never more than half of them.
+  void bind(Life& life) {
+    CpuSet free = cpus_ - ownedBy({"LSE", "LSR"});
+    while (life.own.size() < 1 + rng_.below(3) && 2 * free.size() > cpus_.size()) {
+      const auto all = free.list();
+      const int cpu = all[rng_.below(all.size())];
+      life.own.add(cpu);
+      free.remove(cpu);
+    }
+    if (life.own.empty()) life.qos = "LS";
+  }
+
+  void come() {
+    if (pods_.size() >= 8) return;
+    put("p" + std::to_string(next_++), anyLife());
+  }
+  std::string any() {
+    auto it = pods_.begin();
+    std::advance(it, rng_.below(pods_.size()));
+    return it->first;
+  }
+  void go() {
+    if (pods_.empty()) return;
+    const std::string name = any();
+    pods_.erase(name);
+    bench_.remove(name);
+  }
+  // Another class; the tier of a cgroup cannot change.
+  void change() {
+    if (pods_.empty()) return;
+    const std::string name = any();
+    Life life = pods_[name];
+    if (life.tier == "besteffort") return;
+    life.own = {};
+    pods_[name].own = {};
+    life.qos = rng_.below(2) == 0 ? "LS" : "LSR";
+    if (life.qos == "LSR") bind(life);
+    put(name, life);
+  }
+  void foreign() {
+    const std::string where = pods_.empty() || rng_.below(3) == 0 ? "BE" : any() + "/c";
+    if (rng_.below(2) == 0)
+      bench_.write(where, "cpuset.cpus", cpus_.text());
+    else
+      bench_.write(where, "cpu.cfs_quota_us", "1000000 100000");
+  }
+
+  void publish() {
+    const CpuSet pool = total_ - ownedBy({"LSE", "LSR"});
+    const auto text = [](const CpuSet& cpus) {
+      return fmt::format(R"("[{{\"socket\":0,\"node\":0,\"cpuset\":\"{}\"}}]")", cpus.text());
+    };
+    bench_.topology(fmt::format(R"({{"node.koordinator.sh/cpu-shared-pools":{},)"
+                                R"("node.koordinator.sh/be-cpu-shared-pools":{}}})",
+                                text(pool), text(total_ - ownedBy({"LSE"}))));
+  }
+
+  // v2 leaves a file empty that follows its parent.
+  CpuSet cpusOf(const std::string& where, const CpuSet& parent) {
+    const auto cpus = CpuSet::parse(bench_.read(where, "cpuset.cpus"));
+    return cpus && !cpus->empty() ? *cpus : parent;
+  }
+  int64_t quotaOf(const std::string& where) {
+    const std::string text = bench_.read(where, "cpu.cfs_quota_us");
+    const std::string first = text.substr(0, text.find(' '));
+    return first == "max" || first == "-1" ? kUnlimited : std::stoll(first);
+  }
+
+  void check() {
+    const CpuSet exclusive = ownedBy({"LSE"});
+    const CpuSet group = cpusOf("BE", total_);
+    EXPECT_TRUE((group & exclusive).empty())
+        << "BE on an LSE CPU: " << group.text() << " and " << exclusive.text();
+    EXPECT_GE(quotaOf("BE"), 2000);
+    for (auto& [name, life] : pods_) {
+      if (!life.isNew) checkPod(name, life, group, exclusive);
+      life.isNew = false;
+    }
+    checkOwners();
+  }
+
+  void checkPod(const std::string& name, const Life& life, const CpuSet& group,
+                const CpuSet& exclusive) {
+    const bool batch = life.tier == "besteffort";
+    const CpuSet pod = cpusOf(name, batch ? group : total_);
+    const CpuSet container = cpusOf(name + "/c", pod);
+    if (batch) {
+      EXPECT_TRUE(pod.isSubsetOf(group)) << name << ": wider than its parent";
+      EXPECT_TRUE(container.isSubsetOf(pod)) << name << ": wider than its pod";
+    }
+    if (life.qos == "LSE" || life.qos == "LSR") {
+      EXPECT_EQ(container, life.own) << name;
+    }
+    if (life.qos != "LSE") {
+      EXPECT_TRUE((container & exclusive).empty())
+          << name << " " << life.qos << " on an LSE CPU: " << container.text() << " and "
+          << exclusive.text();
+    }
+    EXPECT_GE(quotaOf(name), 1000) << name;
+    EXPECT_GE(quotaOf(name + "/c"), 1000) << name;
+    if (!batch && quotaOf(name) != kUnlimited) {
+      EXPECT_LE(quotaOf(name + "/c"), quotaOf(name)) << name << ": quota above its pod's";
+    }
+  }
+
+  // One owner per file, one key per file.
+  void checkOwners() {
+    std::set<std::string> seen;
+    for (const auto& [key, held] : bench_.enforcer->executor().held()) {
+      EXPECT_TRUE(seen.insert(fmt::format("{} {} {}", key.cgroup, key.resource, key.entry)).second);
+      EXPECT_TRUE(rankOf(*ruleOf(key.resource), held.owner))
+          << key.cgroup << " " << key.resource << ": " << held.owner;
+    }
+  }
+
+  MachineBench bench_;
+  Rng rng_;
+  CpuSet cpus_, total_;
+  std::map<std::string, Life> pods_;
+  int next_ = 1;
+};
+
+int rounds() {
+  const char* said = std::getenv("MANGROVE_PROPERTY_ROUNDS");
+  return said ? std::atoi(said) : 250;
+}
+
+class RandomLives : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RandomLives, KeepThePromisesOfTheClasses) {
+  // A fresh machine now and then, so that every beginning is seen too.
+  for (int done = 0, seed = 1; done < rounds() && !HasFailure(); ++seed) {
+    Node node(GetParam(), static_cast<uint64_t>(seed));
+    for (int i = 0; i < 250 && done < rounds(); ++i, ++done) {
+      node.round();
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << ", round " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, RandomLives,
+                         ::testing::Values("v2-2socket-smt", "anolis-v1-resctrl"));
+
+}  // namespace
+}  // namespace mangrove::agent

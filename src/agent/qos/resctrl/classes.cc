@@ -1,0 +1,102 @@
+#include "agent/qos/resctrl/classes.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+
+namespace mangrove::agent {
+namespace {
+
+struct Entries {
+  std::map<int, std::string> values;
+  std::string trouble;
+  std::string text() const {
+    std::string out;
+    for (const auto& [id, value] : values)
+      out += fmt::format("{}{}={}", out.empty() ? "" : ";", id, value);
+    return out;
+  }
+};
+
+// At least as many ways as the machine demands: grown downwards, then upwards.
+std::string widened(const std::string& mask, const CacheFacts& facts) {
+  const uint64_t full = parseInt<uint64_t>(facts.fullMask, 16).value_or(0);
+  uint64_t ways = parseInt<uint64_t>(mask, 16).value_or(full);
+  while (std::popcount(ways) < facts.leastWays && ways != full) {
+    const uint64_t lower = ways | ways >> 1;
+    ways = lower != ways && std::countr_zero(ways) > 0 ? lower : (ways | ways << 1) & full;
+  }
+  return fmt::format("{:x}", ways);
+}
+
+void putCache(std::span<const int> ids, int64_t start, int64_t end, const CacheFacts& facts,
+              Entries& out) {
+  auto mask = cacheMask(facts.fullMask, start, end);
+  if (!mask) {
+    out.trouble = mask.error().text();
+    return;
+  }
+  for (int id : ids) out.values[id] = widened(*mask, facts);
+}
+
+void putBandwidth(std::span<const int> ids, int64_t percent, const CacheFacts& facts,
+                  Entries& out) {
+  const auto value = bandwidthValue(facts.vendor, percent);
+  if (!value) return;
+  for (int id : ids) out.values[id] = *value;
+}
+
+std::vector<int> oneId(int64_t id, const std::vector<int>& known, Entries& out) {
+  for (int one : known)
+    if (one == id) return {one};
+  out.trouble = fmt::format("there is no cache {}", id);
+  return {};
+}
+
+}  // namespace
+
+SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts) {
+  Entries l3, mb;
+  if (!facts.fullMask.empty() && qos.catRangeStartPercent && qos.catRangeEndPercent)
+    putCache(facts.cacheIds, qos.catRangeStartPercent->v, qos.catRangeEndPercent->v, facts, l3);
+  if (qos.mbaPercent) putBandwidth(facts.bandwidthIds, qos.mbaPercent->v, facts, mb);
+  return {l3.text(), mb.text(), l3.trouble};
+}
+
+SchemataLines podLines(const api::ResctrlConfig& config, const CacheFacts& facts) {
+  Entries l3, mb;
+  if (!facts.fullMask.empty()) {
+    if (const auto& range = config.llc.schemata.range; range.size() == 2)
+      putCache(facts.cacheIds, range[0], range[1], facts, l3);
+    for (const api::CacheSchemata& one : config.llc.schemataPerCache)
+      if (one.range.size() == 2)
+        putCache(oneId(one.cacheId, facts.cacheIds, l3), one.range[0], one.range[1], facts, l3);
+  }
+  if (config.mb.schemata.percent > 0)
+    putBandwidth(facts.bandwidthIds, config.mb.schemata.percent, facts, mb);
+  for (const api::CacheSchemata& one : config.mb.schemataPerCache)
+    putBandwidth(oneId(one.cacheId, facts.bandwidthIds, mb), one.percent, facts, mb);
+  return {l3.text(), mb.text(), l3.trouble.empty() ? mb.trouble : l3.trouble};
+}
+
+std::string_view resctrlClass(api::Qos qos) {
+  switch (qos) {
+    case api::Qos::kLse:
+    case api::Qos::kLsr:
+      return "LSR";
+    case api::Qos::kLs:
+      return "LS";
+    case api::Qos::kBe:
+      return "BE";
+    default:
+      return "";
+  }
+}
+
+std::string podGroup(std::string_view uid) {
+  return fmt::format("koordlet-{}", uid);
+}
+
+}  // namespace mangrove::agent

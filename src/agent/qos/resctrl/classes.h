@@ -1,0 +1,41 @@
+#pragma once
+// Lines of resctrl's schemata for classes and for pods: which ways of the cache and how much
+// bandwidth, for every cache of the machine. Pure functions, any thread.
+//
+//   CacheFacts facts{"fff", 1, {0, 1}, true, {0, 1}, "GenuineIntel"};
+//   classLines(qos, facts).l3            // "0=f;1=f"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/qos/resctrl/schemata.h"
+#include "api/annotations/qos.h"
+#include "api/classes.h"
+#include "api/koordinator/resource_qos.h"
+
+namespace mangrove::agent {
+
+// What this machine's caches are.
+struct CacheFacts {
+  std::string fullMask;  // info/L3/cbm_mask; "": no cache allocation
+  int64_t leastWays = 1;
+  std::vector<int> cacheIds;      // of L3
+  std::vector<int> bandwidthIds;  // of MB; empty: no bandwidth allocation
+  std::string vendor;
+};
+
+// Empty: leave that line alone.
+struct SchemataLines {
+  std::string l3, mb;
+  std::string trouble;  // a setting that makes no sense
+};
+SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts);
+// Of a pod's annotation: one setting for all caches, or one per cache.
+SchemataLines podLines(const api::ResctrlConfig& config, const CacheFacts& facts);
+
+// The group of a class: "LSR", "LS", "BE"; "" is everybody's.
+std::string_view resctrlClass(api::Qos qos);
+std::string podGroup(std::string_view uid);  // "koordlet-<uid>"
+
+}  // namespace mangrove::agent
