@@ -1,12 +1,15 @@
-// mangrove explain node N: how the amounts a node sells came to be, term by term.
+// mangrove explain node N: how the amounts a node sells came to be, term by term, and what its
+// agent holds on the machine.
 #include <fmt/format.h>
 
+#include "agent/qos/controls_text.h"
 #include "api/annotations/node.h"
 #include "api/koordinator/node_metric.h"
 #include "api/names.h"
 #include "base/clock.h"
 #include "base/time_text.h"
 #include "cli/command.h"
+#include "cli/explain_controls.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
@@ -25,6 +28,7 @@ struct Options {
   std::string configNamespace{api::object::kSystemNamespace};
   std::string configName{api::object::kSloConfig};
   std::string output = "table";
+  std::string agent;
   std::vector<std::string> names;
 };
 
@@ -125,6 +129,7 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   flags.add("config-namespace", options.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options.configName, "name of the ConfigMap with the strategies");
   flags.add("o", options.output, "table or json");
+  flags.add("agent", options.agent, "the agent's address; default: the node's, port 9316");
   flags.positionals("NODE", options.names, "name of the node");
   auto go = flags.parse(args);
   if (!go || !*go) return go;
@@ -132,6 +137,19 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   if (options.output != "table" && options.output != "json")
     return invalid("-o '{}': want table or json", options.output);
   return true;
+}
+
+std::string textOf(const Result<json::Value>& controls) {
+  return controls ? agent::controlsText(*controls, "")
+                  : fmt::format("Controls: not known: {}\n", controls.error().text());
+}
+
+std::string withControls(const std::string& told, const Result<json::Value>& controls) {
+  auto all = json::parse(told);
+  if (!all || !all->is_object()) return told;
+  all->get_object()["controls"] =
+      controls ? *controls : json::Value(json::Object{{"error", controls.error().text()}});
+  return json::write(*all) + "\n";
 }
 
 Result<> run(const Options& options) {
@@ -144,7 +162,9 @@ Result<> run(const Options& options) {
   auto in = gather(**client, options, options.names[0]);
   if (!in) return pass(in.error());
   const auto told = manager::explainNode(*in);
-  fmt::print("{}", options.output == "json" ? manager::toJson(told) : manager::toText(told));
+  const auto controls = askAgent(loop, agentAddress(options.agent, in->node));
+  fmt::print("{}", options.output == "json" ? withControls(manager::toJson(told), controls)
+                                            : manager::toText(told) + "\n" + textOf(controls));
   return {};
 }
 

@@ -1,8 +1,12 @@
-// mangrove explain pod NAME | mangrove explain -f pod.yaml: why a pod is where it is, or nowhere.
+// mangrove explain pod NAME | mangrove explain -f pod.yaml: why a pod is where it is, or nowhere;
+// and what the agent of its node holds for it.
 #include <fmt/core.h>
 
+#include "agent/qos/controls_text.h"
+#include "api/pod.h"
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/explain_controls.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
@@ -15,7 +19,7 @@ namespace mangrove::cli {
 namespace {
 
 struct Wanted {
-  std::string kubeconfig, context, config, file, output = "text";
+  std::string kubeconfig, context, config, file, agent, output = "text";
   std::vector<std::string> names;
   scheduler::ExplainRequest request;
 };
@@ -62,6 +66,40 @@ Result<> readManifest(Wanted& wanted) {
   return {};
 }
 
+struct Held {
+  json::Value controls;
+  std::string text;
+};
+
+// Of a pod that runs somewhere.
+Result<Held> heldFor(client::ApiClient& client, net::Loop& loop, const Wanted& wanted,
+                     const std::string& node) {
+  auto podText = client.get({client::kind::kPod, wanted.request.ns, wanted.request.name});
+  auto nodeText = client.get({client::kind::kNode, "", node});
+  if (!podText) return pass(podText.error());
+  if (!nodeText) return pass(nodeText.error());
+  auto pod = api::decodeText<api::Pod>(*podText);
+  auto object = api::decodeText<api::Node>(*nodeText);
+  if (!pod) return pass(pod.error());
+  if (!object) return pass(object.error());
+  auto told = askAgent(loop, agentAddress(wanted.agent, *object));
+  if (!told) return pass(told.error());
+  const std::string uid = pod->meta.uid.str();
+  return Held{agent::controlsOf(*told, uid), agent::controlsText(*told, uid)};
+}
+
+std::string join(const scheduler::Explanation& found, const std::string& output,
+                 const Result<Held>& held) {
+  if (output != "json")
+    return toText(found) + "\n" +
+           (held ? held->text : fmt::format("Controls: not known: {}\n", held.error().text()));
+  auto all = json::parse(toJsonText(found));
+  if (!all || !all->is_object()) return toJsonText(found);
+  all->get_object()["controls"] =
+      held ? held->controls : json::Value(json::Object{{"error", held.error().text()}});
+  return json::write(*all) + "\n";
+}
+
 Result<std::string> explain(Wanted wanted) {
   if (auto ok = readManifest(wanted); !ok) return pass(ok.error());
   if (!wanted.names.empty()) wanted.request.name = wanted.names[0];
@@ -79,7 +117,9 @@ Result<std::string> explain(Wanted wanted) {
   if (!client) return pass(client.error());
   auto found = scheduler::explainPod(**client, *config, wanted.request, realClock());
   if (!found) return pass(found.error());
-  return wanted.output == "json" ? toJsonText(*found) : toText(*found);
+  if (found->assignedTo.empty() || !wanted.file.empty())
+    return wanted.output == "json" ? toJsonText(*found) : toText(*found);
+  return join(*found, wanted.output, heldFor(**client, loop, wanted, found->assignedTo));
 }
 
 }  // namespace
@@ -95,6 +135,7 @@ int tell(const std::string& command, const std::vector<std::string>& args) {
   flags.add("n", wanted.request.ns, "namespace of the pod");
   flags.add("f", wanted.file, "a manifest: judged as if it were created now");
   flags.add("o", wanted.output, "text or json");
+  flags.add("agent", wanted.agent, "the agent's address; default: the node's, port 9316");
   flags.positionals("pod", wanted.names, "name of the pod");
   auto go = flags.parse(args);
   if (!go) {
