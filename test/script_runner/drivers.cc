@@ -9,6 +9,7 @@ namespace mangrove::scripts {
 namespace {
 
 constexpr std::array kDrivers = {
+    DriverInfo{"enforce", &makeEnforceDriver},
     DriverInfo{"mangrove", &makeMangroveDriver},
     DriverInfo{"queue", &makeQueueDriver},
     DriverInfo{"scheduler", &makeSchedulerDriver},

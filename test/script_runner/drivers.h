@@ -37,6 +37,7 @@ struct Command {
 };
 Command parseCommand(std::string_view line);
 
+std::unique_ptr<Driver> makeEnforceDriver();    // the node agent over a captured machine
 std::unique_ptr<Driver> makeMangroveDriver();   // runs the mangrove binary
 std::unique_ptr<Driver> makeSchedulerDriver();  // the scheduler's engine on a virtual clock
 std::unique_ptr<Driver> makeQueueDriver();      // a client::WorkQueue on a virtual clock
