@@ -77,7 +77,8 @@ class EnforceDriver final : public Driver {
   std::string machine(const Command& c) {
     if (c.words.size() != 1) return "error: want machine NAME\n";
     bench_ = std::make_unique<MachineBench>("test/machines/" + c.words[0]);
-    for (std::string_view gate : splitTrimmed(c.option("gate"), ','))
+    const std::string gates = c.option("gate");
+    for (std::string_view gate : splitTrimmed(gates, ','))
       if (!gate.empty() && !bench_->gate(std::string(gate)))
         return fmt::format("error: no gate '{}'\n", gate);
     return "";

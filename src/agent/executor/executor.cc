@@ -107,7 +107,8 @@ std::optional<DiskUse> Executor::disk() const {
   return DiskUse{used(found.f_blocks, found.f_bavail), used(found.f_files, found.f_favail)};
 }
 
-ApplyReport Executor::apply(std::span<const OwnedWish> wishes) {
+ApplyReport Executor::apply(std::span<const OwnedWish> wishes,
+                            std::span<const std::string_view> undecided) {
   ApplyReport report;
   Targets targets = composeAll(wishes, report);
   leaveSharesOfIdle(targets);
@@ -115,7 +116,7 @@ ApplyReport Executor::apply(std::span<const OwnedWish> wishes) {
   std::vector<Plan> plans;
   for (auto& [key, target] : targets)
     if (auto plan = planFile(key, target, report)) plans.push_back(*std::move(plan));
-  planReleases(targets, plans);
+  planReleases(targets, undecided, plans);
   run(plans, report);
   ++totals_.applies;
   totals_.written += report.written;
@@ -257,9 +258,15 @@ std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const He
 }
 
 // Files that were wanted and are not any more: back to what they had.
-void Executor::planReleases(const Targets& targets, std::vector<Plan>& plans) {
+void Executor::planReleases(const Targets& targets, std::span<const std::string_view> undecided,
+                            std::vector<Plan>& plans) {
+  const auto isUndecided = [&](const std::string& owners) {
+    for (std::string_view one : split(owners, ','))
+      if (std::find(undecided.begin(), undecided.end(), one) != undecided.end()) return true;
+    return false;
+  };
   for (auto it = held_.begin(); it != held_.end();) {
-    if (targets.count(it->first) != 0) {
+    if (targets.count(it->first) != 0 || isUndecided(it->second.owner)) {
       ++it;
       continue;
     }

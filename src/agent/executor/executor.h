@@ -93,7 +93,10 @@ class Executor final : public PresentValues {
 
   Executor(const Machine& machine, const Clock& clock, AuditLog& audit);
 
-  ApplyReport apply(std::span<const OwnedWish> wishes);
+  // `undecided`: owners that have not decided anything yet since this process began. What a
+  // predecessor held for them stays as it is.
+  ApplyReport apply(std::span<const OwnedWish> wishes,
+                    std::span<const std::string_view> undecided = {});
   // Every file back to what it had before us, or to neutral; nothing is held afterwards.
   ApplyReport restoreAll(std::string_view why);
 
@@ -136,7 +139,8 @@ class Executor final : public PresentValues {
   void clampBursts(Targets& targets) const;
   std::optional<Plan> planFile(const FileKey& key, Target target, ApplyReport& report);
   std::optional<Plan> planRelease(const FileKey& key, const HeldFile& held, std::string_view why);
-  void planReleases(const Targets& targets, std::vector<Plan>& plans);
+  void planReleases(const Targets& targets, std::span<const std::string_view> undecided,
+                    std::vector<Plan>& plans);
   void note(Plan& plan, ApplyReport& report);
   bool mustWait(const HeldFile& held) const;
   void strike(HeldFile& held);

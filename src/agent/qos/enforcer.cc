@@ -65,7 +65,7 @@ Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
       deeds_(setup_.machine, setup_.clock, setup_.audit, setup_.tools) {
   for (auto& one : strategies) {
     const StrategyInfo info = one->info();
-    entries_.push_back({std::move(one), info, {}, MonoTime::min()});
+    entries_.push_back({std::move(one), info, {}, MonoTime::min(), false});
   }
   executor_.watchDisk(options_.diskPath);
   load();
@@ -78,6 +78,7 @@ bool Enforcer::isDry(const Entry& entry) const {
 void Enforcer::ask(Entry& entry, const Situation& now) {
   if (!entry.info.gate.empty() && !setup_.gates.on(entry.info.gate)) {
     entry.last = {};
+    entry.decided = true;
     return;
   }
   if (now.look.at < entry.next) return;
@@ -88,6 +89,7 @@ void Enforcer::ask(Entry& entry, const Situation& now) {
     return;
   }
   entry.last = std::move(wishes);
+  entry.decided = true;
   evict(entry, now.look.at);
 }
 
@@ -129,15 +131,17 @@ ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
                       setup_.gates};
   std::vector<OwnedWish> wishes;
   std::vector<OwnedDeeds> deeds;
+  std::vector<std::string_view> undecided;
   for (Entry& entry : entries_) ask(entry, now);
   for (const Entry& entry : entries_) {
+    if (!entry.decided) undecided.push_back(entry.info.name);
     deeds.push_back({entry.info.name, &entry.last, isDry(entry)});
     for (const Wish& wish : entry.last.values)
       wishes.push_back({entry.info.name, &wish, isDry(entry)});
   }
   ApplyReport done;
   deeds_.apply(deeds, done);  // first: groups bring files
-  ApplyReport report = executor_.apply(wishes);
+  ApplyReport report = executor_.apply(wishes, undecided);
   report.written += done.written;
   report.failed += done.failed;
   report.dryRun += done.dryRun;

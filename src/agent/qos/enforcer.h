@@ -65,6 +65,7 @@ class Enforcer {
     StrategyInfo info;
     Wishes last;
     MonoTime next = MonoTime::min();
+    bool decided = false;  // at least once since this process began
   };
   bool isDry(const Entry& entry) const;
   void ask(Entry& entry, const Situation& now);
