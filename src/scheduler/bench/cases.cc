@@ -86,7 +86,7 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
       // Nobody waits for a kubelet to end it.
       return {R"("priority":0,"terminationGracePeriodSeconds":0,)", "", "900m"};
     case kHighPriority:
-      return {R"("priority":10,)", "", "3"};
+      return {R"("priority":10,"priorityClassName":"bench-high",)", "", "3"};
     case kTooLarge:
       return {"", "", "9"};
     case kPinned:

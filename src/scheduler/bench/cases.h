@@ -23,7 +23,7 @@ enum class BenchPod : uint8_t {
   kSpread,        // maxSkew 5 over zones
   kPreferredSpread,
   kLowPriority,   // 900m
-  kHighPriority,  // 3 cores, may preempt
+  kHighPriority,  // 3 cores, may preempt; servers want its class, "bench-high" of 10, to exist
   kTooLarge,      // fits nowhere
   kPinned,        // to one node by name, as daemon sets do
 };

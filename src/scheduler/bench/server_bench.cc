@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "client/bench_api/raw_bindings.h"
 #include "client/http_api_client.h"
 #include "client/worker.h"
@@ -13,6 +14,8 @@
 namespace mangrove::scheduler {
 
 namespace {
+
+const Logger log("bench");
 
 constexpr Duration kLongest = std::chrono::minutes(10);
 constexpr size_t kChurnEvery = 100;  // pods bound
@@ -184,8 +187,11 @@ Result<std::vector<BenchResult>> runServerBench(client::ApiClient& client, std::
   std::vector<BenchResult> out;
   for (const BenchCase* bench : *cases) {
     auto result = ServerBench(client, mode, *bench, options, raw).run();
-    if (!result) return result.error().in("{}", bench->name);
-    out.push_back(std::move(*result));
+    if (!result && out.empty()) return result.error().in("{}", bench->name);
+    if (result)
+      out.push_back(std::move(*result));
+    else
+      log.error("{}: {}", bench->name, result.error().text());  // what was measured is not lost
   }
   return out;
 }
