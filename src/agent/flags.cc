@@ -96,6 +96,9 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("memory-evict-cool-time-seconds", memoryEvictCool, "between two memory evictions");
   flags.add("pressure-interval", pressureInterval,
             "between looks at how long services wait for CPUs, from 10ms");
+  flags.add("suppress-on-pressure", suppressOnPressure,
+            "where best-effort pods are in the kernel's idle class, limit them only while services "
+            "wait for CPUs");
   flags.add("guardian", guardian,
             "start a child that limits best-effort work if this process dies; false where "
             "'mangrove agent guardian' runs beside it");

@@ -39,7 +39,8 @@ struct AgentFlags {
   int64_t memoryEvictInterval = 1, memoryEvictCool = 4;
   // Between two looks at services' pressure, where the kernel does not wake us.
   Duration pressureInterval = std::chrono::milliseconds(50);
-  bool guardian = true;  // as a child of ours; false where it is a container beside us
+  bool suppressOnPressure = false;  // no quota while services do not wait
+  bool guardian = true;             // as a child of ours; false where it is a container beside us
   std::string heartbeat = "/run/mangrove/agent/heartbeat";
   std::string enforceState = "/run/mangrove/agent/enforce.json";
   // The reference's: connection.

@@ -43,9 +43,15 @@ within() {  # the limit is there and not above the safe one
   [ "$q" -gt 0 ] && [ "$q" -le "$safe" ] && echo within
 }
 guardian() { pgrep -f "agent guardian --heartbeat $dir/heartbeat --root / --pipe" || true; }
+guardians() { guardian | wc -l; }
 parent() { ps -o ppid= -p "$(guardian)"; }
+metrics() {
+  exec 3<>/dev/tcp/127.0.0.1/$ops
+  printf 'GET /metrics HTTP/1.0\r\nHost: x\r\n\r\n' >&3
+  timeout 2 cat <&3
+}
 start_agent() {
-  "$mangrove" agent --kubeconfig "$KUBECONFIG" --node-name n1 --cgroup-parent $tree --cgroup-driver cgroupfs --addr 127.0.0.1:0 \
+  "$mangrove" agent --kubeconfig "$KUBECONFIG" --node-name n1 --cgroup-parent $tree --cgroup-driver cgroupfs --addr 127.0.0.1:${ops:-0} \
     --history-dir "" --prediction-checkpoint-filepath "$dir/models" --enforce-state "$dir/enforce.json" \
     --heartbeat "$dir/heartbeat" "$@" >>"$dir/agent.out" 2>>"$dir/err" &
   agent=$!
@@ -86,19 +92,29 @@ start_agent
 eventually want within within
 eventually want "$agent" parent
 
-# Killed: the limit stays where it was; lifted by somebody else, it comes back to the safe one.
+# Killed: the limit stays where it was, and a successor takes over without a single write.
+before=$(quota)
 kill -9 "$agent"; wait "$agent" 2>/dev/null || true
+same "$before" quota
+ops=$((20000 + RANDOM % 20000))
+start_agent
+eventually want "mangrove_agent_control_files" metrics
+sleep 3
 want within within
+lacks 'control_files_total{result="written"}' metrics
+
+# Killed again, and somebody else lifts the limit: it comes back to the safe one.
+old=$(guardian)
+kill -9 "$agent"; wait "$agent" 2>/dev/null || true
 echo -1 >"$be"
 eventually want within within
 same "$safe" quota
-old=$(guardian)
 
-# A successor: its own guardian, the old one goes; no write of what is in force already.
+# The successor has a guardian of its own; the old one goes.
 start_agent
 eventually want within within
 for _ in $(seq 50); do [ "$(guardian | wc -l)" -eq 1 ] && [ "$(guardian)" != "$old" ] && break; sleep 0.2; done
-same 1 sh -c "pgrep -f 'agent guardian --heartbeat $dir/heartbeat --root / --pipe' | wc -l"
+same 1 guardians
 
 # Hanging: after five seconds of silence the guardian steps in.
 kill -STOP "$agent"

@@ -106,8 +106,10 @@ void GovernedBatch::byQuota(MilliCpu budget, MonoTime now) {
   const int64_t present = value->number == kUnlimited ? kUnlimitedQuota : value->number;
   int64_t quota = suppressQuota(budget, cpus_, present);
   if (present != kUnlimitedQuota) quota = damper_.next(now, present, quota);
-  quota = std::min(quota, sentinel_->cap());
-  if (quota != present)
+  const int64_t cap = sentinel_->cap();
+  // As PressureCut has it: while services do not wait, the kernel floor suffices.
+  quota = cap == kUnlimited ? kUnlimited : std::min(quota, cap);
+  if (quota != value->number)
     (void)root_.write(path, formatValue(rule, FileValue::of(quota), pods_.trees().version()));
 }
 

@@ -15,8 +15,8 @@ namespace {
 using kernel::CgroupVersion;
 
 constexpr std::string_view kQuotaOwners[] = {
-    owner::kFailSafe, owner::kCpuSuppress,   owner::kCpusetHook, owner::kBatchResource,
-    owner::kCpuBurst, owner::kNormalization, owner::kPressure};
+    owner::kFailSafe,      owner::kPressure, owner::kCpuSuppress,  owner::kCpusetHook,
+    owner::kBatchResource, owner::kCpuBurst, owner::kNormalization};
 constexpr std::string_view kBurstOwners[] = {owner::kCpuBurst};
 constexpr std::string_view kIdleOwners[] = {owner::kCoreSched, owner::kKernelFloor};
 constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor};

@@ -39,7 +39,18 @@ double secondsOf(Duration d) {
   return std::chrono::duration<double>(d).count();
 }
 
+Result<> setFrozen(const kernel::SysRoot& root, const kernel::Hierarchies& trees,
+                   std::string_view cgroup, bool frozen) {
+  return root.write(kernel::joinPath({trees.pressurePath(cgroup), name::kCgroupFreeze}),
+                    frozen ? "1" : "0");
+}
+
 }  // namespace
+
+Result<> thaw(const kernel::SysRoot& root, const kernel::Hierarchies& trees,
+              std::string_view cgroup) {
+  return setFrozen(root, trees, cgroup, false);
+}
 
 GiveBack::GiveBack(const kernel::SysRoot& root, const Clock& clock, GiveBackOptions options)
     : root_(root),
@@ -185,9 +196,7 @@ Result<> GiveBack::freeze(const GiveBackOrders& orders, const std::string& cgrou
     std::erase(frozen_, cgroup);
     if (frozen) frozen_.push_back(cgroup);
   }
-  const std::string path =
-      kernel::joinPath({orders.trees->pressurePath(cgroup), name::kCgroupFreeze});
-  return root_.write(path, frozen ? "1" : "0");
+  return setFrozen(root_, *orders.trees, cgroup, frozen);
 }
 
 // A frozen process does not see a SIGTERM.

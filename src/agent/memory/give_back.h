@@ -139,4 +139,7 @@ class GiveBack {
   std::thread thread_;
 };
 
+Result<> thaw(const kernel::SysRoot& root, const kernel::Hierarchies& trees,
+              std::string_view cgroup);
+
 }  // namespace mangrove::agent

@@ -94,9 +94,15 @@ Wishes PressureCut::decide(const Situation& now) {
   const int64_t cap = sentinel_.cap();
   out.note = fmt::format("{} of {} groups, {} cuts, services wait {:.0f} % anyway", status.mode,
                          status.groups, status.cuts, status.baseline * 100);
-  if (cap == kUnlimited) return out;
-  const std::string why = fmt::format("services waited for CPUs: at most {} us", cap);
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
+  const bool sees = status.mode == "poll" || status.mode == "trigger";
+  if (cap == kUnlimited) {
+    if (only_ && sees && isInIdleClass(now))
+      out.base(group, kQuota, FileValue::of(kUnlimited),
+               "services do not wait, and the kernel's idle class holds best-effort work");
+    return out;
+  }
+  const std::string why = fmt::format("services waited for CPUs: at most {} us", cap);
   out.values.push_back({group, kQuota, Part::cap(cap), why});
   if (!now.look.machine->trees().isV2()) capChildren(now, cap, why, out);
   return out;

@@ -10,13 +10,17 @@ namespace mangrove::agent {
 
 class PressureCut final : public Strategy {
  public:
-  PressureCut(Sentinel& sentinel, bool dryRun) : sentinel_(sentinel), dryRun_(dryRun) {}
+  // `only`: while services do not wait and the kernel's idle class holds best-effort work, there is
+  // no quota at all; suppression counts from the first cut until the cap is gone again.
+  PressureCut(Sentinel& sentinel, bool dryRun, bool only = false)
+      : sentinel_(sentinel), dryRun_(dryRun), only_(only) {}
   StrategyInfo info() const override;
   Wishes decide(const Situation& now) override;
 
  private:
   Sentinel& sentinel_;
   bool dryRun_;
+  bool only_;
 };
 
 // The files of the best-effort group alone.

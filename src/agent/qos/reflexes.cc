@@ -21,7 +21,7 @@ std::string mib(Bytes bytes) {
 }  // namespace
 
 Reflexes::Reflexes(ReflexesSetup setup, const AgentFlags& flags)
-    : setup_(std::move(setup)), dryRun_(flags.dryRun) {
+    : setup_(std::move(setup)), dryRun_(flags.dryRun), onPressureOnly_(flags.suppressOnPressure) {
   for (std::string_view name : splitTrimmed(flags.dryStrategies, ',')) dryStrategies_.emplace(name);
   if (setup_.gates.on("PressureCut")) startSentinel(flags.pressureInterval);
   if (setup_.gates.on("MemoryGiveBack")) startGiveBack();
@@ -71,7 +71,8 @@ void Reflexes::startGuardian(const AgentFlags& flags) {
 
 void Reflexes::join(std::vector<std::unique_ptr<Strategy>>& strategies) {
   if (sentinel_)
-    strategies.push_back(std::make_unique<PressureCut>(*sentinel_, isDry(owner::kPressure)));
+    strategies.push_back(
+        std::make_unique<PressureCut>(*sentinel_, isDry(owner::kPressure), onPressureOnly_));
   if (giveBack_)
     strategies.push_back(std::make_unique<MemoryGiveBack>(*giveBack_, isDry(owner::kGiveBack)));
 }

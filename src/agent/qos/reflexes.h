@@ -58,6 +58,7 @@ class Reflexes {
 
   ReflexesSetup setup_;
   bool dryRun_;
+  bool onPressureOnly_;
   std::set<std::string, std::less<>> dryStrategies_;
   std::unique_ptr<Sentinel> sentinel_;      // null: its gate is off
   std::unique_ptr<GiveBack> giveBack_;      // null: its gate is off

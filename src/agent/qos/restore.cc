@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "agent/executor/owners.h"
+#include "agent/memory/strategy.h"
 #include "agent/qos/enforcer.h"
 #include "agent/qos/network/shaper.h"
 #include "base/files.h"
@@ -37,6 +38,23 @@ bool loadState(const Machine& machine, const std::string& stateFile, Executor& e
   return true;
 }
 
+// Who a dead agent froze goes on.
+std::vector<std::string> thawLeftBehind(const Machine& machine, const std::string& stateFile) {
+  auto text = stateFile.empty() ? Result<std::string>("") : readFile(stateFile);
+  auto state = text ? json::parse(*text) : Result<json::Value>(json::Value());
+  std::vector<std::string> lines;
+  if (!state || !state->is_object()) return lines;
+  const json::Value* all = state->get_object().if_contains("strategies");
+  const json::Value* own =
+      all && all->is_object() ? all->get_object().if_contains(owner::kGiveBack) : nullptr;
+  if (!own) return lines;
+  for (const std::string& cgroup : frozenOf(*own)) {
+    auto ok = thaw(machine.root(), machine.trees(), cgroup);
+    lines.push_back(fmt::format("{} thawed ({})", cgroup, ok ? "written" : ok.error().text()));
+  }
+  return lines;
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& clock,
@@ -46,6 +64,7 @@ Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& c
   NetlinkShaper shaper;
   Deeds deeds(machine, clock, audit, {nullptr, &shaper});
   ApplyReport report;
+  std::vector<std::string> lines = thawLeftBehind(machine, stateFile);
   if (loadState(machine, stateFile, executor, deeds)) {
     report = executor.restoreAll("restored by hand");
     deeds.undoAll("restored by hand", report);
@@ -57,7 +76,6 @@ Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& c
     for (const Neutral& one : neutral) wishes.push_back({one.owner, &one.wish, false});
     report = executor.apply(wishes);
   }
-  std::vector<std::string> lines;
   for (const AuditRecord& record : audit.last(0, AuditLog::kKept))
     lines.insert(lines.begin(), fmt::format("{} {}: {} -> {} ({})", record.cgroup, record.file,
                                             record.from, record.to, record.outcome));
