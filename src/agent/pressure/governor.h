@@ -20,8 +20,8 @@ struct GovernorOptions {
   int64_t machine = 100'000;  // all CPUs: microseconds per period of 100 ms
   int64_t floor = 2000;
   // Shares of time in which at least one task of the services waited for a CPU.
-  double enter = 0.20;
-  double calm = 0.08;
+  double enter = 0.10;
+  double calm = 0.05;
   double idleBelow = 0.05;  // cores: best-effort work that uses less is not what services wait for
   Duration settle = std::chrono::milliseconds(60);  // between two cuts, for the first one to show
   Duration hold = std::chrono::seconds(2);          // after a cut nothing grows

@@ -30,9 +30,9 @@ struct Table {
 
 TEST(PressureGovernor, LeavesCalmServicesAlone) {
   Table t;
-  EXPECT_EQ(t.steps(100, 0.05, 8).cap, kUnlimited);
+  EXPECT_EQ(t.steps(100, 0.04, 8).cap, kUnlimited);
   // A hiccup of one sample is not enough.
-  EXPECT_FALSE(t.step(0.3, 8).cut);
+  EXPECT_FALSE(t.step(0.12, 8).cut);
   EXPECT_EQ(t.steps(10, 0.0, 8).cap, kUnlimited);
 }
 
@@ -59,11 +59,11 @@ TEST(PressureGovernor, TakesTheKernelsWord) {
 
 TEST(PressureGovernor, WaitsForACutToShow) {
   Table t;
-  EXPECT_FALSE(t.step(0.35, 8).cut);
-  EXPECT_TRUE(t.step(0.35, 8).cut);
-  EXPECT_FALSE(t.step(0.35, 4).cut);
-  EXPECT_FALSE(t.step(0.35, 4).cut);
-  EXPECT_TRUE(t.step(0.35, 4).cut);
+  EXPECT_FALSE(t.step(0.15, 8).cut);
+  EXPECT_TRUE(t.step(0.15, 8).cut);
+  EXPECT_FALSE(t.step(0.15, 4).cut);
+  EXPECT_FALSE(t.step(0.15, 4).cut);
+  EXPECT_TRUE(t.step(0.15, 4).cut);
 }
 
 TEST(PressureGovernor, HoldsThenGrowsThenLetsGo) {
@@ -82,7 +82,7 @@ TEST(PressureGovernor, DoesNotMoveInTheDeadBand) {
   t.steps(2, 0.5, 8);
   const int64_t cap = t.governor.cap();
   ASSERT_LT(cap, kMachine);
-  EXPECT_EQ(t.steps(40 * 60, 0.14, 3).cap, cap);
+  EXPECT_EQ(t.steps(40 * 60, 0.07, 3).cap, cap);
 }
 
 // Services throttled by their own limit wait whatever best-effort work does.
