@@ -75,12 +75,14 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                  },
                  [this] { tick(agent_.look()); }},
                 flags) {
+  auto strategies = defaultStrategies(strategiesOf(flags, lately_));
+  reflexes_.join(strategies);
   enforcer_ = std::make_unique<Enforcer>(
       EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
                     [this](const Ousting& one) { return sender_.evict(one); },
                     // Captured machines have neither processes nor links of their own.
                     flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{}},
-      optionsOf(flags), defaultStrategies(strategiesOf(flags, lately_)));
+      optionsOf(flags), std::move(strategies));
   if (flags.nri && flags.root == "/" && setup.io != nullptr)
     nri_ = std::make_unique<NriService>(NriContext{*setup.io, clock_, setup.owner},
                                         NriOptions{flags.nriSocket, flags.nriName, flags.nriIndex});
