@@ -12,7 +12,7 @@ agent=
 holder=
 clean() {
   set +e
-  for p in $agent $holder; do kill -9 "$p" 2>/dev/null; done
+  for p in $agent $holder $(cat $cgroup/cpu/$tree/kubepods/besteffort/*/cgroup.procs 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
   sleep 0.2
   for c in $controllers; do
     find $cgroup/$c/$tree -depth -type d -exec rmdir {} + 2>/dev/null

@@ -222,19 +222,29 @@ void Executor::note(Plan& plan, ApplyReport& report) {
   if (!isSame && mustWait(held)) plan.settled = true, ++report.waiting;
 }
 
+namespace {
+
+// After so many strikes in a row.
+Duration waitAfter(int strikes) {
+  if (strikes <= Executor::kPatience) return {};
+  const int doublings = std::min(strikes - Executor::kPatience, 6);
+  return std::min<Duration>(std::chrono::seconds(1 << doublings), Executor::kLongestWait);
+}
+
+}  // namespace
+
+// Strikes that are far apart are no fight.
 void Executor::strike(HeldFile& held) {
   const MonoTime now = clock_.mono();
-  const bool longAgo =
-      held.lastStrike == MonoTime::min() || now - held.lastStrike > 2 * kLongestWait;
-  held.strikes = longAgo ? 1 : held.strikes + 1;
+  const Duration apart = std::max<Duration>(kApart, 2 * waitAfter(held.strikes));
+  const bool isNew = held.lastStrike == MonoTime::min() || now - held.lastStrike > apart;
+  held.strikes = isNew ? 1 : held.strikes + 1;
   held.lastStrike = now;
 }
 
 bool Executor::mustWait(const HeldFile& held) const {
   if (held.strikes <= kPatience) return false;
-  const int doublings = std::min(held.strikes - kPatience, 6);
-  const Duration wait = std::min<Duration>(std::chrono::seconds(1 << doublings), kLongestWait);
-  return clock_.mono() - held.lastStrike < wait;
+  return clock_.mono() - held.lastStrike < waitAfter(held.strikes);
 }
 
 std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const HeldFile& held,

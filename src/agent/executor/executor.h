@@ -90,6 +90,7 @@ class Executor final : public PresentValues {
   // Foreign writes are repaired at once this often, then with doubling waits.
   static constexpr int kPatience = 5;
   static constexpr Duration kLongestWait = std::chrono::seconds(60);
+  static constexpr Duration kApart = std::chrono::seconds(10);  // writes further apart start anew
 
   Executor(const Machine& machine, const Clock& clock, AuditLog& audit);
 
