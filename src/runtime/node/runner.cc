@@ -160,10 +160,15 @@ bool Runner::usesClaim(std::string_view ns, std::string_view claim) const {
 
 void Runner::onSynced() {
   synced_ = true;
-  if (!node_.noWayOut.empty())
+  if (!node_.noWayOut.empty()) {
+    api::ObjectRef node;
+    node.apiVersion = "v1";
+    node.kind = "Node";
+    node.name = node_.nodeName;
     events_.normal(
-        {.kind = "Node", .name = node_.nodeName}, "NoRouteOut",
+        node, "NoRouteOut",
         "pods reach each other and this machine, but nothing beyond it: " + node_.noWayOut);
+  }
   removeStrays();
   for (auto& [uid, worker] : std::map(workers_)) worker->begin();
   updateTierShares();
