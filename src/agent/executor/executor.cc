@@ -261,6 +261,10 @@ std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const He
   plan.path = *path;
   plan.present = **std::move(present);
   plan.wanted = *held.before;
+  // v2: "as the parent", which the kernel refuses while processes are inside. All CPUs mean the
+  // same.
+  if (rule->kind == ValueKind::kCpus && plan.wanted.cpus.empty())
+    plan.wanted = FileValue::of(machine_.cpus().online);
   plan.owner = held.owner;
   plan.why = why;
   plan.release = true;
