@@ -32,6 +32,7 @@ int manager(const std::vector<std::string>& args);
 int podShim(const std::vector<std::string>& args);
 int run(const std::vector<std::string>& args);
 int standIn(const std::vector<std::string>& args);
+int top(const std::vector<std::string>& args);
 int up(const std::vector<std::string>& args);
 int explainPod(const std::vector<std::string>& args);
 int explainManifest(const std::vector<std::string>& args);

@@ -20,6 +20,7 @@ constexpr std::array kCommands = {
     Command{"manager", "decides what nodes have for sale", &manager},
     Command{"scheduler", "gives pods their nodes", &scheduler},
     Command{"apiserver", "a Kubernetes API from one directory, for one machine", &apiserver},
+    Command{"top", "nodes, pods, classes, budget and pressure, live", &top},
     Command{"explain node", "how the amounts a node sells came to be", &explainNode},
     Command{"explain pod", "why a pod is where it is, or nowhere", &explainPod},
     Command{"explain", "-f FILE: where a pod would go that does not exist", &explainManifest},

@@ -1,0 +1,112 @@
+#include "dashboard/board.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "dashboard/assets.h"
+#include "net/url.h"
+
+namespace mangrove::dashboard {
+namespace {
+
+std::string_view typeOf(std::string_view name) {
+  if (name.ends_with(".js")) return "text/javascript; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml";
+  return "text/html; charset=utf-8";
+}
+
+net::HttpResponse jsonResponse(std::string body) {
+  auto response = net::HttpResponse::json(200, std::move(body));
+  response.headers.set("Cache-Control", "no-store");
+  return response;
+}
+
+// As long for a wrong token as for a right one, so that its letters cannot be guessed one by one.
+bool sameSecret(std::string_view a, std::string_view b) {
+  unsigned difference = a.size() == b.size() ? 0 : 1;
+  for (size_t i = 0; i < a.size(); i++)
+    difference |= static_cast<unsigned char>(a[i]) ^
+                  static_cast<unsigned char>(b.empty() ? 0 : b[i % b.size()]);
+  return difference == 0;
+}
+
+}  // namespace
+
+net::HttpResponse pageResponse(std::string_view name, const net::HttpRequest& request) {
+  if (name.empty()) name = "index.html";
+  const auto assets = webAssets();
+  const auto it = std::find_if(assets.begin(), assets.end(),
+                               [&](const Asset& asset) { return asset.name == name; });
+  if (it == assets.end()) return net::HttpResponse::text(404, "no such page\n");
+  const std::string tag = fmt::format("\"{:x}\"", std::hash<std::string_view>()(it->bytes));
+  const bool has = request.headers.get("If-None-Match") == tag;
+  auto response = net::HttpResponse::text(has ? 304 : 200, has ? "" : std::string(it->bytes));
+  response.headers.set("Content-Type", typeOf(name));
+  response.headers.set("ETag", tag);
+  response.headers.set("Cache-Control", "no-cache");
+  response.headers.set("Content-Security-Policy",
+                       "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+                       "frame-ancestors 'none'; base-uri 'none'");
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  response.headers.set("Referrer-Policy", "no-referrer");
+  return response;
+}
+
+void Board::setFeed(ClusterFeed* feed) {
+  std::lock_guard lock(mutex_);
+  feed_ = feed;
+}
+
+bool Board::allowed(const net::HttpRequest& request) const {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (options_.token.empty()) return true;
+  const auto said = request.headers.get("Authorization");
+  return said.starts_with(kBearer) && sameSecret(said.substr(kBearer.size()), options_.token);
+}
+
+void Board::handle(std::string_view prefix, std::shared_ptr<net::Exchange> exchange) {
+  const net::HttpRequest& request = exchange->request();
+  const auto [path, query] = net::Target::split(request.target);
+  if (request.method != "GET" && request.method != "HEAD")
+    return exchange->reply(net::HttpResponse::text(405, "the dashboard only shows: GET\n"));
+  if (!path.starts_with(prefix))
+    return exchange->reply(net::HttpResponse::text(404, "no such page\n"));
+  const std::string_view name = path.substr(prefix.size());
+  if (!name.starts_with("api/")) return exchange->reply(pageResponse(name, request));
+  if (!allowed(request)) {
+    auto response = net::HttpResponse::text(401, "want the dashboard's token as bearer token\n");
+    response.headers.set("WWW-Authenticate", "Bearer");
+    return exchange->reply(std::move(response));
+  }
+  api(name.substr(4), query, std::move(exchange));
+}
+
+void Board::api(std::string_view path, std::string_view query,
+                std::shared_ptr<net::Exchange> exchange) {
+  if (path == "state") return exchange->reply(jsonResponse(hub_.state()));
+  if (path == "stream") {
+    net::HttpResponse head = net::HttpResponse::text(200, "");
+    head.headers.set("Content-Type", "text/event-stream");
+    head.headers.set("Cache-Control", "no-store");
+    return hub_.join(exchange->stream(std::move(head)));
+  }
+  std::lock_guard lock(mutex_);
+  auto answer = [exchange](std::string json) { exchange->reply(jsonResponse(std::move(json))); };
+  if (path == "pods") {
+    if (!feed_) return answer("[]");
+    const auto asked = net::Query::parse(query);
+    const auto node = asked ? asked->find("node") : std::nullopt;
+    return feed_->askPods(std::string(node.value_or("")), std::move(answer));
+  }
+  if (path == "config") {
+    if (feed_) return feed_->askConfig(std::move(answer));
+    return answer(R"({"name":"slo-controller-config","exists":false,"keys":[],"findings":[]})");
+  }
+  exchange->reply(net::HttpResponse::text(404, "want api/state, stream, pods or config\n"));
+}
+
+}  // namespace mangrove::dashboard

@@ -1,0 +1,131 @@
+#include "dashboard/cluster_feed.h"
+
+#include <utility>
+
+#include "api/names.h"
+#include "manager/webhook/configmap/lint.h"
+
+namespace mangrove::dashboard {
+namespace {
+
+// Quick enough for a person, slow enough for five thousand nodes.
+constexpr Duration kPublishEvery = std::chrono::seconds(1);
+
+FeedSetup withDefaults(FeedSetup setup) {
+  if (setup.configNamespace.empty()) setup.configNamespace = api::object::kSystemNamespace;
+  if (setup.configName.empty()) setup.configName = api::object::kSloConfig;
+  return setup;
+}
+
+client::InformerSetup following(const FeedSetup& setup, const client::Kind& kind,
+                                std::string ns = "", std::string fieldSelector = "") {
+  client::InformerSetup out;
+  out.client = setup.client;
+  out.owner = setup.owner;
+  out.home = setup.home;
+  out.clock = setup.clock;
+  out.follow.kind = kind;
+  out.follow.ns = std::move(ns);
+  out.follow.fieldSelector = std::move(fieldSelector);
+  out.raw = client::RawKeep::kNone;
+  return out;
+}
+
+template <class T>
+std::shared_ptr<const T> keep(const client::Informer<T>& informer, std::string_view key) {
+  return informer.find(key);
+}
+
+}  // namespace
+
+json::Object configPage(const std::string& name, const api::ConfigMap* config) {
+  json::Array keys, findings;
+  json::Object page{{"name", name}, {"exists", config != nullptr}};
+  if (config) {
+    for (const auto& [key, text] : config->data) {
+      keys.push_back(json::Object{{"key", key}, {"text", text}});
+      const auto lint = manager::lintConfig(text, key, {.key = key});
+      if (!lint) {
+        findings.push_back(json::Object{{"severity", "error"}, {"text", lint.error().text()}});
+        continue;
+      }
+      for (const auto& line : lint->lines)
+        findings.push_back(json::Object{
+            {"severity", line.severity == manager::Severity::kError ? "error" : "warning"},
+            {"text", line.text()}});
+    }
+  }
+  page.emplace("keys", std::move(keys));
+  page.emplace("findings", std::move(findings));
+  return page;
+}
+
+ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
+    : setup_(withDefaults(std::move(setup))),
+      hub_(hub),
+      nodes_(following(setup_, client::kind::kNode)),
+      metrics_(following(setup_, client::kind::kNodeMetric)),
+      pods_(following(setup_, client::kind::kPod)),
+      config_(following(setup_, client::kind::kConfigMap, setup_.configNamespace,
+                        "metadata.name=" + setup_.configName)) {
+  nodes_.onChange([this](const auto&) { changed_ = true; });
+  metrics_.onChange([this](const auto&) { changed_ = true; });
+  pods_.onChange([this](const auto&) { changed_ = true; });
+}
+
+ClusterFeed::~ClusterFeed() {
+  *self_ = nullptr;
+}
+
+void ClusterFeed::start() {
+  nodes_.start();
+  metrics_.start();
+  pods_.start();
+  config_.start();
+  arm();
+}
+
+void ClusterFeed::arm() {
+  timer_ = setup_.clock->after(kPublishEvery, [owner = setup_.owner, self = self_] {
+    owner->post([self] {
+      if (!*self) return;
+      if (std::exchange((*self)->changed_, false)) (*self)->publish();
+      (*self)->arm();
+    });
+  });
+}
+
+ClusterView ClusterFeed::view() const {
+  ClusterView out;
+  nodes_.each(
+      [&](std::string_view key, const api::Node&) { out.nodes.push_back(keep(nodes_, key)); });
+  metrics_.each([&](std::string_view key, const api::NodeMetric&) {
+    out.metrics.emplace(std::string(key), keep(metrics_, key));
+  });
+  pods_.each([&](std::string_view key, const api::Pod&) { out.pods.push_back(keep(pods_, key)); });
+  return out;
+}
+
+void ClusterFeed::publish() {
+  hub_.nodes(json::write(nodeRows(view())));
+}
+
+void ClusterFeed::askPods(std::string node, Answer answer) {
+  setup_.owner->post([self = self_, node = std::move(node), answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const auto live = (*self)->hub_.live();
+    answer(json::write(podRows((*self)->view(), node, live.get())));
+  });
+}
+
+void ClusterFeed::askConfig(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const FeedSetup& setup = (*self)->setup_;
+    const auto config = (*self)->config_.find(setup.configNamespace, setup.configName);
+    answer(json::write(
+        configPage(client::keyOf(setup.configNamespace, setup.configName), config.get())));
+  });
+}
+
+}  // namespace mangrove::dashboard

@@ -1,0 +1,64 @@
+#pragma once
+// Follows nodes, their measurements, pods and the configuration through the API, and keeps the
+// hub's picture of the cluster.
+//
+//   ClusterFeed feed({.client = &client, .owner = &owner, .home = &worker.mailbox(),
+//                     .clock = &clock}, hub);
+//   feed.start();
+//
+// Made, started and destroyed in the owner's thread; askPods and askConfig from any, their answers
+// come on the owner's.
+
+#include <memory>
+#include <string>
+
+#include "api/core_objects.h"
+#include "base/clock.h"
+#include "base/fn.h"
+#include "client/informer.h"
+#include "dashboard/hub.h"
+
+namespace mangrove::dashboard {
+
+struct FeedSetup {
+  client::ApiClient* client = nullptr;
+  Mailbox* owner = nullptr;
+  Mailbox* home = nullptr;
+  Clock* clock = nullptr;
+  std::string configNamespace = {};  // "": the system's
+  std::string configName = {};
+};
+
+class ClusterFeed {
+ public:
+  ClusterFeed(FeedSetup setup, Hub& hub);
+  ~ClusterFeed();
+  void start();
+
+  using Answer = UniqueFn<void(std::string json)>;
+  // Rows of the pods of one node, or of all for "".
+  void askPods(std::string node, Answer answer);
+  // The configuration's keys and what the linter says of them.
+  void askConfig(Answer answer);
+
+ private:
+  ClusterView view() const;
+  void publish();
+  void arm();
+
+  FeedSetup setup_;
+  Hub& hub_;
+  client::Informer<api::Node> nodes_;
+  client::Informer<api::NodeMetric> metrics_;
+  client::Informer<api::Pod> pods_;
+  client::Informer<api::ConfigMap> config_;
+  bool changed_ = false;
+  Timer timer_;
+  // What posted messages hold: they may run after we are gone.
+  std::shared_ptr<ClusterFeed*> self_ = std::make_shared<ClusterFeed*>(this);
+};
+
+// {"name":…,"exists":true,"keys":[{"key":…,"text":…}],"findings":[{"severity":…,"text":…}]}
+json::Object configPage(const std::string& name, const api::ConfigMap* config);
+
+}  // namespace mangrove::dashboard

@@ -1,0 +1,62 @@
+#pragma once
+// Between those who know something (cluster feed, an agent in this process) and those who look at
+// it (browsers, `mangrove top`): keeps the latest of everything and sends each change to every open
+// stream as a server-sent event.
+//
+//   Hub hub("worker-1");
+//   agent.onLook([&](const Look& look) { hub.look(look, &audit); });
+//   hub.join(exchange->stream(head));        // gets all that is known, then what changes
+//
+// Any thread. A reader that does not keep up is dropped by its connection's queue limit.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "agent/executor/audit.h"
+#include "dashboard/rows.h"
+#include "net/http_server.h"
+
+namespace mangrove::dashboard {
+
+class Hub {
+ public:
+  static constexpr size_t kTicks = 900;  // a quarter of an hour
+  static constexpr size_t kDecisions = 200;
+
+  // `liveNode`: whose agent calls look(); "" when none does.
+  explicit Hub(std::string liveNode = "") : liveNode_(std::move(liveNode)) {}
+
+  void setLiveNode(std::string node);
+  void look(const agent::Look& look, const agent::AuditLog* audit);
+  // All nodes as rows; sent when they differ from the last ones.
+  void nodes(std::string json);
+  void join(std::unique_ptr<net::ResponseStream> stream);
+
+  // {"nodes":…,"ticks":…,"decisions":…}: all that is known, for those who ask once.
+  std::string state() const;
+  std::shared_ptr<const LiveNode> live() const;
+  size_t readers() const;
+
+ private:
+  void send(std::string_view event, const std::string& json);  // under the lock
+  void takeDecisions(const agent::AuditLog& audit);
+  std::string hello() const;
+  std::string ticks() const;
+  std::string decisions() const;
+
+  mutable std::mutex mutex_;
+  std::string liveNode_;
+  std::string nodes_ = "[]";
+  std::deque<std::string> ticks_;
+  std::deque<std::string> decisions_;  // newest first
+  uint64_t lastDecision_ = 0;
+  std::shared_ptr<const LiveNode> live_;
+  std::vector<std::unique_ptr<net::ResponseStream>> readers_;
+};
+
+}  // namespace mangrove::dashboard

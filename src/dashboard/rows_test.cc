@@ -1,0 +1,132 @@
+// Rows made from API objects: what the cluster page and `mangrove top` print.
+#include "dashboard/rows.h"
+
+#include <gtest/gtest.h>
+
+#include "dashboard/top.h"
+
+namespace mangrove::dashboard {
+namespace {
+
+template <class T>
+std::shared_ptr<const T> object(std::string_view text) {
+  auto decoded = api::decodeText<T>(text);
+  EXPECT_TRUE(decoded) << (decoded ? "" : decoded.error().text());
+  return std::make_shared<const T>(std::move(*decoded));
+}
+
+ClusterView oneNode() {
+  ClusterView view;
+  view.nodes.push_back(object<api::Node>(R"({"metadata":{"name":"n1"},"status":{
+    "capacity":{"cpu":"16","memory":"64Gi"},
+    "allocatable":{"cpu":"16","memory":"64Gi","kubernetes.io/batch-cpu":"8000","kubernetes.io/batch-memory":"1Gi"},
+    "conditions":[{"type":"Ready","status":"True"}]}})"));
+  view.metrics["n1"] = object<api::NodeMetric>(R"({"metadata":{"name":"n1"},"status":{
+    "updateTime":"2026-01-01T00:00:10Z",
+    "nodeMetric":{"nodeUsage":{"resources":{"cpu":"6","memory":"20Gi"}}},
+    "podsMetric":[
+      {"name":"web","namespace":"shop","qosClass":"LS","podUsage":{"resources":{"cpu":"1500m","memory":"4Gi"}}},
+      {"name":"job","namespace":"etl","qosClass":"BE","podUsage":{"resources":{"cpu":"4","memory":"8Gi"}}}]}})");
+  view.pods.push_back(object<api::Pod>(R"({"metadata":{"name":"web","namespace":"shop",
+    "labels":{"koordinator.sh/qosClass":"LS"},
+    "annotations":{"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"0-3\"}"}},
+    "spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{"cpu":"2","memory":"4Gi"}}}]},
+    "status":{"phase":"Running"}})"));
+  view.pods.push_back(object<api::Pod>(R"({"metadata":{"name":"job","namespace":"etl",
+    "labels":{"koordinator.sh/qosClass":"BE"}},
+    "spec":{"nodeName":"n1","containers":[{"name":"c","resources":{
+      "requests":{"kubernetes.io/batch-cpu":"3000","kubernetes.io/batch-memory":"512Mi"},
+      "limits":{"kubernetes.io/batch-cpu":"4000"}}}]},
+    "status":{"phase":"Running"}})"));
+  view.pods.push_back(object<api::Pod>(R"({"metadata":{"name":"late","namespace":"etl",
+    "labels":{"koordinator.sh/qosClass":"BE"}},
+    "spec":{"containers":[{"name":"c"}]},
+    "status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False",
+      "message":"0/1 nodes are available: 1 Insufficient kubernetes.io/batch-cpu."}]}})"));
+  return view;
+}
+
+TEST(NodeRows, SplitsUsageByClassAndCountsWhatBatchAskedFor) {
+  const json::Array rows = nodeRows(oneNode());
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(json::write(rows[0]),
+            R"({"name":"n1","ready":true,"unschedulable":false,)"
+            R"("cpu":{"capacity":1.6E1,"used":6E0,"classes":{"LS":1.5E0,"BE":4E0,"other":5E-1}},)"
+            R"("memory":{"capacity":6.8719476736E10,"used":2.147483648E10,"classes":)"
+            R"({"LS":4.294967296E9,"BE":8.589934592E9,"other":8.589934592E9}},)"
+            R"("batchCpu":{"total":8E0,"asked":3E0},)"
+            R"("batchMemory":{"total":1.073741824E9,"asked":5.36870912E8},)"
+            R"("measured":1767225610000,"pods":2})");
+}
+
+TEST(NodeRows, AnUnmeasuredNodeHasNoUsageInsteadOfZero) {
+  ClusterView view = oneNode();
+  view.metrics.clear();
+  const json::Value row = nodeRows(view)[0];
+  EXPECT_TRUE(row.at("cpu").at("used").is_null());
+  EXPECT_TRUE(row.at("measured").is_null());
+}
+
+TEST(PodRows, ShowsLimitsCpusetAndWhyAPodWaits) {
+  const json::Array rows = podRows(oneNode(), "", nullptr);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].at("cpuset"), "0-3");
+  EXPECT_TRUE(rows[0].at("cpu").at("limit").is_null());
+  EXPECT_EQ(rows[1].at("cpu").at("limit").as_double(), 4.0);
+  EXPECT_EQ(rows[1].at("cpu").at("used").as_double(), 4.0);
+  EXPECT_EQ(rows[2].at("why"), "0/1 nodes are available: 1 Insufficient kubernetes.io/batch-cpu.");
+}
+
+TEST(PodRows, TheAgentOfThisProcessKnowsBetterThanTheLastReport) {
+  LiveNode live{
+      .node = "n1", .budget = 2.5, .pods = {{"etl/job", {.cpu = 2.4, .memory = Bytes{7}}}}};
+  const json::Array rows = podRows(oneNode(), "n1", &live);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].at("cpu").at("used").as_double(), 2.4);
+  EXPECT_EQ(rows[1].at("cpu").at("limit").as_double(), 2.5);  // the budget is below its own limit
+  EXPECT_EQ(rows[0].at("cpu").at("used").as_double(), 1.5);   // not seen live: from the report
+}
+
+TopPicture picture() {
+  TopPicture out;
+  out.nodes = nodeRows(oneNode());
+  out.pods = podRows(oneNode(), "", nullptr);
+  return out;
+}
+
+TEST(Top, FitsEveryTerminal) {
+  for (const auto& [width, height] : {std::pair{80, 24}, {200, 60}, {40, 10}, {20, 3}, {1, 1}}) {
+    const auto lines = renderTop(picture(), {.width = width, .height = height});
+    EXPECT_LE(lines.size(), static_cast<size_t>(height));
+    for (const auto& line : lines)
+      EXPECT_LE(line.size(), static_cast<size_t>(std::max(width, 12)) + 60) << line;
+  }
+  for (const auto& line : renderTop(picture(), {.width = 80, .height = 24}))
+    EXPECT_LE(line.size(), 80u) << line;
+}
+
+TEST(Top, SortsByWhatIsAskedFor) {
+  auto order = [](TopSort sort) {
+    const std::string text = printTop(picture(), {.width = 100, .sort = sort});
+    return text.find("etl/job") < text.find("shop/web");
+  };
+  EXPECT_TRUE(order(TopSort::kCpu));
+  EXPECT_TRUE(order(TopSort::kName));
+  EXPECT_NE(printTop(picture(), {}).find("CPU 38% of 16.00 cores"), std::string::npos)
+      << printTop(picture(), {});
+}
+
+TEST(Top, KeysTurnTheView) {
+  TopView view;
+  EXPECT_TRUE(turnKey('m', picture(), view));
+  EXPECT_EQ(view.sort, TopSort::kMemory);
+  EXPECT_TRUE(turnKey('j', picture(), view));
+  EXPECT_EQ(view.skip, 1u);
+  EXPECT_TRUE(turnKey('k', picture(), view));
+  EXPECT_TRUE(turnKey('k', picture(), view));
+  EXPECT_EQ(view.skip, 0u);
+  EXPECT_FALSE(turnKey('x', picture(), view));
+}
+
+}  // namespace
+}  // namespace mangrove::dashboard

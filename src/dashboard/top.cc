@@ -1,0 +1,298 @@
+#include "dashboard/top.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/time_text.h"
+#include "dashboard/rows.h"
+
+namespace mangrove::dashboard {
+namespace {
+
+constexpr std::array<char, kClasses.size()> kLetters = {'E', 'R', 'L', 'b', 's', '.'};
+constexpr std::array<int, kClasses.size()> kColours = {34, 36, 32, 33, 35, 90};
+
+// ---- reading rows ----------------------------------------------------------------------------
+
+const json::Value* at(const json::Value& value, std::initializer_list<std::string_view> path) {
+  const json::Value* here = &value;
+  for (auto name : path) {
+    if (!here->is_object()) return nullptr;
+    here = here->as_object().if_contains(name);
+    if (here == nullptr) return nullptr;
+  }
+  return here;
+}
+std::optional<double> number(const json::Value& value,
+                             std::initializer_list<std::string_view> path) {
+  const json::Value* found = at(value, path);
+  if (found == nullptr || !found->is_number()) return std::nullopt;
+  return found->to_number<double>();
+}
+double amount(const json::Value& value, std::initializer_list<std::string_view> path) {
+  return number(value, path).value_or(0);
+}
+std::string text(const json::Value& value, std::string_view name) {
+  const json::Value* found = at(value, {name});
+  return found && found->is_string() ? std::string(found->as_string()) : "";
+}
+
+// ---- texts -----------------------------------------------------------------------------------
+
+std::string coresText(std::optional<double> value) {
+  if (!value) return "-";
+  return *value >= 100 ? fmt::format("{:.0f}", *value) : fmt::format("{:.2f}", *value);
+}
+std::string bytesText(std::optional<double> value) {
+  if (!value) return "-";
+  constexpr std::array kUnits = {"", "Ki", "Mi", "Gi", "Ti"};
+  double left = *value;
+  size_t unit = 0;
+  for (; left >= 1000 && unit + 1 < kUnits.size(); unit++) left /= 1024;
+  return fmt::format("{:.{}f}{}", left, left < 10 && unit > 0 ? 1 : 0, kUnits[unit]);
+}
+std::string percentText(double share) {
+  return fmt::format("{:.0f}%", 100 * share);
+}
+
+// Cut or filled up to `width`. Names of the API are ASCII; what is not is cut between characters.
+std::string fit(std::string_view said, size_t width, bool right = false) {
+  if (said.size() > width) {
+    size_t end = width;
+    while (end > 0 && (static_cast<unsigned char>(said[end]) & 0xC0) == 0x80) end--;
+    said = said.substr(0, end);
+  }
+  return right ? fmt::format("{:>{}}", said, width) : fmt::format("{:<{}}", said, width);
+}
+
+std::string bold(std::string line, bool colour) {
+  return colour ? "\x1b[1m" + line + "\x1b[0m" : line;
+}
+
+// ---- the head --------------------------------------------------------------------------------
+
+double sum(const json::Array& rows, std::initializer_list<std::string_view> path) {
+  double total = 0;
+  for (const auto& row : rows) total += amount(row, path);
+  return total;
+}
+
+// One letter per piece of the machine, so that it reads without colour too.
+std::string classBar(const std::array<double, kClasses.size()>& values, double capacity,
+                     size_t width, bool colour) {
+  std::string bar = "[";
+  size_t used = 0;
+  double before = 0;
+  for (size_t i = 0; i < values.size(); i++) {
+    before += values[i];
+    const auto end = static_cast<size_t>(std::llround(
+        std::min(1.0, capacity > 0 ? before / capacity : 0) * static_cast<double>(width)));
+    if (end <= used) continue;
+    const std::string piece(end - used, kLetters[i]);
+    bar += colour ? fmt::format("\x1b[{}m{}\x1b[0m", kColours[i], piece) : piece;
+    used = end;
+  }
+  return bar + std::string(width - used, ' ') + "]";
+}
+
+std::string headLine(const TopPicture& picture) {
+  const double capacity = sum(picture.nodes, {"cpu", "capacity"});
+  const double used = sum(picture.nodes, {"cpu", "used"});
+  return fmt::format("mangrove top  {}  {} node{}  CPU {} of {} cores  memory {} of {}",
+                     formatTime(picture.at).substr(11, 8), picture.nodes.size(),
+                     picture.nodes.size() == 1 ? "" : "s",
+                     percentText(capacity > 0 ? used / capacity : 0), coresText(capacity),
+                     bytesText(sum(picture.nodes, {"memory", "used"})),
+                     bytesText(sum(picture.nodes, {"memory", "capacity"})));
+}
+
+std::string budgetLine(const TopPicture& picture) {
+  std::string line = fmt::format("batch for sale {} cores, asked {}",
+                                 coresText(sum(picture.nodes, {"batchCpu", "total"})),
+                                 coresText(sum(picture.nodes, {"batchCpu", "asked"})));
+  if (auto budget = number(picture.tick, {"budget"}))
+    line += fmt::format(", BE may use {}", coresText(budget));
+  const auto pressure = [&](std::string_view name) {
+    const auto value = number(picture.tick, {"psi", name});
+    return value ? percentText(*value) : std::string("-");
+  };
+  if (picture.tick.is_object())
+    line += fmt::format("  pressure: CPU {}, memory {}, disk {}", pressure("cpu"),
+                        pressure("memory"), pressure("io"));
+  return line;
+}
+
+std::vector<std::string> head(const TopPicture& picture, const TopView& view) {
+  std::array<double, kClasses.size()> values{};
+  std::string legend;
+  for (size_t i = 0; i < kClasses.size(); i++) {
+    values[i] = sum(picture.nodes, {"cpu", "classes", kClasses[i]});
+    legend += fmt::format("{}={} {}  ", kLetters[i], kClasses[i], coresText(values[i]));
+  }
+  std::vector<std::string> lines;
+  lines.push_back(bold(fit(headLine(picture), static_cast<size_t>(view.width)), view.colour));
+  lines.push_back(classBar(values, sum(picture.nodes, {"cpu", "capacity"}),
+                           static_cast<size_t>(std::max(10, view.width - 2)), view.colour));
+  lines.push_back(legend);
+  lines.push_back(budgetLine(picture));
+  if (!picture.decisions.empty())
+    lines.push_back(fmt::format("last decision: {}: {}", text(picture.decisions[0], "owner"),
+                                text(picture.decisions[0], "why")));
+  if (!picture.trouble.empty()) lines.push_back("! " + picture.trouble);
+  return lines;
+}
+
+// ---- tables ----------------------------------------------------------------------------------
+
+struct Column {
+  std::string_view title;
+  size_t width;
+  bool right;
+};
+
+// The first column takes what the others leave.
+std::string row(const std::vector<Column>& columns, const std::vector<std::string>& cells,
+                size_t width) {
+  size_t taken = 0;
+  for (size_t i = 1; i < columns.size(); i++) taken += columns[i].width + 1;
+  std::string line = fit(cells[0], width > taken + 8 ? width - taken : 8);
+  for (size_t i = 1; i < columns.size(); i++)
+    line += " " + fit(cells[i], columns[i].width, columns[i].right);
+  return line;
+}
+
+std::vector<std::string> titles(const std::vector<Column>& columns) {
+  std::vector<std::string> out;
+  for (const auto& column : columns) out.emplace_back(column.title);
+  return out;
+}
+
+const std::vector<Column> kNodeColumns = {
+    {"NODE", 0, false},   {"READY", 5, false}, {"CPU", 5, true}, {"CORES", 12, true},
+    {"MEMORY", 13, true}, {"BATCH", 12, true}, {"PODS", 5, true}};
+std::vector<std::string> nodeCells(const json::Value& node) {
+  const double capacity = amount(node, {"cpu", "capacity"});
+  const json::Value* ready = at(node, {"ready"});
+  return {text(node, "name"),
+          ready && ready->is_bool() && ready->as_bool() ? "yes" : "NO",
+          capacity > 0 ? percentText(amount(node, {"cpu", "used"}) / capacity) : "-",
+          fmt::format("{}/{}", coresText(number(node, {"cpu", "used"})), coresText(capacity)),
+          fmt::format("{}/{}", bytesText(number(node, {"memory", "used"})),
+                      bytesText(number(node, {"memory", "capacity"}))),
+          fmt::format("{}/{}", coresText(number(node, {"batchCpu", "asked"})),
+                      coresText(number(node, {"batchCpu", "total"}))),
+          fmt::format("{:.0f}", amount(node, {"pods"}))};
+}
+
+const std::vector<Column> kPodColumns = {{"POD", 0, false}, {"QOS", 6, false},  {"PHASE", 9, false},
+                                         {"CPU", 6, true},  {"LIMIT", 6, true}, {"MEMORY", 7, true},
+                                         {"LIMIT", 7, true}};
+std::vector<std::string> podCells(const json::Value& pod) {
+  return {text(pod, "key"),
+          text(pod, "qos"),
+          text(pod, "phase"),
+          coresText(number(pod, {"cpu", "used"})),
+          coresText(number(pod, {"cpu", "limit"})),
+          bytesText(number(pod, {"memory", "used"})),
+          bytesText(number(pod, {"memory", "limit"}))};
+}
+
+// Highest first; by name from the beginning. Equal ones by name.
+json::Array sorted(json::Array rows, TopSort by, std::string_view nameField) {
+  auto weight = [&](const json::Value& value) {
+    if (by == TopSort::kName) return 0.0;
+    return number(value, {by == TopSort::kCpu ? "cpu" : "memory", "used"}).value_or(-1);
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const json::Value& a, const json::Value& b) {
+    if (weight(a) != weight(b)) return weight(a) > weight(b);
+    return text(a, nameField) < text(b, nameField);
+  });
+  return rows;
+}
+
+std::vector<std::string> tableOf(const json::Array& rows, const std::vector<Column>& columns,
+                                 std::vector<std::string> (*cells)(const json::Value&),
+                                 const TopView& view, size_t most, size_t skip) {
+  const auto width = static_cast<size_t>(view.width);
+  std::vector<std::string> lines{bold(row(columns, titles(columns), width), view.colour)};
+  for (size_t i = skip; i < rows.size() && lines.size() <= most; i++)
+    lines.push_back(row(columns, cells(rows[i]), width));
+  if (skip + most < rows.size() && lines.size() > 1)
+    lines.back() = fmt::format("… {} more", rows.size() - skip - most + 1);
+  return lines;
+}
+
+// A coloured line keeps its codes, every other one is cut at the edge.
+std::string clipped(std::string line, size_t width) {
+  return line.find('\x1b') != std::string::npos || line.size() <= width ? line : fit(line, width);
+}
+
+void append(std::vector<std::string>& lines, std::vector<std::string> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(lines));
+}
+
+}  // namespace
+
+std::vector<std::string> renderTop(const TopPicture& picture, const TopView& view) {
+  std::vector<std::string> lines = head(picture, view);
+  lines.emplace_back();
+  const auto height = static_cast<size_t>(std::max(view.height, 1));
+  size_t room = height > lines.size() + 5 ? height - lines.size() - 5 : 1;
+  if (!view.podsOnly) {
+    const size_t nodes = std::min(picture.nodes.size(), std::max<size_t>(1, room / 3));
+    append(lines, tableOf(sorted(picture.nodes, view.sort, "name"), kNodeColumns, nodeCells, view,
+                          nodes, 0));
+    lines.emplace_back();
+    room = height > lines.size() + 2 ? height - lines.size() - 2 : 1;
+  }
+  append(lines, tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, room,
+                        view.skip));
+  lines.resize(std::min(lines.size(), height - 1));
+  while (lines.size() < height - 1) lines.emplace_back();
+  lines.emplace_back("q quit  c m n sort by CPU, memory, name  p pods only  j k scroll");
+  for (auto& line : lines) line = clipped(std::move(line), static_cast<size_t>(view.width));
+  return lines;
+}
+
+std::string printTop(const TopPicture& picture, const TopView& view) {
+  std::vector<std::string> lines = head(picture, view);
+  lines.emplace_back();
+  constexpr size_t kAll = std::numeric_limits<size_t>::max() / 2;
+  append(lines,
+         tableOf(sorted(picture.nodes, view.sort, "name"), kNodeColumns, nodeCells, view, kAll, 0));
+  lines.emplace_back();
+  append(lines,
+         tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, kAll, 0));
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
+bool turnKey(char key, const TopPicture& picture, TopView& view) {
+  switch (key) {
+    case 'c':
+      view.sort = TopSort::kCpu;
+      return true;
+    case 'm':
+      view.sort = TopSort::kMemory;
+      return true;
+    case 'n':
+      view.sort = TopSort::kName;
+      return true;
+    case 'p':
+      view.podsOnly = !view.podsOnly;
+      return true;
+    case 'j':
+      view.skip = std::min(view.skip + 1, picture.pods.empty() ? 0 : picture.pods.size() - 1);
+      return true;
+    case 'k':
+      view.skip -= view.skip > 0 ? 1 : 0;
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace mangrove::dashboard

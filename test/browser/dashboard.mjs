@@ -1,0 +1,75 @@
+// Looks at a running dashboard as a person would: every page, a moving chart, a decision's reason,
+// keys, a phone; no error on the console, no request to anybody else.
+//
+//   node dashboard.mjs http://127.0.0.1:9317/ OUT_DIR PLAYWRIGHT_DIR CHROMIUM
+import {createRequire} from 'node:module';
+import {mkdirSync} from 'node:fs';
+
+const [url, out, modules, executablePath] = process.argv.slice(2);
+const {chromium} = createRequire(modules + '/')('playwright-core');
+mkdirSync(out, {recursive: true});
+
+let failed = 0;
+function check(what, good, detail = '') {
+  console.log(`${good ? 'ok' : 'NOT OK'}  ${what}${good || !detail ? '' : `: ${detail}`}`);
+  if (!good) failed++;
+}
+
+const browser = await chromium.launch({executablePath, args: ['--no-sandbox']});
+async function open(options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.on('console', message => { if (message.type() === 'error') check('no error on the console', false, message.text()); });
+  page.on('pageerror', error => check('no exception', false, error.message));
+  page.on('request', request => { if (!request.url().startsWith(url)) check('no request to anybody else', false, request.url()); });
+  await page.goto(url);
+  await page.waitForSelector('#link.live');
+  return page;
+}
+
+const page = await open({viewport: {width: 1280, height: 900}, colorScheme: 'light'});
+await page.waitForSelector('.tile');
+check('the cluster has its node', (await page.locator('.tile').count()) >= 1);
+await page.screenshot({path: `${out}/cluster-light.png`});
+
+await page.keyboard.press('2');
+await page.waitForSelector('canvas');
+const pixels = () => page.locator('canvas').first().evaluate(canvas => canvas.toDataURL().length + canvas.toDataURL().slice(-4000));
+const before = await pixels();
+await page.waitForFunction(old => document.querySelector('canvas').toDataURL().length + document.querySelector('canvas').toDataURL().slice(-4000) !== old, before, {timeout: 15000});
+check('the chart moves', true);
+await page.waitForFunction(() => document.querySelectorAll('main table tbody tr').length > 0, null, {timeout: 20000});
+check('pods are listed', true);
+await page.screenshot({path: `${out}/node-light.png`, fullPage: true});
+
+await page.keyboard.press('4');
+await page.waitForSelector('main td button', {timeout: 30000});
+await page.locator('main td button').first().click();
+await page.waitForSelector('dialog[open] dd');
+check("a decision's reason opens", (await page.locator('dialog[open]').innerText()).includes('why'));
+await page.keyboard.press('Escape');
+check('Escape closes it', (await page.locator('dialog[open]').count()) === 0);
+
+await page.keyboard.press('5');
+await page.waitForSelector('main pre');
+check('the configuration is shown', (await page.locator('main h3').allInnerTexts()).includes('colocation-config'));
+await page.keyboard.press('3');
+await page.waitForSelector('main tbody tr');
+await page.keyboard.press('/');
+await page.keyboard.type('no-such-pod');
+await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 0);
+check('the filter filters', true);
+
+const dark = await open({viewport: {width: 1280, height: 900}, colorScheme: 'dark'});
+await dark.goto(`${url}#/node`);
+await dark.waitForSelector('canvas');
+await dark.waitForTimeout(1500);  // one more tick, for the picture
+await dark.screenshot({path: `${out}/node-dark.png`, fullPage: true});
+const phone = await open({viewport: {width: 390, height: 844}, isMobile: true, deviceScaleFactor: 2, colorScheme: 'light'});
+await phone.waitForSelector('.tile');
+check('a phone need not scroll sideways', await phone.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+await phone.screenshot({path: `${out}/cluster-phone.png`});
+
+await browser.close();
+console.log(failed ? `${failed} check(s) failed` : 'all checks passed');
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,78 @@
+// The page's frame: which view is shown, keys, theme, the dialog with a decision's reason.
+
+import {make} from './format.js';
+import {known, onChange, follow, setToken} from './feed.js';
+import * as views from './views.js';
+
+const main = document.getElementById('main');
+const dialog = document.getElementById('reason');
+const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config'];
+let view = null;
+
+// "#/node/worker-1" → ['node', 'worker-1']
+function route() {
+  const parts = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
+  return PAGES.includes(parts[0]) ? [parts[0], parts.slice(1).join('/')] : ['cluster', ''];
+}
+
+function show() {
+  const [page, rest] = route();
+  view?.close?.();
+  for (const link of document.querySelectorAll('nav a'))
+    link.dataset.page === page ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
+  main.replaceChildren();
+  view = views[page](main, rest);
+  document.title = `Mangrove – ${rest || page}`;
+}
+
+export function openReason(title, facts) {
+  dialog.replaceChildren(
+    make('h3', {id: 'reason-title'}, title),
+    make('dl', {}, facts.filter(([, text]) => text !== '' && text !== null && text !== undefined)
+      .flatMap(([name, text]) => [make('dt', {}, name), make('dd', {}, text)])),
+    make('form', {method: 'dialog'}, make('button', {}, 'Close')));
+  dialog.showModal();
+}
+
+function askForToken() {
+  return new Promise(done => {
+    const field = make('input', {type: 'password', autocomplete: 'off', 'aria-label': 'token', required: true});
+    dialog.replaceChildren(make('h3', {id: 'reason-title'}, 'This dashboard wants a token'),
+      make('p', {}, 'It is in the file that --dashboard-token-file names.'),
+      make('form', {method: 'dialog', onsubmit: () => { setToken(field.value); done(); }}, field, ' ', make('button', {}, 'Go on')));
+    if (!dialog.open) dialog.showModal();
+  });
+}
+
+function linkState() {
+  const link = document.getElementById('link');
+  link.className = known.live ? 'live' : 'lost';
+  link.textContent = known.live ? 'live' : 'no connection, trying again';
+  document.getElementById('version').textContent = known.version ? `mangrove ${known.version}` : '';
+}
+
+function theme(next) {
+  if (next) localStorage.setItem('mangrove-theme', next);
+  const chosen = localStorage.getItem('mangrove-theme');
+  if (chosen) document.documentElement.dataset.theme = chosen;
+}
+
+document.getElementById('theme').addEventListener('click', () => {
+  const dark = getComputedStyle(document.documentElement).getPropertyValue('--back').trim() === '#111614';
+  theme(dark ? 'light' : 'dark');
+  view?.update?.('theme');
+});
+window.addEventListener('hashchange', () => { show(); main.focus(); });
+window.addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || dialog.open) return;
+  const page = PAGES[Number(event.key) - 1];
+  if (page) location.hash = `#/${page}`;
+  else if (event.key === '/') { document.querySelector('input[type=search]')?.focus(); event.preventDefault(); }
+});
+onChange(what => {
+  linkState();
+  if (view) view.update?.(what);
+});
+theme();
+show();
+follow(askForToken);

@@ -1,0 +1,211 @@
+// The five pages. Each is a function of where to put itself and the rest of the address; it returns
+// {update(what), close()}.
+
+import {CLASSES, CLASS_NAMES, cores, bytes, percent, clock, ago, make, qosBadge, classBar, legend, table} from './format.js';
+import {TimeChart} from './chart.js';
+import {known, getJson} from './feed.js';
+import {openReason} from './app.js';
+
+const SPANS = [[60, '1 min'], [300, '5 min'], [900, '15 min']];
+
+// ---- decisions -------------------------------------------------------------------------------
+
+const KINDS = [[/evict/, 'eviction', 'bad'], [/suppress|pressure|fast/, 'suppression', 'budget'], [/burst/, 'burst', 'LSR'], [/./, 'setting', 'soft']];
+export function kindOf(decision) { const [, name, colour] = KINDS.find(([pattern]) => pattern.test(decision.owner)); return {name, colour}; }
+
+function openDecision(decision) {
+  openReason(`${decision.owner}: ${decision.file || decision.cgroup}`, [
+    ['when', new Date(decision.at).toLocaleString()], ['why', decision.why], ['file', decision.file], ['cgroup', decision.cgroup],
+    ['was', decision.from], ['is', decision.to], ['outcome', decision.outcome], ['number', String(decision.number)]]);
+}
+
+function decisionRows(decisions) {
+  const body = decisions.map(decision => make('tr', {}, make('td', {}, clock(decision.at)), make('td', {}, kindOf(decision).name),
+    make('td', {class: 'wide'}, make('button', {type: 'button', onclick: () => openDecision(decision)}, decision.why || decision.owner)),
+    make('td', {}, decision.file), make('td', {}, decision.from === '' ? decision.to : `${decision.from} → ${decision.to}`)));
+  const head = ['Time', 'Kind', 'Why', 'File', 'Change'].map(title => make('th', {scope: 'col'}, title));
+  return make('div', {class: 'scroll'}, make('table', {}, make('thead', {}, make('tr', {}, head)), make('tbody', {}, body)));
+}
+
+const noDecisions = () => make('p', {class: 'empty'}, 'Nothing was changed on this machine yet. Decisions appear here as the agent takes them.');
+
+export function decisions(place) {
+  const filter = make('input', {type: 'search', placeholder: 'filter', 'aria-label': 'Filter decisions', oninput: () => update('decision')});
+  const list = make('div');
+  place.append(make('h2', {}, 'Decisions'), make('div', {class: 'tools'}, filter), make('div', {class: 'card'}, list));
+  function update(what) {
+    if (!['decision', 'decisions', 'start'].includes(what)) return;
+    const word = filter.value.toLowerCase();
+    const shown = known.decisions.filter(d => `${d.owner} ${d.why} ${d.cgroup} ${d.file}`.toLowerCase().includes(word)).slice(0, 200);
+    list.replaceChildren(shown.length ? decisionRows(shown) : noDecisions());
+  }
+  update('start');
+  return {update};
+}
+
+// ---- cluster ---------------------------------------------------------------------------------
+
+function sum(nodes, value) { return nodes.reduce((total, node) => total + (value(node) ?? 0), 0); }
+
+function sums(nodes) {
+  const capacity = sum(nodes, n => n.cpu.capacity), used = sum(nodes, n => n.cpu.used);
+  const facts = [
+    [String(nodes.length), nodes.length === 1 ? 'node' : 'nodes'],
+    [percent(capacity ? used / capacity : null), `CPU in use, ${cores(used)} of ${cores(capacity)} cores`],
+    [cores(sum(nodes, n => n.cpu.classes?.BE)), 'cores used by BE'],
+    [cores(sum(nodes, n => n.batchCpu.total)), 'batch cores for sale'],
+    [cores(sum(nodes, n => n.batchCpu.asked)), 'batch cores asked for'],
+    [bytes(sum(nodes, n => n.memory.used)), `memory in use of ${bytes(sum(nodes, n => n.memory.capacity))}`]];
+  return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
+}
+
+const age = node => (Date.now() - node.measured) / 1000;
+
+function tile(node) {
+  const share = node.cpu.capacity ? (node.cpu.used ?? 0) / node.cpu.capacity : 0;
+  const state = !node.ready ? make('small', {class: 'bad'}, 'not ready')
+    : node.measured === null ? make('small', {}, 'no measurement yet')
+      : make('small', {class: age(node) > 180 ? 'bad' : null}, `measured ${ago(age(node))}`);
+  const pressure = node.pressure ? make('small', {}, `pressure: CPU ${percent(node.pressure.cpu)}, memory ${percent(node.pressure.memory)}`) : null;
+  return make('a', {class: 'tile', href: `#/node/${encodeURIComponent(node.name)}`, 'aria-label': `${node.name}, ${percent(share)} of its CPU in use`},
+    make('strong', {}, node.name), classBar(node.cpu.classes, node.cpu.capacity),
+    make('small', {}, `CPU ${percent(share)} of ${cores(node.cpu.capacity)} cores`), classBar(node.memory.classes, node.memory.capacity),
+    make('small', {}, `memory ${bytes(node.memory.used)} of ${bytes(node.memory.capacity)}`),
+    make('small', {}, `batch ${cores(node.batchCpu.asked)} of ${cores(node.batchCpu.total)} cores taken`), pressure, state);
+}
+
+export function cluster(place) {
+  const filter = make('input', {type: 'search', placeholder: 'filter nodes', 'aria-label': 'Filter nodes', oninput: () => update('nodes')});
+  const content = make('div');
+  place.append(make('h2', {}, 'Cluster'), make('div', {class: 'tools'}, filter), content);
+  function update(what) {
+    if (what !== 'nodes' && what !== 'start') return;
+    const nodes = known.nodes.filter(node => node.name.includes(filter.value));
+    if (!known.nodes.length)
+      return content.replaceChildren(make('p', {class: 'empty'}, known.live ? 'This process does not watch a cluster; see the Node page.' : 'Waiting for the first picture.'));
+    content.replaceChildren(sums(nodes), legend(false), make('div', {class: nodes.length > 120 ? 'tiles many' : 'tiles'}, nodes.map(tile)));
+  }
+  update('start');
+  return {update};
+}
+
+// ---- node ------------------------------------------------------------------------------------
+
+function cpuChart() {
+  return new TimeChart({
+    title: 'CPU in use by class, in cores, with the line BE may not cross', height: 260, unit: value => cores(value),
+    areas: [...CLASSES].reverse().map(name => ({name: CLASS_NAMES[name], colour: name, value: point => point.cpu[name]})),
+    lines: [{name: 'what BE may use', colour: 'budget', dash: [6, 4], value: point => point.budget}],
+    top: points => Math.max(1, ...points.map(point => point.cpus)),
+  });
+}
+
+function pressureChart() {
+  const line = (name, colour, dash) => ({name, colour, dash, value: point => point.psi?.[name] ?? null});
+  return new TimeChart({
+    title: 'Share of time in which something waited for CPU, memory or disk', height: 140, unit: value => percent(value),
+    lines: [line('cpu', 'LSE'), line('memory', 'budget', [6, 3]), line('io', 'SYSTEM', [2, 3])],
+    top: points => Math.max(0.1, ...points.flatMap(point => Object.values(point.psi ?? {}).map(v => v ?? 0))),
+  });
+}
+
+function podColumns() {
+  return [
+    {title: 'Pod', value: pod => pod.key},
+    {title: 'QoS', value: pod => pod.qos, show: pod => qosBadge(pod.qos)},
+    {title: 'Phase', value: pod => pod.phase + (pod.why ? `: ${pod.why}` : ''), wide: true},
+    {title: 'Node', value: pod => pod.node, show: pod => pod.node ? make('a', {href: `#/node/${encodeURIComponent(pod.node)}`}, pod.node) : '–'},
+    {title: 'CPU used', num: true, value: pod => pod.cpu.used, show: pod => cores(pod.cpu.used)},
+    {title: 'asked', num: true, value: pod => pod.cpu.request, show: pod => cores(pod.cpu.request)},
+    {title: 'limit', num: true, value: pod => pod.cpu.limit, show: pod => pod.cpu.limit === null ? 'none' : cores(pod.cpu.limit)},
+    {title: 'CPUs', value: pod => pod.cpuset, show: pod => pod.cpuset || '–'},
+    {title: 'Memory used', num: true, value: pod => pod.memory.used, show: pod => bytes(pod.memory.used)},
+    {title: 'limit', num: true, value: pod => pod.memory.limit, show: pod => pod.memory.limit === null ? 'none' : bytes(pod.memory.limit)},
+  ];
+}
+
+// A table of pods that asks the server again every two seconds.
+function podTable(place, query) {
+  const sort = {column: 4, down: true};
+  let rows = [], word = '', timer = null, closed = false;
+  function draw() {
+    const shown = rows.filter(pod => `${pod.key} ${pod.qos} ${pod.node} ${pod.phase}`.toLowerCase().includes(word));
+    place.replaceChildren(rows.length ? table(shown, podColumns(), sort, column => {
+      if (sort.column === column) sort.down = !sort.down; else { sort.column = column; sort.down = true; }
+      draw();
+    }) : make('p', {class: 'empty'}, 'No pods here.'));
+  }
+  async function ask() {
+    try { rows = await getJson(`api/pods${query}`); if (!closed) draw(); } catch { /* the next round asks again */ }
+    if (!closed) timer = setTimeout(ask, 2000);
+  }
+  ask();
+  return {filter(text) { word = text.toLowerCase(); draw(); }, close() { closed = true; clearTimeout(timer); }};
+}
+
+function livePart(place) {
+  const cpu = cpuChart(), pressure = pressureChart();
+  let span = 300;
+  const pick = make('select', {'aria-label': 'Time shown', onchange: event => { span = Number(event.target.value); update(); }},
+    SPANS.map(([seconds, name]) => make('option', {value: seconds, selected: seconds === span}, name)));
+  const feed = make('div');
+  place.append(make('div', {class: 'card'}, make('div', {class: 'tools'}, make('h3', {}, 'CPU by class'), pick), legend(true), cpu.element),
+    make('div', {class: 'card'}, make('h3', {}, 'Pressure'), make('ul', {class: 'legend'},
+      [['LSE', 'CPU'], ['budget', 'memory'], ['SYSTEM', 'disk']].map(([colour, name]) => make('li', {}, make('i', {style: `background: var(--${colour})`}), name))), pressure.element),
+    make('div', {class: 'card'}, make('h3', {}, 'Latest decisions'), feed));
+  function update() {
+    const marks = known.decisions.map(d => ({t: d.at, colour: kindOf(d).colour, open: () => openDecision(d)}));
+    cpu.set(known.ticks, marks, span * 1000);
+    pressure.set(known.ticks, [], span * 1000);
+    feed.replaceChildren(known.decisions.length ? decisionRows(known.decisions.slice(0, 8)) : noDecisions());
+  }
+  update();
+  return update;
+}
+
+export function node(place, name) {
+  const chosen = name || known.liveNode || known.nodes[0]?.name || '';
+  place.append(make('h2', {}, chosen ? `Node ${chosen}` : 'Node'));
+  const facts = make('div'), live = make('div'), podPlace = make('div');
+  place.append(facts, live, make('div', {class: 'card'}, make('h3', {}, 'Pods'), podPlace));
+  const pods = podTable(podPlace, chosen ? `?node=${encodeURIComponent(chosen)}` : '');
+  let drawLive = null, named = chosen;
+  function update(what) {
+    if (!named && (known.liveNode || known.nodes.length)) return window.dispatchEvent(new HashChangeEvent('hashchange'));
+    const node = known.nodes.find(entry => entry.name === named);
+    if (node && (what === 'nodes' || what === 'start')) facts.replaceChildren(sums([node]));
+    if (named !== known.liveNode && (what === 'start' || what === 'hello'))
+      live.replaceChildren(make('p', {class: 'empty'}, `Second by second this is shown by the agent of ${named || 'the node'}; here are its reports.`));
+    if (named === known.liveNode && !drawLive) { live.replaceChildren(); drawLive = livePart(live); }
+    if (drawLive && ['tick', 'ticks', 'decision', 'decisions', 'theme'].includes(what)) drawLive();
+  }
+  update('start');
+  return {update, close: pods.close};
+}
+
+export function pods(place) {
+  const list = make('div');
+  const filter = make('input', {type: 'search', placeholder: 'filter: name, QoS, node, phase', 'aria-label': 'Filter pods', oninput: () => shown.filter(filter.value)});
+  place.append(make('h2', {}, 'Pods'), make('div', {class: 'tools'}, filter), make('div', {class: 'card'}, list));
+  const shown = podTable(list, '');
+  return {close: shown.close};
+}
+
+// ---- configuration ---------------------------------------------------------------------------
+
+export function config(place) {
+  const content = make('div');
+  place.append(make('h2', {}, 'Configuration'), content);
+  async function update(what) {
+    if (what !== 'config' && what !== 'start') return;
+    let found;
+    try { found = await getJson('api/config'); } catch (error) { return content.replaceChildren(make('p', {class: 'empty'}, error.message)); }
+    if (!found.exists) return content.replaceChildren(make('p', {class: 'empty'}, `There is no ConfigMap ${found.name}; every key has its default.`));
+    content.replaceChildren(
+      make('p', {}, found.findings.length ? `${found.findings.length} finding(s) of the linter, the same as `: 'The linter has nothing to say, nor would ', make('code', {}, 'mangrove check config'), '.'),
+      ...found.findings.map(finding => make('div', {class: `finding ${finding.severity}`}, finding.text)),
+      ...found.keys.map(entry => make('div', {class: 'card'}, make('h3', {}, entry.key), make('pre', {tabindex: '0'}, entry.text))));
+  }
+  update('start');
+  return {update};
+}
