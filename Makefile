@@ -3,11 +3,14 @@ PRESET ?= dev
 BUILD  := build/$(PRESET)
 JOBS   ?= $(shell nproc)
 
-.PHONY: demo up test test-vm bench format check build setup fuzz help
+PREFIX ?= /usr/local
+
+.PHONY: demo up install test test-vm bench format check build setup fuzz help
 
 help:
 	@echo "make demo    build, then show what Mangrove does on this machine"
 	@echo "make up      build, then everything on this machine in one process (root)"
+	@echo "make install optimised build into PREFIX (/usr/local): binary, kubectl plugin, man page, completions"
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make bench   build optimised, then run the benchmarks"
@@ -29,6 +32,10 @@ demo: build
 
 up: build
 	@$(BUILD)/bin/mangrove up
+
+install:
+	@$(MAKE) --no-print-directory PRESET=release build
+	@scripts/install build/release/bin/mangrove $(DESTDIR)$(PREFIX)
 
 test: build
 	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone

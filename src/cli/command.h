@@ -2,6 +2,7 @@
 // A subcommand of the binary: one short file each, listed in main.cc. `words` are what the user
 // types ("bench client"), `run` gets the arguments after them and returns the exit code.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ int manager(const std::vector<std::string>& args);
 int podShim(const std::vector<std::string>& args);
 int run(const std::vector<std::string>& args);
 int standIn(const std::vector<std::string>& args);
+int complete(const std::vector<std::string>& args);
+int completion(const std::vector<std::string>& args);
+int man(const std::vector<std::string>& args);
 int top(const std::vector<std::string>& args);
 int up(const std::vector<std::string>& args);
 int explainPod(const std::vector<std::string>& args);
@@ -40,6 +44,8 @@ int version(const std::vector<std::string>& args);
 int checkPod(const std::vector<std::string>& args);
 int checkConfig(const std::vector<std::string>& args);
 int benchWebhook(const std::vector<std::string>& args);
+
+std::span<const Command> allCommands();
 
 // Exit codes every command uses: 0 fine, 1 it went wrong, 2 it was called wrongly.
 inline constexpr int kFailed = 1;

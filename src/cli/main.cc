@@ -37,6 +37,9 @@ constexpr std::array kCommands = {
     Command{"bench react", "how fast batch work is cut when a service waits", &benchReact},
     Command{"bench scheduler", "speed of scheduling decisions", &benchScheduler},
     Command{"bench webhook", "how fast and how clearly admission answers", &benchWebhook},
+    Command{"completion", "words for the shell: bash, zsh or fish", &completion},
+    Command{"man", "this manual as a man page", &man},
+    Command{"complete", "", &complete},
     Command{"pod-shim", "", &podShim},
     Command{"stand-in", "", &standIn},
     Command{"version", "what this binary is", &version},
@@ -88,6 +91,11 @@ int dispatch(const std::vector<std::string>& args) {
 }
 
 }  // namespace
+
+std::span<const Command> allCommands() {
+  return kCommands;
+}
+
 }  // namespace mangrove::cli
 
 int main(int argc, char** argv) {

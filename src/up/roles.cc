@@ -127,6 +127,10 @@ class AgentMate final : public MateRole {
     if (!made) return pass(made.error());
     agent_ = std::move(*made);
     if (options_.gates != nullptr && !options_.observeOnly) enforce();
+    if (options_.onLook)
+      agent_->onLook([this](const agent::Look& look) {
+        options_.onLook(look, enforcement_ ? &enforcement_->audit() : nullptr);
+      });
     agent_->start();
     return {};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <future>
+#include <iterator>
 
 #include <fmt/core.h>
 
@@ -54,6 +55,10 @@ void UpRole::flags(frame::Flags& flags) {
   flags.add("keep-pods", keepPods_, "leave the pods running when this process is told to stop");
   flags.add("without", without_,
             "roles to leave out: koord-manager, koord-scheduler, workload-controllers, koordlet");
+  flags.add("dashboard", dashboard_,
+            "where the dashboard is served; 0 for nowhere, :0 style ports take a free one");
+  flags.add("dashboard-token-file", dashboardTokenFile_,
+            "file with the token the dashboard wants; needed to serve it beyond loopback");
   flags.add("node-name", runnerOptions_.nodeName,
             "name of this machine's Node; the host's by default");
   flags.add("cgroup-root", runnerOptions_.cgroupRoot,
@@ -76,7 +81,6 @@ Result<> UpRole::start(frame::RoleContext& context) {
     stopServer([] {});
     return ok;
   }
-  if (const std::string url = dashboardUrl(); !url.empty()) sayLine("dashboard " + url);
   // The roles find their configuration in place.
   createFirstObjects(*client_, context.owner, [this, &context] {
     if (stopping_) return;
@@ -90,14 +94,17 @@ Result<> UpRole::start(frame::RoleContext& context) {
 
 Result<> UpRole::startRoles(frame::RoleContext& context) {
   RolesOptions options;
-  options.node = runner_ ? runner_->nodeName() : observedNode_;
+  options.node = nodeName();
   options.observeOnly = observeOnly_;
   options.stateDir = dataDir_ + "/agent";
   options.cgroupRoot = runnerOptions_.cgroupRoot;
   options.picture = picture_;
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;
-  for (auto& role : allRoles(options)) {
+  options.onLook = onLook_;
+  auto roles = allRoles(options);
+  std::move(guests_.begin(), guests_.end(), std::back_inserter(roles));
+  for (auto& role : roles) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
     auto mate = Mate::start(context.owner, embedded_->server(), context.clock, context.metrics,
                             role.name, std::move(role.make));
@@ -154,11 +161,6 @@ Result<> UpRole::startObserver(frame::RoleContext& context) {
     sayLine(fmt::format("node {} is observed: pods are not run here", name));
   });
   return {};
-}
-
-// Where the dashboard is; "" as long as this binary has none.
-std::string UpRole::dashboardUrl() const {
-  return "";
 }
 
 // The runner is made on its own thread, while this one waits: the server is not asked before

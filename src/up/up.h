@@ -9,6 +9,7 @@
 // threads of their own. SIGTERM stops the pods, then the server; after a kill -9 the next start
 // finds its pods and goes on.
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "runtime/node/runner.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
+#include "up/roles.h"
 
 namespace mangrove::up {
 
@@ -31,12 +33,20 @@ class UpRole final : public frame::Role {
   Result<> start(frame::RoleContext& context) override;
   void stop(Fn stopped) override;
 
+  // Before the start: one more role beside ours, and somebody who watches the agent.
+  void addRole(NamedMate role) { guests_.push_back(std::move(role)); }
+  using LookHook = std::function<void(const agent::Look&, const agent::AuditLog*)>;
+  void onLook(LookHook hook) { onLook_ = std::move(hook); }
+  // The Node of this machine, from the start on.
+  std::string nodeName() const { return runner_ ? runner_->nodeName() : observedNode_; }
+  const std::string& dashboard() const { return dashboard_; }
+  const std::string& dashboardTokenFile() const { return dashboardTokenFile_; }
+
  private:
   Result<> startServer(frame::RoleContext& context);
   Result<> startRunner(frame::RoleContext& context);
   Result<> startObserver(frame::RoleContext& context);
   Result<> startRoles(frame::RoleContext& context);
-  std::string dashboardUrl() const;
   void stopRunner(Fn stopped);
   void stopRoles(Fn stopped);
   void stopServer(Fn stopped);
@@ -49,6 +59,10 @@ class UpRole final : public frame::Role {
   bool keepPods_ = false;
   bool enforce_ = true;
   std::vector<std::string> without_;
+  std::string dashboard_ = "127.0.0.1:9317";
+  std::string dashboardTokenFile_;
+  std::vector<NamedMate> guests_;
+  LookHook onLook_;
   runtime::RunnerOptions runnerOptions_;
 
   Mailbox* owner_ = nullptr;

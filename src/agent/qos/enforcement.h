@@ -46,6 +46,8 @@ class Enforcement {
   Enforcement& operator=(const Enforcement&) = delete;
   AuditLog& audit() { return shown_->audit; }
 
+  const AuditLog& audit() const { return shown_->audit; }
+
  private:
   void tick(const Look& look);
   void answered(const Ousting& ousting, bool evicted);

@@ -19,7 +19,7 @@ up_pid= failures=0
 
 up_start() {
   "$mangrove" up --data-dir "$dir/state" --port 0 --node-name n1 --cgroup-root "$group" --bridge "$bridge" \
-    --pod-subnet "$subnet" "$@" >"$dir/out" 2>>"$dir/log" &
+    --pod-subnet "$subnet" --dashboard "${dashboard:-0}" "$@" >"$dir/out" 2>>"$dir/log" &
   up_pid=$!
   for _ in $(seq 200); do
     grep -q "node n1 is ready" "$dir/out" && return 0

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The dashboard and `mangrove top` beside a running machine: pages, rows, stream, token, terminal, and a real browser where there
+# is one.
+source "$(dirname "$0")/lib/up.sh"
+dashboard=127.0.0.1:0
+up_start
+for _ in $(seq 100); do grep -q '^dashboard on ' "$dir/out" && break; sleep 0.1; done
+url=$(sed -n 's/^dashboard on //p' "$dir/out")
+[ -n "$url" ] || { fail "up did not say where the dashboard is"; exit 1; }
+want '<title>Mangrove</title>' curl -fsS "$url"
+want '"name":"n1"' curl -fsS "${url}api/state"
+want '"liveNode":"n1"' curl -fsS "${url}api/state"
+want '"t":' curl -fsS "${url}api/state"
+want 'colocation-config' curl -fsS "${url}api/config"
+kubectl apply -f - >/dev/null <<'Y' || fail "the pods were refused"
+apiVersion: v1
+kind: Pod
+metadata: {name: burn, labels: {koordinator.sh/qosClass: BE}}
+spec:
+  priorityClassName: koord-batch
+  schedulerName: koord-scheduler
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: x, command: [sh, -c, "while :; do :; done"], resources: {requests: {kubernetes.io/batch-cpu: "200"}}}]
+Y
+want '"key":"default/burn","node":"n1","qos":"BE"' curl -fsS "${url}api/pods?node=n1"
+want '"owner":' curl -fsS "${url}api/state"
+server=${url%/}
+want 'default/burn' "$mangrove" top --once --server "$server"
+want '"decisions"' "$mangrove" top -o json --server "$server"
+want 'n1' "$mangrove" top --once --kubeconfig "$KUBECONFIG"
+if "$mangrove" top --once --server http://127.0.0.1:9 2>"$dir/err"; then fail "top without a server succeeded"; fi
+want "is 'mangrove up' running?" cat "$dir/err"
+
+# Full screen, in terminals of two sizes.
+for size in "80 24" "200 60"; do
+  set -- $size
+  python3 "$(dirname "$0")/lib/terminal.py" "$1" "$2" "$mangrove" top --server "$server" >"$dir/screen" || fail "top in a terminal of $size: $(cat "$dir/screen")"
+  want 'mangrove top' cat "$dir/screen"
+  want 'default/burn' cat "$dir/screen"
+done
+
+modules=$HOME/.cache/mangrove/node
+if command -v chromium >/dev/null && [ -d "$modules/node_modules/playwright-core" ]; then
+  timeout 120 node "$(dirname "$0")/../browser/dashboard.mjs" "$url" "${SCREENSHOTS:-$dir/shots}" "$modules" "$(command -v chromium)" || fail "the browser was not content"
+else
+  echo "skipped by name: browser (wants chromium, and playwright-core in ~/.cache/mangrove/node)"
+fi
+kubectl delete pods --all >/dev/null
