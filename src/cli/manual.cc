@@ -9,25 +9,26 @@
 namespace mangrove::cli {
 namespace {
 
-constexpr std::string_view kBash = R"(# bash completion of mangrove: put it where your completions live, or: source <(mangrove completion bash)
+constexpr std::string_view kBash =
+    R"SH(# bash completion of mangrove: source <(mangrove completion bash)
 _mangrove() {
   COMPREPLY=($(compgen -W "$(mangrove complete -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _mangrove mangrove kubectl-mangrove
-)";
+)SH";
 
-constexpr std::string_view kZsh = R"(#compdef mangrove
+constexpr std::string_view kZsh = R"SH(#compdef mangrove
 # zsh completion of mangrove: source <(mangrove completion zsh)
 _mangrove() {
   local -a found
-  found=(${(f)"$(mangrove complete -- ${
-  words[2, CURRENT - 1]} 2>/dev/null)"})
+  found=(${(f)"$(mangrove complete -- ${words[2,CURRENT-1]} 2>/dev/null)"})
   (( ${#found} )) && compadd -a found || _files
 }
 compdef _mangrove mangrove
-)";
+)SH";
 
-constexpr std::string_view kFish = R"(# fish completion of mangrove: mangrove completion fish | source
+constexpr std::string_view kFish =
+    R"(# fish completion of mangrove: mangrove completion fish | source
 complete -c mangrove -f -a '(mangrove complete -- (commandline -opc)[2..-1] 2>/dev/null)'
 )";
 

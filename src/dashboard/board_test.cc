@@ -25,8 +25,11 @@ class BoardTest : public ::testing::Test {
     client_ = std::move(*client);
   }
   net::HttpResponse get(std::string target, net::Headers headers = {}, std::string method = "GET") {
-    auto answer = client_->call(
-        {.method = std::move(method), .target = std::move(target), .headers = std::move(headers)});
+    net::HttpRequest request;
+    request.method = std::move(method);
+    request.target = std::move(target);
+    request.headers = std::move(headers);
+    auto answer = client_->call(request);
     EXPECT_TRUE(answer) << answer.error().text();
     return answer ? *answer : net::HttpResponse{};
   }
@@ -79,12 +82,15 @@ TEST_F(BoardTest, AStreamBeginsWithWhatIsKnownAndGoesOnWithChanges) {
   std::mutex mutex;
   std::condition_variable came;
   std::string text;
-  auto stream =
-      client_->open({.target = "/dashboard/api/stream"}, {.onData = [&](std::string_view data) {
-                      std::lock_guard lock(mutex);
-                      text += data;
-                      came.notify_all();
-                    }});
+  net::HttpRequest request;
+  request.target = "/dashboard/api/stream";
+  net::StreamHandler handler;
+  handler.onData = [&](std::string_view data) {
+    std::lock_guard lock(mutex);
+    text += data;
+    came.notify_all();
+  };
+  auto stream = client_->open(request, std::move(handler));
   auto await = [&](std::string_view wanted) {
     std::unique_lock lock(mutex);
     return came.wait_for(lock, std::chrono::seconds(30),
@@ -97,17 +103,22 @@ TEST_F(BoardTest, AStreamBeginsWithWhatIsKnownAndGoesOnWithChanges) {
   EXPECT_EQ(hub_.readers(), 1u);
 }
 
+agent::AuditRecord record(std::string why, std::string to) {
+  agent::AuditRecord out;
+  out.owner = "cpu-suppress";
+  out.why = std::move(why);
+  out.file = "cpu.cfs_quota_us";
+  out.to = std::move(to);
+  return out;
+}
+
 TEST(Hub, TellsEachDecisionOnceAndKeepsTheNewestFirst) {
   Hub hub("n1");
   agent::AuditLog audit;
   agent::Look look;
-  audit.add({.owner = "cpu-suppress",
-             .why = "first",
-             .file = "cpu.cfs_quota_us",
-             .from = "-1",
-             .to = "50000"});
+  audit.add(record("first", "50000"));
   hub.look(look, &audit);
-  audit.add({.owner = "cpu-suppress", .why = "second"});
+  audit.add(record("second", "40000"));
   hub.look(look, &audit);
   hub.look(look, &audit);
   const auto state = json::parse(hub.state());

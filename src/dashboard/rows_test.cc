@@ -25,8 +25,8 @@ ClusterView oneNode() {
     "updateTime":"2026-01-01T00:00:10Z",
     "nodeMetric":{"nodeUsage":{"resources":{"cpu":"6","memory":"20Gi"}}},
     "podsMetric":[
-      {"name":"web","namespace":"shop","qosClass":"LS","podUsage":{"resources":{"cpu":"1500m","memory":"4Gi"}}},
-      {"name":"job","namespace":"etl","qosClass":"BE","podUsage":{"resources":{"cpu":"4","memory":"8Gi"}}}]}})");
+      {"name":"web","namespace":"shop","qos":"LS","podUsage":{"resources":{"cpu":"1500m","memory":"4Gi"}}},
+      {"name":"job","namespace":"etl","qos":"BE","podUsage":{"resources":{"cpu":"4","memory":"8Gi"}}}]}})");
   view.pods.push_back(object<api::Pod>(R"({"metadata":{"name":"web","namespace":"shop",
     "labels":{"koordinator.sh/qosClass":"LS"},
     "annotations":{"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"0-3\"}"}},
@@ -51,11 +51,11 @@ TEST(NodeRows, SplitsUsageByClassAndCountsWhatBatchAskedFor) {
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(json::write(rows[0]),
             R"({"name":"n1","ready":true,"unschedulable":false,)"
-            R"("cpu":{"capacity":1.6E1,"used":6E0,"classes":{"LS":1.5E0,"BE":4E0,"other":5E-1}},)"
-            R"("memory":{"capacity":6.8719476736E10,"used":2.147483648E10,"classes":)"
-            R"({"LS":4.294967296E9,"BE":8.589934592E9,"other":8.589934592E9}},)"
-            R"("batchCpu":{"total":8E0,"asked":3E0},)"
-            R"("batchMemory":{"total":1.073741824E9,"asked":5.36870912E8},)"
+            R"("cpu":{"capacity":16,"used":6,"classes":{"LS":1.5,"BE":4,"other":0.5}},)"
+            R"("memory":{"capacity":68719476736,"used":21474836480,"classes":)"
+            R"({"LS":4294967296,"BE":8589934592,"other":8589934592}},)"
+            R"("batchCpu":{"total":8,"asked":3},)"
+            R"("batchMemory":{"total":1073741824,"asked":536870912},)"
             R"("measured":1767225610000,"pods":2})");
 }
 

@@ -35,7 +35,8 @@ class BoardSource final : public TopSource {
 
  private:
   Result<json::Value> ask(std::string target) {
-    net::HttpRequest request{.target = std::move(target)};
+    net::HttpRequest request;
+    request.target = std::move(target);
     if (!token_.empty()) request.headers.set("Authorization", "Bearer " + token_);
     auto answer = client_->call(request, {.timeout = kPatience});
     if (!answer) return pass(answer.error());
