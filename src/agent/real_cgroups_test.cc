@@ -87,7 +87,9 @@ TEST_F(RealCgroups, UsageOfABurningProcessIsRightWithinOnePercent) {
   ASSERT_TRUE(id);
   const auto mean = history->pods().average(*id, pod_column::kCpu, begun, realClock().mono());
   ASSERT_TRUE(mean);
-  if (share > 0.98) EXPECT_NEAR(*mean, 1, 0.02) << "it burns one CPU";
+  if (share > 0.98) {
+    EXPECT_NEAR(*mean, 1, 0.02) << "it burns one CPU";
+  }
 }
 
 TEST_F(RealCgroups, ANewContainerIsSeenAtTheNextTick) {

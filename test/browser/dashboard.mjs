@@ -27,6 +27,13 @@ async function open(options) {
   return page;
 }
 
+// Asks until the answer is yes. Not waitForFunction, which the page's own policy forbids.
+async function until(page, ask, argument) {
+  for (const end = Date.now() + 30000; Date.now() < end; await page.waitForTimeout(100))
+    if (await page.evaluate(ask, argument)) return true;
+  return false;
+}
+
 const page = await open({viewport: {width: 1280, height: 900}, colorScheme: 'light'});
 await page.waitForSelector('.tile');
 check('the cluster has its node', (await page.locator('.tile').count()) >= 1);
@@ -34,12 +41,9 @@ await page.screenshot({path: `${out}/cluster-light.png`});
 
 await page.keyboard.press('2');
 await page.waitForSelector('canvas');
-const pixels = () => page.locator('canvas').first().evaluate(canvas => canvas.toDataURL().length + canvas.toDataURL().slice(-4000));
-const before = await pixels();
-await page.waitForFunction(old => document.querySelector('canvas').toDataURL().length + document.querySelector('canvas').toDataURL().slice(-4000) !== old, before, {timeout: 15000});
-check('the chart moves', true);
-await page.waitForFunction(() => document.querySelectorAll('main table tbody tr').length > 0, null, {timeout: 20000});
-check('pods are listed', true);
+const before = await page.evaluate(() => document.querySelector('canvas').toDataURL());
+check('the chart moves', await until(page, old => document.querySelector('canvas').toDataURL() !== old, before));
+check('pods are listed', await until(page, () => document.querySelectorAll('main table tbody tr').length > 0));
 await page.screenshot({path: `${out}/node-light.png`, fullPage: true});
 
 await page.keyboard.press('4');
@@ -57,8 +61,7 @@ await page.keyboard.press('3');
 await page.waitForSelector('main tbody tr');
 await page.keyboard.press('/');
 await page.keyboard.type('no-such-pod');
-await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 0);
-check('the filter filters', true);
+check('the filter filters', await until(page, () => document.querySelectorAll('main tbody tr').length === 0));
 
 const dark = await open({viewport: {width: 1280, height: 900}, colorScheme: 'dark'});
 await dark.goto(`${url}#/node`);

@@ -15,8 +15,12 @@ limited() {  # what `up` sells at most is 80 % of the machine
 is() { [ "$("${@:2}")" = "$1" ] && echo yes; }
 
 up_start --keep-pods
-pod service 'containers: [{name: c, image: x, command: [sh, -c, "while :; do sleep 0.05; done"], resources: {requests: {cpu: 100m}}}]'
-kubectl label pod service koordinator.sh/qosClass=LS >/dev/null
+kubectl apply -f - >/dev/null <<'Y' || fail "the service was refused"
+apiVersion: v1
+kind: Pod
+metadata: {name: service, labels: {koordinator.sh/qosClass: LS}}
+spec: {nodeName: n1, terminationGracePeriodSeconds: 1, containers: [{name: c, image: x, command: [sh, -c, "while :; do sleep 0.05; done"], resources: {requests: {cpu: 100m}}}]}
+Y
 kubectl apply -f - >/dev/null <<'Y' || fail "the batch pod was refused"
 apiVersion: v1
 kind: Pod

@@ -49,6 +49,6 @@ want "65534" kubectl logs plain
 want "out" kubectl exec plain -- echo out
 want "NoPodNetwork" kubectl get events --field-selector involvedObject.name=plain
 uid=$(state plain .metadata.uid)
-cgroup_dirs | grep -q "$uid" || fail "the pod has no cgroup"
+cgroup_dirs | grep "$uid" >/dev/null || fail "the pod has no cgroup"
 kill -TERM "$owned"; wait "$owned"; code=$?
 [ "$code" -eq 0 ] || fail "up as a user ended with $code"

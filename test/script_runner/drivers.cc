@@ -9,10 +9,8 @@ namespace mangrove::scripts {
 namespace {
 
 constexpr std::array kDrivers = {
-    DriverInfo{"enforce", &makeEnforceDriver},
-    DriverInfo{"mangrove", &makeMangroveDriver},
-    DriverInfo{"queue", &makeQueueDriver},
-    DriverInfo{"scheduler", &makeSchedulerDriver},
+    DriverInfo{"enforce", &makeEnforceDriver},     DriverInfo{"mangrove", &makeMangroveDriver},
+    DriverInfo{"queue", &makeQueueDriver},         DriverInfo{"scheduler", &makeSchedulerDriver},
     DriverInfo{"workloads", &makeWorkloadsDriver},
 };
 

@@ -53,10 +53,11 @@ struct Stage {
     fs.write("sys/fs/cgroup/memory/kubepods/memory.usage_in_bytes",
              std::to_string(batch + service * kM));
     fs.write(pod("memory.usage_in_bytes"), std::to_string(batch));
-    fs.write(pod("memory.stat"),
-             fmt::format("total_inactive_anon {}\ntotal_active_anon 0\ntotal_unevictable 0\n"
-                         "total_inactive_file {}\ntotal_active_file 0\n",
-                         batchAnon * kM, batchFile * kM));
+    fs.write(
+        pod("memory.stat"),
+        fmt::format("total_inactive_anon {}\ntotal_active_anon 0\ntotal_unevictable 0\n"
+                    "total_inactive_file {}\ntotal_active_file 0\ntotal_cache {}\ntotal_rss {}\n",
+                    batchAnon * kM, batchFile * kM, batchFile * kM, batchAnon * kM));
     clock.advance(milliseconds(100));
     giveBack.turn();
   }

@@ -33,8 +33,9 @@ Bytes comingBack(std::span<const BatchGroup> groups) {
 // The mild rungs of one group; returns what they are expected to free.
 Bytes addMild(const LadderInputs& in, size_t index, Bytes missing, std::vector<Rung>& out) {
   const BatchGroup& group = in.groups[index];
-  const Bytes give = std::min(reclaimable(group, in.there.swap) * kTakePercent / 100, missing);
-  if (group.leaving || give < kWorthwhile) return {};
+  const Bytes most = reclaimable(group, in.there.swap) * kTakePercent / 100;
+  if (group.leaving || most < kWorthwhile) return {};
+  const Bytes give = std::min(most, missing);
   const auto usable = [&](RungKind kind, bool there) { return there && !group.has(kind); };
   Bytes expected;
   if (usable(RungKind::kHigh, in.there.high))
@@ -120,7 +121,7 @@ std::vector<Rung> climb(const LadderInputs& in) {
   }
   if (missing.v <= 0) return out;
   addFreezes(in, order, out);
-  if (!in.there.evict) return out;
+  if (!in.there.evict || missing < kWorthwhile) return out;
   for (size_t index : leastLoss(in.groups, missing))
     out.push_back({RungKind::kEvict, index, in.groups[index].current});
   return out;

@@ -139,11 +139,13 @@ TEST(MemoryForecast, WantsRoomForWhatGrows) {
     return forecast.see({now, mib(1000), mib(used), stalled});
   };
   EXPECT_EQ(see(900).wanted.v, 0);
-  EXPECT_EQ(see(960).wanted, std::max(see(960).keep - mib(40), Bytes{0}));
+  const MemoryNeed grown = see(960);
+  EXPECT_GT(grown.wanted.v, 0);
+  EXPECT_EQ(grown.wanted, grown.keep - mib(40));
   // Holds still above the margin: nothing to do, however full it looks.
   for (int i = 0; i < 200; ++i) see(940);
   EXPECT_EQ(see(940).wanted.v, 0);
-  EXPECT_NEAR(see(940).growth, 0, 1e4);
+  EXPECT_NEAR(see(940).growth, 0, 1e5);
   // Tasks stall for memory: room now, whatever the numbers say.
   EXPECT_EQ(see(940, 0.2).wanted, mib(64));
   EXPECT_TRUE(see(940, 0.2).stalling);

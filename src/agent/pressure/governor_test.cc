@@ -118,8 +118,9 @@ TEST(PressureGovernor, NeverSwings) {
       if (i == 40 * 60) settled = t.governor.cuts();
     }
     EXPECT_GE(least, 2000);
-    // After the first minute: at most a probe a minute, each of which may need two cuts.
-    EXPECT_LE(t.governor.cuts() - settled, 8u)
+    // After the first minute: at most three cuts a minute, even where services alone fill the
+    // machine and every probe meets their noise.
+    EXPECT_LE(t.governor.cuts() - settled, 12u)
         << "seed " << seed << " services " << plant.services << " noise " << plant.noise;
   }
 }

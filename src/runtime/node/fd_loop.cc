@@ -74,10 +74,7 @@ void FdLoop::run() {
   for (;;) {
     const int n = ::epoll_wait(epoll_.get(), events, 64, -1);
     if (n < 0 && errno != EINTR) return;
-    {
-      std::lock_guard lock(mutex_);
-      if (stop_) return;
-    }
+    if (stopping()) return;
     for (int i = 0; i < n; ++i) {
       if (events[i].data.fd == wake_.get()) continue;
       auto found = watched_.find(events[i].data.fd);
@@ -86,7 +83,14 @@ void FdLoop::run() {
       (*keep)(events[i].events);
     }
     runPosted();
+    // Again: the wake-up of a stop that came meanwhile is already taken.
+    if (stopping()) return;
   }
+}
+
+bool FdLoop::stopping() {
+  std::lock_guard lock(mutex_);
+  return stop_;
 }
 
 }  // namespace mangrove::runtime

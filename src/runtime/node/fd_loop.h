@@ -39,6 +39,7 @@ class FdLoop {
  private:
   void run();
   void runPosted();
+  bool stopping();
 
   UniqueFd epoll_, wake_;
   std::mutex mutex_;

@@ -9,8 +9,9 @@ std::vector<HostPort> hostPortsOf(const api::PodSpec& spec) {
     for (const auto& port : container.ports) {
       if (port.hostPort <= 0 || port.hostPort > 65535) continue;
       const std::string ip(port.hostIp.view());
-      out.push_back({std::string(port.protocol.view()), ip.empty() ? "0.0.0.0" : ip,
-                     static_cast<uint16_t>(port.hostPort),
+      // Manifests that no server has filled up (static pods) may leave it out.
+      const std::string protocol(port.protocol.view().empty() ? "TCP" : port.protocol.view());
+      out.push_back({protocol, ip.empty() ? "0.0.0.0" : ip, static_cast<uint16_t>(port.hostPort),
                      static_cast<uint16_t>(port.containerPort)});
     }
   };

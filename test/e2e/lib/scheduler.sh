@@ -14,7 +14,7 @@ ops_of() {  # ops_of NAME: http://127.0.0.1:PORT of its pages
 
 stop_schedulers() {
   local name
-  for name in "${!scheduler[@]}"; do kill "${scheduler[$name]}" 2>/dev/null; done
+  for name in "${!scheduler[@]}"; do kill "${scheduler[$name]}" 2>/dev/null || true; done
   true
 }
 

@@ -48,7 +48,7 @@ rest = read_until(lambda text: b"\x1b[?1049l" in text, 10)
 assert b"\x1b[?1049l" in rest, "the screen was not given back"
 _, status = os.waitpid(pid, 0)
 assert os.waitstatus_to_exitcode(status) == 0, f"ended with {status}"
-lines = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", picture).decode().split("\r\n")
+lines = re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", picture).decode().replace("\r", "").split("\n")
 assert len(lines) <= height, f"{len(lines)} lines on a screen of {height}"
 for line in lines:
     assert len(line) <= width, f"{len(line)} columns on a screen of {width}: {line}"
