@@ -41,8 +41,9 @@ for key in b"mpn":
     seen += read_until(lambda text: text.count(b"\x1b[H") >= 1, 5)
     assert seen.count(b"\x1b[H") > before, f"no new picture after the key {chr(key)}"
 os.write(terminal, b"p")
-seen += read_until(lambda text: b"NODE" in text, 5)
-picture = seen.split(b"\x1b[H")[-1]
+seen += read_until(lambda text: b"\x1b[J" in text[text.find(b"NODE"):] and b"NODE" in text, 5)
+# The last one that is whole: the next may just have begun.
+picture = [frame for frame in seen.split(b"\x1b[H") if frame.endswith(b"\x1b[J")][-1]
 os.write(terminal, b"q")
 rest = read_until(lambda text: b"\x1b[?1049l" in text, 10)
 assert b"\x1b[?1049l" in rest, "the screen was not given back"
