@@ -175,7 +175,7 @@ export function node(place, name) {
     const node = known.nodes.find(entry => entry.name === named);
     if (node && (what === 'nodes' || what === 'start')) facts.replaceChildren(sums([node]));
     if (named !== known.liveNode && (what === 'start' || what === 'hello'))
-      live.replaceChildren(make('p', {class: 'empty'}, `Second by second this is shown by the agent of ${named || 'the node'}; here are its reports.`));
+      live.replaceChildren(make('p', {class: 'empty'}, `Second by second only the machine that serves this page is shown; here are the reports of ${named || 'the node'}.`));
     if (named === known.liveNode && !drawLive) { live.replaceChildren(); drawLive = livePart(live); }
     if (drawLive && ['tick', 'ticks', 'decision', 'decisions', 'theme'].includes(what)) drawLive();
   }

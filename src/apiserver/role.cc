@@ -3,16 +3,13 @@
 #include <fmt/core.h>
 
 #include "apiserver/data_dir.h"
+#include "net/loopback.h"
 
 namespace mangrove::apiserver {
 
 namespace {
 
 constexpr Duration kShutdownGrace = std::chrono::seconds(5);
-
-bool isLoopback(std::string_view address) {
-  return address.starts_with("127.") || address == "::1" || address == "localhost";
-}
 
 }  // namespace
 
@@ -32,7 +29,7 @@ void ApiServerRole::flags(frame::Flags& flags) {
 
 Result<> ApiServerRole::checkBind() const {
   if (port_ < 0 || port_ > 65535) return invalid("--port {}: want 0 to 65535", port_);
-  if (isLoopback(bind_) || allowRemote_) return {};
+  if (net::isLoopback(bind_) || allowRemote_) return {};
   return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
                  bind_);
 }

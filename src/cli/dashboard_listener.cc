@@ -3,15 +3,12 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "frame/ops_server.h"
+#include "net/loopback.h"
 
 namespace mangrove::cli {
 namespace {
 
 constexpr Duration kGrace = std::chrono::milliseconds(100);
-
-bool isLoopback(std::string_view host) {
-  return host.starts_with("127.") || host == "::1" || host == "localhost";
-}
 
 }  // namespace
 
@@ -28,7 +25,7 @@ Result<std::unique_ptr<DashboardListener>> DashboardListener::open(dashboard::Hu
     token = trim(*text);
     if (token.empty()) return invalid("--dashboard-token-file {}: is empty", tokenFile);
   }
-  if (token.empty() && !isLoopback(where->host))
+  if (token.empty() && !net::isLoopback(where->host))
     return invalid("--dashboard {}: others could look; name a file with --dashboard-token-file",
                    address);
   std::unique_ptr<DashboardListener> out(new DashboardListener(hub, std::move(token)));

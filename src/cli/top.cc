@@ -158,7 +158,7 @@ Result<int> run(const Options& options) {
 
 Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   frame::Flags flags("mangrove top", "nodes, pods, classes, budget and pressure, live");
-  flags.add("server", options.server, "the dashboard to ask, of 'mangrove up' or an agent");
+  flags.add("server", options.server, "the dashboard of 'mangrove up' to ask");
   flags.add("token-file", options.tokenFile, "file with the dashboard's token");
   flags.add("kubeconfig", options.kubeconfig, "ask this cluster's API instead of a dashboard");
   flags.add("context", options.context, "which context of the kubeconfig");

@@ -31,11 +31,6 @@ client::InformerSetup following(const FeedSetup& setup, const client::Kind& kind
   return out;
 }
 
-template <class T>
-std::shared_ptr<const T> keep(const client::Informer<T>& informer, std::string_view key) {
-  return informer.find(key);
-}
-
 }  // namespace
 
 json::Object configPage(const std::string& name, const api::ConfigMap* config) {
@@ -98,11 +93,11 @@ void ClusterFeed::arm() {
 ClusterView ClusterFeed::view() const {
   ClusterView out;
   nodes_.each(
-      [&](std::string_view key, const api::Node&) { out.nodes.push_back(keep(nodes_, key)); });
+      [&](std::string_view key, const api::Node&) { out.nodes.push_back(nodes_.find(key)); });
   metrics_.each([&](std::string_view key, const api::NodeMetric&) {
-    out.metrics.emplace(std::string(key), keep(metrics_, key));
+    out.metrics.emplace(std::string(key), metrics_.find(key));
   });
-  pods_.each([&](std::string_view key, const api::Pod&) { out.pods.push_back(keep(pods_, key)); });
+  pods_.each([&](std::string_view key, const api::Pod&) { out.pods.push_back(pods_.find(key)); });
   return out;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Where `mangrove top` gets its picture: the dashboard of `up` or of an agent (every second, with
-// pressure and decisions), or any cluster's API (what reports tell).
+// Where `mangrove top` gets its picture: the dashboard of `up` (every second, with pressure and
+// decisions), or any cluster's API (what reports tell).
 //
 //   auto source = boardSource(loop, "http://127.0.0.1:9317", token);
 //   Result<TopPicture> picture = source->fetch();      // blocks for one round of requests

@@ -11,6 +11,7 @@
 #include "apiserver/data_dir.h"
 #include "base/log.h"
 #include "frame/version.h"
+#include "net/loopback.h"
 #include "up/first_objects.h"
 #include "up/roles.h"
 
@@ -26,10 +27,6 @@ constexpr Duration kStopGrace = std::chrono::seconds(60);
 void sayLine(const std::string& line) {
   fmt::print("{}\n", line);
   std::fflush(stdout);
-}
-
-bool isLoopback(std::string_view address) {
-  return address.starts_with("127.") || address == "::1" || address == "localhost";
 }
 
 }  // namespace
@@ -70,7 +67,7 @@ void UpRole::flags(frame::Flags& flags) {
 
 Result<> UpRole::start(frame::RoleContext& context) {
   if (port_ < 0 || port_ > 65535) return invalid("--port {}: want 0 to 65535", port_);
-  if (!isLoopback(bind_) && !allowRemote_)
+  if (!net::isLoopback(bind_) && !allowRemote_)
     return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
                    bind_);
   owner_ = &context.owner;
