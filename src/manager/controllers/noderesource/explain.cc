@@ -41,7 +41,8 @@ Facts factsOf(const ExplainInputs& in) {
   for (const auto& pod : in.pods) out.pods.push_back(podFacts(pod));
   for (const auto& pod : out.pods) out.pointers.push_back(&pod);
   if (in.metric) out.metric = metricFacts(in.metric->status);
-  out.config = loadConfig({}, in.configMap ? &in.configMap->data : nullptr);
+  const SloConfig nothing;  // named: gcc 12 at -O2 takes a temporary here for uninitialised
+  out.config = loadConfig(nothing, in.configMap ? &in.configMap->data : nullptr);
   const NodeMemory none;
   PlanInputs inputs{.node = in.node,
                     .pods = out.pointers,
