@@ -31,23 +31,28 @@ struct Change {
   ResourcePtr resource;
   store::Key key;
   store::ObjectPtr before;
-  store::ObjectPtr last;  // of a removal: what watchers are shown
+  store::ObjectPtr last;           // of a removal: what watchers are shown
+  store::ObjectPtr now = nullptr;  // of anything else: what has been written
+  Stored done;
 };
 
-void commitOne(Context& context, store::Txn txn, Change change, Stored done) {
-  auto shared = std::make_shared<Stored>(std::move(done));
-  auto finish = [&context, change = std::move(change), shared](Result<store::Revision> revision) {
-    if (!revision) return (*shared)(pass(revision.error()));
-    const store::Key& key = change.key;
-    const store::ObjectPtr now =
-        change.last ? nullptr : context.store.get(key.resource, key.ns, key.name);
-    for (Observer* observer : context.observers) {
-      observer->changed(*change.resource, now, change.last ? change.last : change.before);
-    }
-    (*shared)(change.last ? change.last : now);
-  };
-  auto taken = context.store.commit(std::move(txn), std::move(finish));
-  if (!taken) (*shared)(pass(taken.error()));
+void tell(Context& context, Change& change, const Result<store::Revision>& revision) {
+  if (!revision) return change.done(pass(revision.error()));
+  for (Observer* observer : context.observers)
+    observer->changed(*change.resource, change.now, change.last ? change.last : change.before);
+  change.done(change.last ? change.last : change.now);
+}
+
+// What was written is taken from the head at once: when it has reached the disk, a later write in
+// the same batch may have removed the object already.
+void commitOne(Context& context, store::Txn txn, Change given) {
+  auto change = std::make_shared<Change>(std::move(given));
+  auto taken = context.store.commit(
+      std::move(txn),
+      [&context, change](Result<store::Revision> revision) { tell(context, *change, revision); });
+  if (!taken) return change->done(pass(taken.error()));
+  const store::Key& key = change->key;
+  if (!change->last) change->now = context.store.getHead(key.resource, key.ns, key.name);
 }
 
 }  // namespace
@@ -62,8 +67,8 @@ void putObject(Context& context, ResourcePtr resource, json::Value object,
   } else {
     txn.create(key, body, expiryOf(context, *resource));
   }
-  commitOne(context, std::move(txn), {std::move(resource), std::move(key), seen, nullptr},
-            std::move(done));
+  commitOne(context, std::move(txn),
+            {std::move(resource), std::move(key), seen, nullptr, nullptr, std::move(done)});
 }
 
 void removeObject(Context& context, ResourcePtr resource, json::Value last,
@@ -77,8 +82,8 @@ void removeObject(Context& context, ResourcePtr resource, json::Value last,
       store::Object::make({key, context.store.nextRevision(), seen->createRevision(), std::nullopt},
                           body, {.name = resource->stored}, doc);
   if (!shown) return done(pass(shown.error()));
-  commitOne(context, std::move(txn), {std::move(resource), std::move(key), seen, *shown},
-            std::move(done));
+  commitOne(context, std::move(txn),
+            {std::move(resource), std::move(key), seen, *shown, nullptr, std::move(done)});
 }
 
 }  // namespace mangrove::apiserver

@@ -73,13 +73,20 @@ class ServerTest : public testing::Test {
 
   std::shared_ptr<Heard> send(std::string method, std::string target, std::string body = "",
                               std::string type = "application/json", std::string user = "tester") {
+    auto heard = submit(std::move(method), std::move(target), std::move(body), std::move(type),
+                        std::move(user));
+    settle();
+    return heard;
+  }
+  std::shared_ptr<Heard> submit(std::string method, std::string target, std::string body = "",
+                                std::string type = "application/json",
+                                std::string user = "tester") {
     auto heard = std::make_shared<Heard>();
     auto info = parseRequest(method, target);
     EXPECT_TRUE(info) << target;
     Call call{*info,           Identity{user, "", {}, {}}, std::move(body),
               std::move(type), "application/json",         "test/1"};
     server_->handle(std::move(call), std::make_shared<Ear>(heard));
-    settle();
     return heard;
   }
   void settle() {
@@ -127,6 +134,20 @@ TEST_F(ServerTest, CreatesWithTheFieldsOnlyTheServerWrites) {
   EXPECT_NE(at(made, "/metadata/resourceVersion"), "none");
   EXPECT_EQ(ask("GET", std::string(kMaps) + "/a").body, made.body);
   EXPECT_EQ(ask("POST", kMaps, R"({"metadata":{"name":"a"}})").status, 409);
+}
+
+// Both are durable before the first of them is answered.
+TEST_F(ServerTest, AnswersAWriteWhoseObjectIsGoneInTheSameBatch) {
+  createMap("a");
+  const std::string a = std::string(kMaps) + "/a";
+  auto changed = submit("PATCH", a, R"({"data":{"k":"v"}})", "application/merge-patch+json");
+  auto removed = submit("DELETE", a);
+  settle();
+  ASSERT_TRUE(changed->answer && removed->answer);
+  EXPECT_EQ(changed->answer->status, 200);
+  EXPECT_EQ(at(*changed->answer, "/data/k"), "v");
+  EXPECT_EQ(removed->answer->status, 200);
+  EXPECT_EQ(ask("GET", a).status, 404);
 }
 
 TEST_F(ServerTest, RefusesWithTheStatusKubernetesGives) {

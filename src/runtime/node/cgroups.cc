@@ -36,7 +36,8 @@ void killAll(const kernel::SysRoot& root, const std::string& dir) {
   auto text = readAll(root, joined(dir, kProcs));
   if (!text) return;
   for (auto line : splitTrimmed(*text, '\n'))
-    if (auto pid = parseInt<pid_t>(line); pid && *pid > 1) ::kill(*pid, SIGKILL);
+    if (auto pid = parseInt<pid_t>(line); pid && *pid > 1 && *pid != ::getpid())
+      ::kill(*pid, SIGKILL);
 }
 
 template <class Visit>
@@ -171,13 +172,23 @@ std::vector<std::string> Cgroups::joinDirs(const std::string& path) const {
   return dirs;
 }
 
+bool Cgroups::isPods(const std::string& path) const {
+  const std::string all = tierPath(api::KubeQos::kGuaranteed) + "/";
+  return path.size() > all.size() && path.starts_with(all) && path.find("..") == std::string::npos;
+}
+
 void Cgroups::kill(const std::string& path) const {
+  if (!isPods(path)) return;
   for (const auto& tree : trees_)
     eachBelow(*root_, joined(tree.dir, path),
               [this](const std::string& dir) { killAll(*root_, dir); });
 }
 
 Result<> Cgroups::remove(const std::string& path) const {
+  return isPods(path) ? removeTree(path) : Result<>();
+}
+
+Result<> Cgroups::removeTree(const std::string& path) const {
   Result<> result;
   for (const auto& tree : trees_) {
     eachBelow(*root_, joined(tree.dir, path), [&](const std::string& dir) {
@@ -192,7 +203,7 @@ Result<> Cgroups::remove(const std::string& path) const {
 }
 
 void Cgroups::removeAll() const {
-  (void)remove(tierPath(api::KubeQos::kGuaranteed));
+  (void)removeTree(tierPath(api::KubeQos::kGuaranteed));
   for (std::string path = parent_; !path.empty();) {
     for (const auto& tree : trees_) {
       const std::string dir = joined(tree.dir, path);

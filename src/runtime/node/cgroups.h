@@ -48,7 +48,10 @@ class Cgroups {
   std::optional<Bytes> memoryUsage(const std::string& path) const;
   // Directories below the machine's root that a process of this cgroup joins.
   std::vector<std::string> joinDirs(const std::string& path) const;
-  // Ends every process below, at once.
+  // Whether a path lies below kubepods: nothing else is ever killed or removed, because an empty
+  // path would mean every process of the machine.
+  bool isPods(const std::string& path) const;
+  // Ends every process below, at once, but our own.
   void kill(const std::string& path) const;
   // Removes it and everything below. kUnavailable while a process is still there.
   Result<> remove(const std::string& path) const;
@@ -68,6 +71,7 @@ class Cgroups {
   explicit Cgroups(const kernel::SysRoot& root, std::string parent)
       : root_(&root), parent_(std::move(parent)) {}
   Result<> findTrees();
+  Result<> removeTree(const std::string& path) const;
   Result<> writeAll(const std::string& path, const std::vector<ControlWrite>& writes) const;
   Result<> makeIn(const Tree& tree, const std::string& path) const;
   void inheritCpuset(const std::string& dir) const;

@@ -1,8 +1,11 @@
 // The shells around the decisions, against files: cgroups in a fake tree, volumes, logs, addresses.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/mailbox.h"
@@ -68,6 +71,37 @@ TEST(Cgroups, LaysOutVersionOneAsAKubelet) {
   EXPECT_TRUE(machine.exists("sys/fs/cgroup/unified/" + pod));
   ASSERT_EQ(cgroups->pods().size(), 1u);
   EXPECT_EQ(cgroups->pods()[0].first, "u1");
+}
+
+// The paths of pods that are gone come out of searches that may find nothing.
+TEST(Cgroups, KillsAndRemovesNothingButPods) {
+  FakeRoot machine{dir("sys/fs/cgroup", dir("cpu", file("cgroup.procs", "")),
+                       dir("memory", file("cgroup.procs", "")))};
+  const kernel::SysRoot root = machine.root();
+  auto cgroups = Cgroups::open(root, "");
+  ASSERT_TRUE(cgroups);
+  const std::string pod = cgroups->podPath(api::KubeQos::kBestEffort, "u1");
+  fs::create_directories(machine.path().string() + "/sys/fs/cgroup/cpu/" + pod);
+  const pid_t child = ::fork();
+  if (child == 0)
+    for (;;) ::pause();
+  for (const char* path : {"", "kubepods", "kubepods/", "kubepods/..", "system.slice"}) {
+    SCOPED_TRACE(path);
+    EXPECT_FALSE(cgroups->isPods(path));
+    fs::create_directories(machine.path().string() + "/sys/fs/cgroup/cpu/" + path);
+    machine.write(std::string("sys/fs/cgroup/cpu/") + path + "/cgroup.procs",
+                  std::to_string(child));
+    cgroups->kill(path);
+    EXPECT_TRUE(cgroups->remove(path));
+    EXPECT_EQ(::kill(child, 0), 0);
+    EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0);
+  }
+  EXPECT_TRUE(cgroups->exists(pod));
+  machine.write("sys/fs/cgroup/cpu/" + pod + "/cgroup.procs", std::to_string(child));
+  cgroups->kill(pod);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
 }
 
 TEST(Cgroups, NamesWhatIsMissing) {

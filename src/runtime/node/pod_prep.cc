@@ -226,6 +226,7 @@ void PodPrep::refreshVolumes(const RunPod& pod, const std::string& podIp) {
 }
 
 void PodPrep::removeRun(const RunPod& pod, const std::string& id) {
+  if (id.empty()) return;  // that would be the whole pod
   const std::string cgroup = cgroups_.podPath(api::kubeQos(pod.pod), pod.uid()) + "/" + id;
   cgroups_.kill(cgroup);
   (void)cgroups_.remove(cgroup);
