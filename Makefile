@@ -5,7 +5,7 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up install test test-vm bench format check build setup fuzz help
+.PHONY: demo up install test test-vm test-kubernetes test-chaos bench format check build setup fuzz help
 
 help:
 	@echo "make demo    build, then show what Mangrove does on this machine"
@@ -13,6 +13,7 @@ help:
 	@echo "make install optimised build into PREFIX (/usr/local): binary, kubectl plugin, man page, completions"
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
+	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
 	@echo "make bench   build optimised, then run the benchmarks"
 	@echo "make format  reformat the sources in place"
 	@echo "make check   the checks alone: format, layers, headers, architecture graph"
@@ -45,6 +46,12 @@ test: build
 test-vm: build
 	@scripts/setup --vm
 	@test/vm/run $(BUILD) || [ $$? -eq 77 ]
+
+# Neither is this: the first run builds kube-apiserver, kubelet, containerd and others (test/kubernetes/programs). CASES chooses.
+test-kubernetes: build
+	@scripts/setup --kubernetes
+	@test/kubernetes/programs || [ $$? -eq 77 ]
+	@test/kubernetes/run $(BUILD)/bin/mangrove $(CASES) || [ $$? -eq 77 ]
 
 bench:
 	@$(MAKE) --no-print-directory PRESET=release build

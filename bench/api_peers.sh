@@ -7,50 +7,20 @@
 # KUBE_APISERVER and ETCD name the peers (default: kube-apiserver and etcd in PATH or ~/.cache/mangrove/bin); without them only
 # our own server is measured. RESULTS names a directory that keeps both JSON files. Exit code 77: a peer is missing.
 set -euo pipefail
-PATH=$PATH:$HOME/.cache/mangrove/bin
+source "$(dirname "$0")/../test/kubernetes/lib/control_plane.sh"
 mangrove=${MANGROVE:?path of the binary}
-kube=${KUBE_APISERVER:-$(command -v kube-apiserver || true)}
-etcd=${ETCD:-$(command -v etcd || true)}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/api-peers-XXXXXX")
 results=${RESULTS:-$dir}
 mkdir -p "$results"
 pids=()
 trap 'for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null || true; done; wait 2>/dev/null || true; rm -rf "$dir"' EXIT
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-
 start_peers() {
-  local client peer port i
-  client=$(free_port) peer=$(free_port) port=$(free_port)
-  "$etcd" --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$client" --advertise-client-urls "http://127.0.0.1:$client" \
-    --listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
-    --initial-cluster "default=http://127.0.0.1:$peer" >"$dir/etcd.log" 2>&1 &
-  etcd_pid=$!
-  pids+=("$etcd_pid")
-  openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
-  openssl rsa -in "$dir/sa.key" -pubout -out "$dir/sa.pub" 2>/dev/null
-  echo 'bench-token,admin,1,"system:masters"' >"$dir/tokens.csv"
+  local started
   started=$(date +%s%N)
-  "$kube" --etcd-servers "http://127.0.0.1:$client" --secure-port "$port" --bind-address 127.0.0.1 --cert-dir "$dir/certs" \
-    --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$dir/sa.pub" \
-    --service-account-signing-key-file "$dir/sa.key" --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC \
-    --service-cluster-ip-range 10.96.0.0/16 --disable-admission-plugins ServiceAccount >"$dir/kube.log" 2>&1 &
-  kube_pid=$!
-  pids+=("$kube_pid")
-  cat >"$dir/kube.config" <<Y
-apiVersion: v1
-kind: Config
-current-context: peer
-clusters: [{name: peer, cluster: {server: "https://127.0.0.1:$port", insecure-skip-tls-verify: true}}]
-users: [{name: admin, user: {token: bench-token}}]
-contexts: [{name: peer, context: {cluster: peer, user: admin}}]
-Y
-  for ((i = 0; i < 600; i++)); do
-    [ "$(curl -sk -H 'Authorization: Bearer bench-token' "https://127.0.0.1:$port/readyz" || true)" = ok ] && break
-    kill -0 "$kube_pid" || { tail -5 "$dir/kube.log"; exit 1; }
-    sleep 0.1
-  done
-  echo "kube-apiserver: first 200 of /readyz after $((($(date +%s%N) - started) / 1000000)) ms"
+  start_control_plane "$dir/peers"
+  pids+=("$etcd_pid" "$kube_pid")
+  echo "kube-apiserver on a fresh etcd: serves after $((($(date +%s%N) - started) / 1000000)) ms"
 }
 
 ratios() {
@@ -90,12 +60,8 @@ P
 
 "$mangrove" bench api --dir "$dir" -o json "$@" >"$results/mangrove.json" 2>"$dir/mangrove.log" || { tail -5 "$dir/mangrove.log"; exit 1; }
 show "$results/mangrove.json"
-for program in "$kube" "$etcd"; do
-  [ -n "$program" ] && [ -x "$program" ] && continue
-  echo "skipped: kube-apiserver and etcd are compared only when both are here (KUBE_APISERVER='$kube', ETCD='$etcd')"
-  exit 77
-done
+control_plane_missing && exit 77
 start_peers
-"$mangrove" bench api --kubeconfig "$dir/kube.config" --server-pid "$kube_pid,$etcd_pid" -o json "$@" >"$results/kubernetes.json"
+"$mangrove" bench api --kubeconfig "$dir/peers/kubeconfig" --server-pid "$kube_pid,$etcd_pid" -o json "$@" >"$results/kubernetes.json"
 show "$results/kubernetes.json"
 ratios

@@ -9,12 +9,10 @@
 # koord-scheduler to measure as well, with KOORD_CONFIG as its configuration (it needs the reference's CRDs on the server). SERVERS chooses
 # "kubernetes", "embedded" or both; RUNS repeats each scheduler. RESULTS names a directory that keeps the JSON. Exit code 77: a peer is missing.
 set -euo pipefail
-PATH=$PATH:$HOME/.cache/mangrove/bin
+source "$(dirname "$0")/../test/kubernetes/lib/control_plane.sh"
 mangrove=$(realpath "${MANGROVE:?path of the binary}")
 kube_scheduler=${KUBE_SCHEDULER:-$(command -v kube-scheduler || true)}
 koord_scheduler=${KOORD_SCHEDULER:-}
-kube=${KUBE_APISERVER:-$(command -v kube-apiserver || true)}
-etcd=${ETCD:-$(command -v etcd || true)}
 servers=${SERVERS:-kubernetes embedded}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/scheduler-peers-XXXXXX")
 results=${RESULTS:-$dir}
@@ -27,40 +25,10 @@ stop_servers() {
 }
 trap 'stop_servers; rm -rf "$dir"' EXIT
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
-
 start_kubernetes() {
-  local client peer port i
-  client=$(free_port) peer=$(free_port) port=$(free_port)
-  "$etcd" --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$client" --advertise-client-urls "http://127.0.0.1:$client" \
-    --listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
-    --initial-cluster "default=http://127.0.0.1:$peer" >"$dir/etcd.log" 2>&1 &
-  pids+=($!)
-  openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
-  openssl rsa -in "$dir/sa.key" -pubout -out "$dir/sa.pub" 2>/dev/null
-  echo 'bench-token,admin,1,"system:masters"' >"$dir/tokens.csv"
-  "$kube" --etcd-servers "http://127.0.0.1:$client" --secure-port "$port" --bind-address 127.0.0.1 --cert-dir "$dir/certs" \
-    --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$dir/sa.pub" \
-    --service-account-signing-key-file "$dir/sa.key" --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC \
-    --service-cluster-ip-range 10.96.0.0/16 --disable-admission-plugins ServiceAccount >"$dir/kube.log" 2>&1 &
-  pids+=($!)
-  cat >"$dir/kubernetes.config" <<Y
-apiVersion: v1
-kind: Config
-current-context: peer
-clusters: [{name: peer, cluster: {server: "https://127.0.0.1:$port", insecure-skip-tls-verify: true}}]
-users: [{name: admin, user: {token: bench-token}}]
-contexts: [{name: peer, context: {cluster: peer, user: admin}}]
-Y
-  for ((i = 0; i < 600; i++)); do
-    [ "$(curl -sk -H 'Authorization: Bearer bench-token' "https://127.0.0.1:$port/readyz" || true)" = ok ] && break
-    kill -0 "${pids[-1]}" || { tail -5 "$dir/kube.log"; exit 1; }
-    sleep 0.1
-  done
-  for ((i = 0; i < 100; i++)); do
-    curl -sk -H 'Authorization: Bearer bench-token' "https://127.0.0.1:$port/api/v1/namespaces/default" | grep -q '"Active"' && break
-    sleep 0.1
-  done
+  start_control_plane "$dir/peers"
+  pids+=("$etcd_pid" "$kube_pid")
+  cp "$dir/peers/kubeconfig" "$dir/kubernetes.config"
 }
 
 start_embedded() {
@@ -124,8 +92,7 @@ P
 missing=
 for server in $servers; do
   if [ "$server" = kubernetes ]; then
-    if [ ! -x "$kube" ] || [ ! -x "$etcd" ]; then
-      echo "skipped: kube-apiserver and etcd are not both here (KUBE_APISERVER='$kube', ETCD='$etcd')"
+    if control_plane_missing; then
       missing=1
       continue
     fi

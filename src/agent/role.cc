@@ -213,7 +213,7 @@ Result<> AgentRole::start(frame::RoleContext& context) {
   if (flags_.enforce)
     enforcement_ = std::make_unique<Enforcement>(
         EnforcementSetup{*agent_, *client_, worker_->mailbox(), context.owner, context.clock,
-                         context.metrics, context.gates, context.ops},
+                         context.metrics, context.gates, context.ops, &context.io},
         flags_);
   serve(context);
   keepAudit(context);

@@ -38,9 +38,18 @@ spec: {metricCollectPolicy: {reportIntervalSeconds: 30}}
 YAML
 
 port=$(python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
+# A container runtime that only listens: the agent, with no flag but where the socket is, must introduce itself.
+python3 - "$dir/nri.sock" >"$dir/nri.seen" <<'P' &
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen()
+print("koordlet_nri" if b"koordlet_nri" in server.accept()[0].recv(4096) else "a stranger", flush=True)
+P
+pids+=($!)
 start_agent() {
   "$bin" agent --node-name e2e-node --addr "127.0.0.1:$port" --history-dir "$dir/history" \
-    --prediction-checkpoint-filepath "$dir/models" >>"$dir/agent.log" 2>&1 &
+    --prediction-checkpoint-filepath "$dir/models" --runtime-hooks-nri-socket-path "$dir/nri.sock" >>"$dir/agent.log" 2>&1 &
   agent=$!
   pids+=("$agent")
 }
@@ -51,6 +60,7 @@ until_true 20 ready || { echo "not ready: $(curl -s "127.0.0.1:$port/readyz")"; 
 until_true 30 reported || { echo "no NodeMetric"; cat "$dir/agent.log"; exit 1; }
 published() { kubectl get noderesourcetopologies e2e-node -o jsonpath='{.zones[0].name}' 2>/dev/null | grep -q node-0; }
 until_true 20 published || { echo "no NodeResourceTopology"; cat "$dir/agent.log"; exit 1; }
+until_true 20 grep -q koordlet_nri "$dir/nri.seen" || { echo "the agent did not register with the runtime: '$(cat "$dir/nri.seen")'"; exit 1; }
 curl -s "127.0.0.1:$port/metrics" >"$dir/metrics"
 for name in koordlet_node_used_cpu_cores koordlet_start_time mangrove_agent_tick_seconds_count; do
   grep -q "^$name" "$dir/metrics" || { echo "no series $name"; exit 1; }

@@ -29,7 +29,10 @@ struct NriService::Shared {
   }
   void keepStats() {
     std::lock_guard lock(mutex);
-    if (plugin->stats().registered && !stats.registered) ++connections, trouble.clear();
+    if (plugin->stats().registered && !stats.registered) {
+      ++connections, trouble.clear();
+      log.info("registered with {}", plugin->stats().runtime);
+    }
     stats = plugin->stats();
   }
 };
