@@ -33,7 +33,8 @@ api::KubeQos kubeQosOf(kernel::PodTier tier) {
 
 // ---- cpuset ----------------------------------------------------------------------------------
 
-// CPUs that pods have to themselves, as of now: the published pools follow some seconds later.
+}  // namespace
+
 CpuSet ownedCpus(const Look& look) {
   CpuSet out;
   look.book->each([&](const PodPtr& pod) {
@@ -45,14 +46,24 @@ CpuSet ownedCpus(const Look& look) {
   return out;
 }
 
+namespace {
+
 bool hasOwnCpus(const api::Pod& pod) {
   auto status = api::parseResourceStatus(pod.meta.annotations);
   return status && *status && !(*status)->cpuset.empty();
 }
 
-void wantCpus(const PodLook& pod, const std::string& text, const CpuSet& owned, Wishes& out) {
+// All CPUs, and those that pods have to themselves.
+struct MachineCpus {
+  CpuSet all, owned;
+};
+
+void wantCpus(const PodLook& pod, const std::string& text, const MachineCpus& here, Wishes& out) {
   auto cpus = CpuSet::parse(text);
-  if (cpus && !hasOwnCpus(*pod.pod)) *cpus = *cpus - owned;
+  // A service without a pool runs everywhere, except where somebody is to be alone.
+  const bool anywhere = cpus && cpus->empty() && pod.tier != kernel::PodTier::kBestEffort;
+  if (anywhere && !here.owned.empty()) *cpus = here.all;
+  if (cpus && !hasOwnCpus(*pod.pod)) *cpus = *cpus - here.owned;
   if (!cpus || cpus->empty()) return;
   for (const ContainerLook& container : pod.containers)
     out.base(std::string(container.cgroup), kCpus, FileValue::of(*cpus),
@@ -67,13 +78,13 @@ void freeQuota(const PodLook& pod, Wishes& out) {
 }
 
 // Of host applications only services have CPUs of a pool.
-void wantAppCpus(const Look& look, const CpusetRule& rule, const CpuSet& owned, Wishes& out) {
+void wantAppCpus(const Look& look, const CpusetRule& rule, const MachineCpus& here, Wishes& out) {
   static const api::Annotations none;
   for (const HostAppLook& app : look.hostApps) {
     if (app.qos != api::Qos::kLs) continue;
     auto cpus = containerCpuset(rule, {api::Qos::kLs, api::KubeQos::kBurstable, &none});
     auto set = cpus && *cpus ? CpuSet::parse(**cpus) : Result<CpuSet>(CpuSet());
-    if (set) *set = *set - owned;
+    if (set) *set = *set - here.owned;
     if (set && !set->empty())
       out.base(app.cgroup, kCpus, FileValue::of(*std::move(set)), "CPUs of an LS application");
   }
@@ -144,7 +155,7 @@ Wishes CpusetHook::decide(const Situation& now) {
   if (!now.topology) return Wishes::holding("no NodeResourceTopology yet");
   auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager"));
   if (!rule) return Wishes::holding(rule.error().text());
-  const CpuSet owned = ownedCpus(now.look);
+  const MachineCpus here{now.look.machine->cpus().online, ownedCpus(now.look)};
   Wishes out;
   for (const PodLook& pod : now.look.pods) {
     if (!isLive(pod)) continue;
@@ -154,10 +165,10 @@ Wishes CpusetHook::decide(const Situation& now) {
       out.note = cpus.error().text();
       continue;
     }
-    if (*cpus) wantCpus(pod, **cpus, owned, out);
+    if (*cpus) wantCpus(pod, **cpus, here, out);
     if (runsWithoutQuota(pod.pod->meta.annotations)) freeQuota(pod, out);
   }
-  wantAppCpus(now.look, *rule, owned, out);
+  wantAppCpus(now.look, *rule, here, out);
   return out;
 }
 

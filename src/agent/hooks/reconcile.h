@@ -14,6 +14,8 @@ namespace mangrove::agent {
 // How much faster this machine is than the one limits were written for; nullopt: nobody says.
 std::optional<double> normalizationRatio(const api::Node* node);
 BatchRule batchRuleOf(const Situation& now);
+// CPUs that pods have to themselves, as of now: the published pools follow some seconds later.
+CpuSet ownedCpus(const Look& look);
 
 // CPUs by class and by the scheduler's decision; pods with CPUs of their own lose their quota.
 class CpusetHook final : public Strategy {

@@ -34,6 +34,9 @@ void addCpus(const HookRules& rules, const NriPod& pod, NriResources& out) {
   auto cpus = containerCpuset(*rules.cpuset, {api::rawQos(pod.labels),
                                               kubeQosOfParent(pod.cgroupParent), &pod.annotations});
   if (cpus && *cpus) out.cpus = **cpus;
+  // Published pools follow some seconds after a pod got CPUs of its own.
+  if (auto set = CpuSet::parse(out.cpus); set && !runsWithoutQuota(pod.annotations))
+    out.cpus = (*set - rules.owned).text();
   if (runsWithoutQuota(pod.annotations)) out.quota = -1;
 }
 
@@ -55,6 +58,7 @@ HookRules hookRules(const Situation& now) {
   if (now.gates.on("CPUSetAllocator") && now.topology)
     if (auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager")))
       out.cpuset = *std::move(rule);
+  out.owned = ownedCpus(now.look);
   if (now.gates.on("BatchResource") && now.look.slo) out.batch = batchRuleOf(now);
   if (const auto ratio = normalizationRatio(now.node);
       now.gates.on("CPUNormalization") && ratio.value_or(0) > 1)

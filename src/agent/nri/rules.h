@@ -19,6 +19,7 @@ struct HookRules {
   std::optional<CpusetRule> cpuset;  // gate CPUSetAllocator, and the topology is known
   std::optional<BatchRule> batch;    // gate BatchResource, and a NodeSLO is there
   std::optional<double> ratio;       // gate CPUNormalization; above 1
+  CpuSet owned;                      // CPUs that pods have to themselves
   bool deviceEnv = false;            // gate GPUEnvInject
   bool resctrl = false;              // gate Resctrl
 };

@@ -1,7 +1,8 @@
 // Random lives of a node: pods come, go and change their class, and somebody else writes into the
 // control files. After every tick the promises of the classes hold.
 //
-// MANGROVE_PROPERTY_ROUNDS=10000 runs the full number of sequences; a few hundred run otherwise.
+// A few hundred sequences run always; MANGROVE_PROPERTY_ROUNDS=10000 runs the full number on each
+// machine (a minute or two of CPU time).
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -42,8 +43,25 @@ class Node {
     for (auto& [name, life] : pods_) bench_.use(name, double(rng_.below(30)) / 10);
     // Published pools come late.
     if (rng_.below(2) == 0) publish();
+    bench_.writes();
     bench_.seconds(1);
     check();
+  }
+
+  // For people who look at a failure: who was there, and what the last tick wrote.
+  std::string story() {
+    std::string out;
+    for (const auto& [name, life] : pods_)
+      out += fmt::format("{} {} {} own [{}] cpuset [{}] [{}]\n", name, life.tier, life.qos,
+                         life.own.text(), bench_.read(name, "cpuset.cpus"),
+                         bench_.read(name + "/c", "cpuset.cpus"));
+    for (const std::string& line : bench_.writes()) out += line + "\n";
+    const auto& held = bench_.enforcer->executor().held();
+    for (const auto& [key, file] : held)
+      if (key.resource == "cpuset.cpus")
+        out += fmt::format("held {} [{}] by {}: {} {}\n", key.cgroup, file.wanted.cpus.text(),
+                           file.owner, file.why, file.trouble);
+    return out;
   }
 
  private:
@@ -239,7 +257,7 @@ TEST_P(RandomLives, KeepThePromisesOfTheClasses) {
     Node node(GetParam(), static_cast<uint64_t>(seed));
     for (int i = 0; i < 250 && done < rounds(); ++i, ++done) {
       node.round();
-      ASSERT_FALSE(HasFailure()) << "seed " << seed << ", round " << i;
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << ", round " << i << "\n" << node.story();
     }
   }
 }

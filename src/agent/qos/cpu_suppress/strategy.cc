@@ -59,6 +59,12 @@ StrategyInfo CpuSuppress::info() const {
 Wishes CpuSuppress::decide(const Situation& now) {
   const auto* slo = now.look.slo ? &now.look.slo->resourceUsedThresholdWithBe : nullptr;
   if (!slo || !*slo || !(*slo)->enable) return Wishes::holding("no threshold in the NodeSLO");
+  Wishes out = weigh(now, **slo);
+  if (!out.hold) decided_ = out.values;
+  return out;
+}
+
+Wishes CpuSuppress::weigh(const Situation& now, const api::ResourceThresholdStrategy& slo) {
   Wishes out;
   const CpuSet before = std::exchange(last_, CpuSet());
   if (now.gates.on("BECPUManager")) {
@@ -67,15 +73,18 @@ Wishes CpuSuppress::decide(const Situation& now) {
     return out;
   }
   const bool isStatic = kubeletIsStatic(now.topology);
-  if (!*(*slo)->enable) {
+  if (!*slo.enable) {
     freeQuota(now, "suppression is off", out);
     recover(now, true, "suppression is off", out);
     return out;
   }
-  const auto in = suppressInputs(now, **slo);
-  if (!in) return blind(now, **slo);
+  const auto in = suppressInputs(now, slo);
+  if (!in) {
+    last_ = before;
+    return blind(now, slo);
+  }
   sighted_ = now.look.at;
-  if ((*slo)->cpuSuppressPolicy == "cfsQuota") {
+  if (slo.cpuSuppressPolicy == "cfsQuota") {
     byQuota(now, *in, out);
     recover(now, !isStatic, "the quota limits best-effort work", out);
     return out;
@@ -86,16 +95,60 @@ Wishes CpuSuppress::decide(const Situation& now) {
   return out;
 }
 
+namespace {
+
+const Wish* findCpus(const Wishes& in, std::string_view cgroup) {
+  for (const Wish& wish : in.values)
+    if (wish.resource == kCpusFile && wish.cgroup == cgroup) return &wish;
+  return nullptr;
+}
+
+// Pods that came since the decision get what their group has.
+void addNewcomers(const Situation& now, Wishes& out) {
+  const Wish* group = findCpus(out, groupOf(now));
+  if (group == nullptr) return;
+  const Wish like = *group;
+  const auto add = [&](std::string_view cgroup) {
+    if (findCpus(out, cgroup) == nullptr)
+      out.base(std::string(cgroup), kCpusFile, like.part.value, like.why);
+  };
+  for (const PodLook& pod : now.look.pods) {
+    if (!isBelow(pod)) continue;
+    add(pod.cgroup);
+    for (const ContainerLook& container : pod.containers) add(container.cgroup);
+  }
+}
+
+}  // namespace
+
+// What was decided last; but CPUs that became somebody's own are left at once, for that needs no
+// measurement.
+Wishes CpuSuppress::held(const Situation& now) const {
+  if (decided_.empty()) return Wishes::holding("usage or pods are not known");
+  Wishes out;
+  out.note = "usage or pods are not known: as before, without CPUs that others have to themselves";
+  out.values = decided_;
+  const CpuSet may = recoverCpus(suppressCandidates(now));
+  for (Wish& wish : out.values) {
+    if (wish.resource != kCpusFile || may.empty()) continue;
+    const CpuSet both = wish.part.value.cpus & may;
+    wish.part.value.cpus = both.empty() ? may : both;
+  }
+  addNewcomers(now, out);
+  return out;
+}
+
 // Holds at first, then falls back to a limit that is safe without knowing anything.
 Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStrategy& slo) {
   if (sighted_ == MonoTime::min()) sighted_ = now.look.at;
   if (now.look.node.usage.cpu) sighted_ = now.look.at;  // only pods are missing
-  if (!now.node || now.look.at - sighted_ < kBlind)
-    return Wishes::holding("usage or pods are not known");
+  Wishes out = held(now);
+  if (!now.node || now.look.at - sighted_ < kBlind) return out;
+  out.hold = false;
   const int64_t safe =
       safeQuota(now.node->status.capacity.cpu(), slo.cpuSuppressMinPercent.value_or(Percent{0}));
   const int64_t present = quotaNow(now);
-  Wishes out;
+  std::erase_if(out.values, [](const Wish& wish) { return wish.resource == kQuotaFile; });
   out.base(groupOf(now), kQuotaFile,
            FileValue::of(present == kUnlimitedQuota ? safe : std::min(present, safe)),
            "nothing was measured for 10 s: the conservative limit");

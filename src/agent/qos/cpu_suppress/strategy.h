@@ -19,7 +19,9 @@ class CpuSuppress final : public Strategy {
   Wishes decide(const Situation& now) override;
 
  private:
+  Wishes weigh(const Situation& now, const api::ResourceThresholdStrategy& slo);
   Wishes blind(const Situation& now, const api::ResourceThresholdStrategy& slo);
+  Wishes held(const Situation& now) const;
   void byQuota(const Situation& now, const SuppressInputs& in, Wishes& out);
   void byCpuset(const Situation& now, const SuppressInputs& in, Wishes& out);
   void recover(const Situation& now, bool containers, const std::string& why, Wishes& out) const;
@@ -30,6 +32,7 @@ class CpuSuppress final : public Strategy {
   Damper quotaDamper_, countDamper_;
   CpuSet last_;  // under a static kubelet the groups do not show what we decided
   MonoTime sighted_ = MonoTime::min();
+  std::vector<Wish> decided_;  // when something was known last
 };
 
 }  // namespace mangrove::agent

@@ -172,6 +172,30 @@ TEST(CpuSuppress, LeavesExclusiveCpusInTheSameTick) {
   EXPECT_EQ(bench.cpus(kBe + "/podbe-1/c1"), "4-5");
 }
 
+// More than the machine has cannot be: usage is not believed, and what is exclusive is left all the
+// same; for as long as it lasts.
+TEST(CpuSuppress, LeavesExclusiveCpusWhileNothingIsKnown) {
+  for (const char* policy : {"cpuset", "cfsQuota"}) {
+    Bench bench;
+    bench.scene.put("NodeSLO", Bench::slo(fmt::format(
+                                   R"({{"enable":true,"cpuSuppressPolicy":"{}"}})", policy)));
+    bench.use(6, 4, 2);
+    bench.start();
+    bench.seconds(2);
+    bench.use(500, 4, 2);
+    bench.scene.event(
+        "Pod", "ADDED",
+        Bench::pod("db", "lse-1", "LSE", "Guaranteed",
+                   R"({"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"0-3\"}"})"));
+    for (int i = 0; i < 15; ++i) {
+      bench.seconds(1);
+      EXPECT_EQ(bench.cpus(kBe), "4-7") << policy << " " << i;
+      EXPECT_EQ(bench.cpus(kBe + "/podbe-1/c1"), "4-7") << policy << " " << i;
+    }
+    EXPECT_NE(bench.quota(), "-1") << "the conservative limit";
+  }
+}
+
 TEST(CpuSuppress, DoesNothingWithoutANodeSlo) {
   Bench bench;
   bench.use(6, 4, 2);
