@@ -88,7 +88,8 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("runtime-hooks-nri-plugin-name", nriName, "our name among its plugins");
   flags.add("runtime-hooks-nri-plugin-index", nriIndex, "our place among them, 00 to 99");
   flags.add("cooldown-taint", cooldownTaint,
-            "effect of the taint that keeps new best-effort work away after evictions; '': none");
+            "effect of a taint after evictions, beside the condition that ends the sale of batch "
+            "resources; it keeps services out too; '': none");
   flags.add("cpu-evict-interval-seconds", cpuEvictInterval, "between looks; 0: no CPU eviction");
   flags.add("cpu-evict-cool-time-seconds", cpuEvictCool, "between two CPU evictions");
   flags.add("memory-evict-interval-seconds", memoryEvictInterval,
@@ -99,6 +100,9 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("suppress-on-pressure", suppressOnPressure,
             "where best-effort pods are in the kernel's idle class, limit them only while services "
             "wait for CPUs");
+  flags.add("own-best-effort-group", ownsBestEffortGroup,
+            "no kubelet runs here: set the kernel's idle class on the best-effort directory while "
+            "every pod in it is labelled BE");
   flags.add("guardian", guardian,
             "start a child that limits best-effort work if this process dies; false where "
             "'mangrove agent guardian' runs beside it");

@@ -32,15 +32,17 @@ struct AgentFlags {
   // Hooks of the container runtime.
   bool nri = true;
   std::string nriSocket = "/var/run/nri/nri.sock", nriName = "koordlet_nri", nriIndex = "00";
-  // "": evictions leave no taint on the node.
-  std::string cooldownTaint = "NoSchedule";
+  // "": evictions leave no taint on the node; the condition alone keeps best-effort work out.
+  std::string cooldownTaint;
   // The reference's: eviction, in seconds.
   int64_t cpuEvictInterval = 1, cpuEvictCool = 20;
   int64_t memoryEvictInterval = 1, memoryEvictCool = 4;
   // Between two looks at services' pressure, where the kernel does not wake us.
   Duration pressureInterval = std::chrono::milliseconds(50);
   bool suppressOnPressure = false;  // no quota while services do not wait
-  bool guardian = true;             // as a child of ours; false where it is a container beside us
+  // No kubelet writes to the best-effort directory, so the idle class is set there.
+  bool ownsBestEffortGroup = false;
+  bool guardian = true;  // as a child of ours; false where it is a container beside us
   std::string heartbeat = "/run/mangrove/agent/heartbeat";
   std::string enforceState = "/run/mangrove/agent/enforce.json";
   // The reference's: connection.

@@ -51,6 +51,7 @@ constexpr ControlResource kResources[] = {
     {"blkio.cost.weight", kBlkio, "blkio.cost.weight", "", kProbe},
     {"blkio.cost.qos", kBlkio, "blkio.cost.qos", "", kProbe},
     {"blkio.cost.model", kBlkio, "blkio.cost.model", "", kProbe},
+    {"blkio.bfq.weight", kBlkio, "blkio.bfq.weight", "", kProbe},
     {"io.max", kBlkio, "", "io.max", kProbe},
     {"io.weight", kBlkio, "", "io.weight", kProbe},
     {"io.cost.qos", kBlkio, "", "io.cost.qos", kProbe},

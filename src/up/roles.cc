@@ -145,6 +145,10 @@ class AgentMate final : public MateRole {
     agent::AgentFlags flags;
     flags.enforceState = options_.stateDir + "/enforce.json";
     flags.heartbeat = options_.stateDir + "/heartbeat";
+    // The groups are ours and no kubelet's: the kernel keeps best-effort work out of the way of
+    // services, and a quota comes only when they wait all the same.
+    flags.ownsBestEffortGroup = true;
+    flags.suppressOnPressure = true;
     enforcement_ = std::make_unique<agent::Enforcement>(
         agent::EnforcementSetup{*agent_, house_.client, house_.home, house_.owner, house_.clock,
                                 house_.metrics, *options_.gates, options_.ops},

@@ -195,6 +195,7 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   plan.why = std::move(target.composed.why);
   plan.dryRun = target.dryRun;
   note(plan, report);
+  plan.shares = held_[key].shares;
   return plan;
 }
 
@@ -205,6 +206,8 @@ void Executor::note(Plan& plan, ApplyReport& report) {
   const bool isSame = sameValue(*plan.rule, plan.present, plan.wanted, version);
   const bool wasWanted = held.before && sameValue(*plan.rule, held.wanted, plan.wanted, version);
   if (!held.before) held.before = plan.present;
+  if (plan.key.resource == kIdle && plan.present.number == 0 && plan.wanted.number == 1)
+    held.shares = present(plan.key.cgroup, kShares);
   if (!wasWanted) held.since = clock_.wall(), held.strikes = 0, held.trouble.clear();
   if (wasWanted && held.inForce && !isSame && !plan.dryRun) {
     ++report.conflicts;
@@ -267,6 +270,7 @@ std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const He
     plan.wanted = FileValue::of(machine_.cpus().online);
   plan.owner = held.owner;
   plan.why = why;
+  plan.shares = held.shares;
   plan.release = true;
   return plan;
 }
@@ -325,6 +329,7 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
     record(plan, value, "written");
     plan.present = value;
     if (isFinal) verify(plan);
+    if (plan.key.resource == kIdle && value.number == 0) giveSharesBack(plan);
     return;
   }
   plan.settled = true;
@@ -335,6 +340,22 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
   if (held.trouble != ok.error().text()) record(plan, value, ok.error().text());
   held.trouble = ok.error().text();
   strike(held);
+}
+
+// Before those who want other shares have their turn.
+void Executor::giveSharesBack(const Plan& idle) {
+  const auto path = pathOf(idle.key.cgroup, kShares);
+  if (!idle.shares || !path) return;
+  Plan plan;
+  plan.rule = ruleOf(kShares);
+  plan.key = {idle.key.cgroup, kShares};
+  plan.owner = idle.owner;
+  plan.why = "shares it had before the idle class";
+  if (const auto now = present(idle.key.cgroup, kShares)) plan.present = *now;
+  if (plan.present == *idle.shares) return;
+  const std::string text = formatValue(*plan.rule, *idle.shares, machine_.trees().version());
+  auto ok = machine_.root().write(*path, text);
+  record(plan, *idle.shares, ok ? "written" : ok.error().text());
 }
 
 // The kernel may have kept something else than we wrote.

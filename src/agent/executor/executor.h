@@ -69,6 +69,8 @@ struct HeldFile {
   bool inForce = false;  // we saw the wanted value in the file
   uint64_t conflicts = 0;
   std::string trouble;  // the last failure, "" when all is well
+  // Of cpu.idle: the shares it had; leaving the idle class the kernel gives it ordinary ones.
+  std::optional<FileValue> shares = {};
   // Back-off.
   int strikes = 0;
   MonoTime lastStrike = MonoTime::min();
@@ -124,6 +126,7 @@ class Executor final : public PresentValues {
     FileValue present;
     FileValue wanted;
     std::string owner, why;
+    std::optional<FileValue> shares = {};
     bool dryRun = false;
     bool release = false;
     bool settled = false;  // nothing (more) to write
@@ -148,6 +151,7 @@ class Executor final : public PresentValues {
   void run(std::vector<Plan>& plans, ApplyReport& report);
   void write(Plan& plan, const FileValue& value, ApplyReport& report);
   void verify(const Plan& plan);
+  void giveSharesBack(const Plan& plan);
   void record(const Plan& plan, const FileValue& to, std::string outcome);
   Result<std::optional<FileValue>> read(const FileRule& rule, const std::string& path,
                                         std::string_view entry = {}) const;

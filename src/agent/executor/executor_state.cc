@@ -9,13 +9,15 @@ json::Value Executor::state() const {
     // Processes come and go: what their numbers mean later is not known.
     if (held.dryRun || !held.before || key.resource == "oom_score_adj") continue;
     const FileRule* rule = ruleOf(key.resource);
-    files.push_back(json::Object{{"cgroup", key.cgroup},
-                                 {"file", key.resource},
-                                 {"entry", key.entry},
-                                 {"before", showValue(*rule, *held.before)},
-                                 {"wanted", showValue(*rule, held.wanted)},
-                                 {"owner", held.owner},
-                                 {"why", held.why}});
+    json::Object file{{"cgroup", key.cgroup},
+                      {"file", key.resource},
+                      {"entry", key.entry},
+                      {"before", showValue(*rule, *held.before)},
+                      {"wanted", showValue(*rule, held.wanted)},
+                      {"owner", held.owner},
+                      {"why", held.why}};
+    if (held.shares) file["shares"] = held.shares->number;
+    files.push_back(std::move(file));
   }
   return json::Object{{"files", std::move(files)}};
 }
@@ -46,6 +48,8 @@ void Executor::load(const json::Value& state) {
     held.owner = textOf(*file, "owner");
     held.why = textOf(*file, "why");
     held.since = clock_.wall();
+    if (const json::Value* shares = file->if_contains("shares"); shares && shares->is_int64())
+      held.shares = FileValue::of(shares->get_int64());
     held_[{textOf(*file, "cgroup"), rule->resource, textOf(*file, "entry")}] = std::move(held);
   }
 }

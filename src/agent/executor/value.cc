@@ -26,6 +26,7 @@ constexpr std::string_view kLimitOwners[] = {owner::kGiveBack, owner::kBatchReso
 constexpr std::string_view kProtectOwners[] = {owner::kMemoryQos};
 constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos};
 constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
+constexpr std::string_view kIoWeightOwners[] = {owner::kBlkio, owner::kKernelFloor};
 constexpr std::string_view kNetOwners[] = {owner::kNetworkQos};
 constexpr std::string_view kSystemOwners[] = {owner::kSystemConfig};
 constexpr std::string_view kSwitchOwners[] = {owner::kGroupIdentity, owner::kCoreSched,
@@ -39,12 +40,10 @@ using enum Section;
 constexpr int64_t kLeastNumber = std::numeric_limits<int64_t>::min();
 
 // A line per disk; `absent` is what a disk without one has.
-constexpr FileRule perDevice(std::string_view resource, std::string_view absent) {
-  return {.resource = resource,
-          .kind = kText,
-          .owners = kBlkioOwners,
-          .section = kDevice,
-          .absent = absent};
+constexpr FileRule perDevice(std::string_view resource, std::string_view absent,
+                             std::span<const std::string_view> owners = kBlkioOwners) {
+  return {
+      .resource = resource, .kind = kText, .owners = owners, .section = kDevice, .absent = absent};
 }
 
 constexpr FileRule kRules[] = {
@@ -75,7 +74,8 @@ constexpr FileRule kRules[] = {
     perDevice("blkio.cost.qos", "enable=0"),
     perDevice("blkio.cost.model", "ctrl=auto"),
     perDevice("io.max", "rbps=max wbps=max riops=max wiops=max"),
-    perDevice("io.weight", "100"),
+    perDevice("io.weight", "100", kIoWeightOwners),
+    {"blkio.bfq.weight", kNumber, 1, 1000, false, 100, kIoWeightOwners},
     perDevice("io.cost.qos", "enable=0"),
     perDevice("io.cost.model", "ctrl=auto"),
     {"parameter", kNumber, kLeastNumber, kUnlimited, false, {}, kSystemOwners, kPath},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "agent/gates.h"
 #include "agent/hooks/reconcile.h"
 #include "agent/qos/blkio/strategy.h"
 #include "agent/qos/core_sched/strategy.h"
@@ -28,12 +29,17 @@ bool isSwitchedOff(const api::Node* node) {
   return node && node->meta.labels.get(kEnforcementLabel) == "off";
 }
 
+bool isHook(const StrategyInfo& info) {
+  return std::any_of(hookGates().begin(), hookGates().end(),
+                     [&](const GateInfo& gate) { return gate.name == info.gate; });
+}
+
 }  // namespace
 
 std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options) {
   std::vector<std::unique_ptr<Strategy>> all;
   const auto lately = options.lately ? options.lately : std::make_shared<EvictedLately>();
-  all.push_back(std::make_unique<KernelFloor>());
+  all.push_back(std::make_unique<KernelFloor>(options.ownsGroup));
   all.push_back(std::make_unique<CpuSuppress>());
   all.push_back(std::make_unique<CpusetHook>());
   all.push_back(std::make_unique<BatchResourceHook>());
@@ -129,10 +135,24 @@ ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
   }
   const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
                       setup_.gates};
+  for (Entry& entry : entries_) ask(entry, now);
+  return apply();
+}
+
+ApplyReport Enforcer::podBegan(const Look& look, const api::Node* node,
+                               const api::NodeResourceTopology* topology) {
+  if (off_ || isSwitchedOff(node)) return {};
+  const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
+                      setup_.gates};
+  for (Entry& entry : entries_)
+    if (isHook(entry.info)) ask(entry, now);
+  return apply();
+}
+
+ApplyReport Enforcer::apply() {
   std::vector<OwnedWish> wishes;
   std::vector<OwnedDeeds> deeds;
   std::vector<std::string_view> undecided;
-  for (Entry& entry : entries_) ask(entry, now);
   for (const Entry& entry : entries_) {
     if (!entry.decided) undecided.push_back(entry.info.name);
     deeds.push_back({entry.info.name, &entry.last, isDry(entry)});

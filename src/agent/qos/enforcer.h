@@ -49,6 +49,10 @@ class Enforcer {
 
   ApplyReport tick(const Look& look, const api::Node* node,
                    const api::NodeResourceTopology* topology);
+  // Between two ticks, when a pod begins: what hooks want for it is written at once. The other
+  // strategies count in ticks and are not asked.
+  ApplyReport podBegan(const Look& look, const api::Node* node,
+                       const api::NodeResourceTopology* topology);
   // Everything back to what it was; nothing is remembered.
   ApplyReport leave(std::string_view why);
 
@@ -70,6 +74,7 @@ class Enforcer {
   bool isDry(const Entry& entry) const;
   void ask(Entry& entry, const Situation& now);
   void evict(Entry& entry, MonoTime at);
+  ApplyReport apply();
   void load();
   void save();
   Result<> keep(const std::string& text) const;
@@ -90,6 +95,8 @@ struct StrategyOptions {
   std::shared_ptr<EvictedLately> lately = {};
   EvictorOptions memoryEvict = {std::chrono::seconds(4), false};
   EvictorOptions cpuEvict = {std::chrono::seconds(20), true};
+  // No kubelet writes to the best-effort directory: the idle class may be set there.
+  bool ownsGroup = false;
 };
 // All of them, in a fixed order.
 std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options = {});

@@ -29,6 +29,32 @@ void giveFiles(MachineBench& bench, const std::string& group) {
   bench.fs.write(kResctrl + group + "/tasks", "");
 }
 
+// A runtime says that a pod begins: its cgroup is set up before the next tick, and nothing that
+// counts in ticks moves.
+TEST(MachineStrategies, HooksOfANewPodDoNotWaitForTheTick) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"})");
+  bench.start();
+  bench.seconds(2);
+  const std::string quota = bench.read("BE", "cpu.cfs_quota_us");
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  const std::string cgroup = bench.cgroupOf("job");
+  PodLook one;
+  bench.scene->agent().book().each([&](const PodPtr& pod) {
+    if (pod->meta.name.view() == "job") one.pod = pod;
+  });
+  ASSERT_TRUE(one.pod);
+  one.cgroup = cgroup;
+  one.tier = kernel::PodTier::kBestEffort;
+  one.qos = api::Qos::kBe;
+  Look now = bench.scene->agent().look();
+  const std::vector<PodLook> pods{one};
+  now.pods = pods;
+  bench.enforcer->podBegan(now, bench.scene->agent().node().get(), nullptr);
+  EXPECT_EQ(bench.read("job", "cpu.idle"), "1");
+  EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), quota);
+}
+
 TEST(MachineStrategies, ResctrlByClass) {
   MachineBench bench(machineDir("anolis-v1-resctrl"));
   for (const char* group : {"LSR", "LS", "BE"}) giveFiles(bench, group);

@@ -123,13 +123,14 @@ class RealEnforce : public ::testing::Test {
     options.machine.mounts = mounts;
     options.machine.driver = kernel::CgroupDriver::kCgroupfs;
     options.topology.enabled = true;
+    options.collect.storage = true;
     scene_ = std::make_unique<testing::Scene>("/", options);
     gates_.emplace([] {
       std::vector<GateInfo> all(agentGates().begin(), agentGates().end());
       all.insert(all.end(), hookGates().begin(), hookGates().end());
       return all;
     }());
-    for (const char* gate : {"CgroupReconcile=true", "OOMScoreAdj=true"})
+    for (const char* gate : {"CgroupReconcile=true", "OOMScoreAdj=true", "BlkIOReconcile=true"})
       ASSERT_TRUE(gates_->set(gate));
   }
   void TearDown() override {
@@ -221,6 +222,24 @@ const char* const kBatch =
     R"("limits":{"kubernetes.io/batch-cpu":"1000","kubernetes.io/batch-memory":"64Mi"}})";
 const char* const kService =
     R"({"requests":{"cpu":"1","memory":"64Mi"},"limits":{"cpu":"1","memory":"128Mi"}})";
+// A disk of this machine, "" when it has none.
+std::string anyDisk() {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/sys/block", none)) {
+    const std::string name = entry.path().filename();
+    for (const char* kind : {"vd", "sd", "nvme"})
+      if (name.starts_with(kind)) return "/dev/" + name;
+  }
+  return "";
+}
+
+// Limits of best-effort work on that disk.
+std::string diskClasses(const std::string& disk) {
+  return fmt::format(
+      R"(,"resourceQOSStrategy":{{"beClass":{{"blkioQOS":{{"enable":true,"blocks":[{{"name":"{}",)"
+      R"("type":"device","ioCfg":{{"readBPS":1048576,"writeIOPS":100}}}}]}}}}}})",
+      disk);
+}
 const char* const kClasses =
     R"(,"cpuBurstStrategy":{"policy":"auto","cpuBurstPercent":100,"cfsQuotaBurstPercent":200},)"
     R"("resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":true,"minLimitPercent":50,)"
@@ -297,6 +316,28 @@ TEST_F(RealEnforce, FilesHoldWhatTheRulesSay) {
     EXPECT_FALSE(cpus->empty()) << group;
   }
 
+  enforcer_->leave("test");
+  everythingIsAsBefore();
+}
+
+TEST_F(RealEnforce, DisksServeServicesFirst) {
+  const std::string disk = anyDisk();
+  if (disk.empty()) GTEST_SKIP() << "no disk here";
+  pod("job", "job", "BE", "BestEffort", kBatch);
+  slo(R"("resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"})" +
+      diskClasses(disk));
+  start();
+  scene_->seconds(3);
+  everythingIsInForce();
+  const bool v2 = trees_->isV2();
+  const std::string weight = read(kBe, v2 ? "io.weight" : "blkio.bfq.weight");
+  if (weight != "(none)" && !weight.empty()) {
+    EXPECT_EQ(weight, v2 ? "default 10" : "10");
+  }
+  const std::string limits = read(kBe, v2 ? "io.max" : "blkio.throttle.read_bps_device");
+  if (limits != "(none)") {
+    EXPECT_NE(limits.find("1048576"), std::string::npos) << limits;
+  }
   enforcer_->leave("test");
   everythingIsAsBefore();
 }

@@ -1,6 +1,7 @@
 // Every strategy over a whole small machine: what the files hold afterwards.
 #include <gtest/gtest.h>
 
+#include "agent/qos/kernel_floor.h"
 #include "agent/qos/testing/bench.h"
 
 namespace mangrove::agent {
@@ -50,6 +51,26 @@ TEST(Strategies, KernelFloorIsForLabelledPodsOfColocatedNodesOnly) {
   bench.pod("job", "be-1", "", "BestEffort");
   bench.seconds(1);
   EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0") << "not labelled any more";
+}
+
+// Where no kubelet writes to the directory the class is the whole group's, as long as nobody in it
+// is there without the label; afterwards the group has the shares it had.
+TEST(Strategies, KernelFloorOfAGroupOfOurOwn) {
+  std::vector<std::unique_ptr<Strategy>> all;
+  all.push_back(std::make_unique<KernelFloor>(true));
+  EnforceBench bench(std::move(all));
+  bench.slo(kOn);
+  bench.write("cpu", bench.kBe, "cpu.shares", "2");
+  bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
+  bench.start();
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.idle"), "1");
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0") << "shares count among pods";
+  bench.write("cpu", bench.kBe, "cpu.shares", "1024");  // as the kernel does
+  bench.pod("job", "be-1", "", "BestEffort");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.idle"), "0") << "somebody else's pod is in it";
+  EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.shares"), "2");
 }
 
 TEST(Strategies, ServicesGetTheSharedPool) {
