@@ -26,9 +26,9 @@ std::string group() {
 
 }  // namespace
 
-GovernedBatch::GovernedBatch(const PodCgroups& pods, bool mangrove)
-    : pods_(pods), mangrove_(mangrove), cpus_(std::max<long>(::sysconf(_SC_NPROCESSORS_ONLN), 1)) {
-  if (mangrove_) {
+GovernedBatch::GovernedBatch(const PodCgroups& pods, BatchProfile profile)
+    : pods_(pods), profile_(profile), cpus_(std::max<long>(::sysconf(_SC_NPROCESSORS_ONLN), 1)) {
+  if (profile_ != BatchProfile::kReference) {
     sentinel_ = std::make_unique<Sentinel>(root_, realClock(), SentinelOptions{});
     sentinel_->order(orders());
     sentinel_->start();
@@ -58,7 +58,9 @@ SentinelOrders GovernedBatch::orders() const {
   out.triggers = true;
   out.governor.machine = cpus_ * 100'000;
   out.governor.floor = kLeastQuota;
-  out.governor = forIdleClass(out.governor);  // the kernel floor is part of the profile
+  // The kernel floor is part of the profile.
+  out.governor =
+      profile_ == BatchProfile::kMangrove ? forIdleClass(out.governor) : forIdlePods(out.governor);
   return out;
 }
 
@@ -87,12 +89,12 @@ void GovernedBatch::tick() {
   in.nodeUsed = (seen.machine - before.machine) / elapsed;
   in.podsUsed = (seen.pods - before.pods) / elapsed;
   in.servicePodsUsed = (seen.services - before.services) / elapsed;
-  in.thresholdPercent = mangrove_ ? 95 : 65;
+  in.thresholdPercent = profile_ == BatchProfile::kReference ? 65 : 95;
   const MilliCpu budget = suppressBudget(in);
-  if (mangrove_)
-    byQuota(budget, now);
-  else
+  if (profile_ == BatchProfile::kReference)
     byCpuset(budget);
+  else
+    byQuota(budget, now);
 }
 
 // As the executor would compose it: what suppression leaves, cut by what the sentinel found.

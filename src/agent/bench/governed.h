@@ -2,7 +2,7 @@
 // Batch work under control, for benchmarks: the agent's own suppression formulas once a second and,
 // for Mangrove's profile, the sentinel beside them; without an API server in between.
 //
-//   GovernedBatch governed(pods, serviceUid, /*mangrove=*/true);    // until it goes out of scope
+//   GovernedBatch governed(pods, BatchProfile::kMangrove);    // until it goes out of scope
 
 #include <condition_variable>
 #include <memory>
@@ -16,10 +16,15 @@
 
 namespace mangrove::agent {
 
+enum class BatchProfile {
+  kMangrove,   // quota of 95 % while services wait, the group in the idle class: as in `up`
+  kKubelet,    // the same with the idle class on pods only
+  kReference,  // cpuset, 65 %
+};
+
 class GovernedBatch {
  public:
-  // Mangrove: quota, 95 %, pressure. Otherwise the reference's default: cpuset, 65 %.
-  GovernedBatch(const PodCgroups& pods, bool mangrove);
+  GovernedBatch(const PodCgroups& pods, BatchProfile profile);
   ~GovernedBatch();
 
  private:
@@ -37,7 +42,7 @@ class GovernedBatch {
     double machine = 0, pods = 0, services = 0;
   };
   const PodCgroups& pods_;
-  bool mangrove_;
+  BatchProfile profile_;
   int64_t cpus_;
   kernel::SysRoot root_;
   Damper damper_;

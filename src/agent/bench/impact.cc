@@ -45,8 +45,16 @@ constexpr RowPlan kRows[] = {
     {Placement::kPlainGroup, "own cgroup, equal weight"},
     {Placement::kIdle, "own cgroup, cpu.idle"},
     {Placement::kMangrove, "Mangrove: pressure, 95 % quota"},
+    {Placement::kKubelet, "Mangrove under a kubelet"},
     {Placement::kReference, "reference default: 65 % cpuset"},
 };
+
+std::optional<BatchProfile> profileOf(Placement placement) {
+  if (placement == Placement::kMangrove) return BatchProfile::kMangrove;
+  if (placement == Placement::kKubelet) return BatchProfile::kKubelet;
+  if (placement == Placement::kReference) return BatchProfile::kReference;
+  return std::nullopt;
+}
 
 // Batch work that uses caches as real work does.
 [[noreturn]] void multiply(bool idleClass) {
@@ -128,8 +136,8 @@ class Impact {
     std::unique_ptr<GovernedBatch> governed;
     auto load = ok ? startLoad() : Result<int>(pass(ok.error()));
     if (!load) return pass(load.error());
-    if (placement == Placement::kMangrove || placement == Placement::kReference)
-      governed = std::make_unique<GovernedBatch>(pods_, placement == Placement::kMangrove);
+    if (const auto profile = profileOf(placement))
+      governed = std::make_unique<GovernedBatch>(pods_, *profile);
     const Account before = account();
     ::waitpid(*load, nullptr, 0);
     const Account after = account();
@@ -172,15 +180,20 @@ class Impact {
     return out;
   }
 
+  // The idle class is the best-effort group's own, as `up` has it; under a kubelet only pods may be
+  // in it, and their group has the least weight there is.
   void setWeights(Placement placement) const {
     const bool idle = placement == Placement::kIdle || placement == Placement::kMangrove ||
                       placement == Placement::kAwake;
+    const bool kubelet = placement == Placement::kReference || placement == Placement::kKubelet;
     const std::string tier = PodCgroups::tierDir(kernel::PodTier::kBestEffort);
-    (void)root_.write(file("cpu.idle", pods_.podDir(kBatch)), idle ? "1" : "0");
-    // A kubelet gives its best-effort group the least weight there is.
-    const bool kubelet = placement == Placement::kReference;
+    // Shares cannot be written in the idle class.
+    (void)root_.write(file("cpu.idle", tier), "0");
     (void)root_.write(file("cpu.shares", tier),
                       pods_.isV2() ? (kubelet ? "1" : "39") : (kubelet ? "2" : "1024"));
+    (void)root_.write(file("cpu.idle", tier), idle ? "1" : "0");
+    (void)root_.write(file("cpu.idle", pods_.podDir(kBatch)),
+                      placement == Placement::kKubelet ? "1" : "0");
     (void)root_.write(file("cpu.cfs_quota_us", tier), pods_.isV2() ? "max" : "-1");
   }
 

@@ -26,7 +26,16 @@ struct ImpactOptions {
 };
 
 // How batch work is placed.
-enum class Placement { kNone, kAwake, kCareless, kPlainGroup, kIdle, kMangrove, kReference };
+enum class Placement {
+  kNone,
+  kAwake,
+  kCareless,
+  kPlainGroup,
+  kIdle,
+  kMangrove,
+  kReference,
+  kKubelet
+};
 
 struct ImpactRun {
   double p50 = 0, p99 = 0, p999 = 0;  // ms

@@ -83,7 +83,8 @@ class React {
     ReactRow row;
     row.name = plan.name;
     row.steps = plan.steps;
-    (void)write("cpu.idle", pods_.podDir(kBatch), plan.floor ? "1" : "0");
+    (void)write("cpu.idle", PodCgroups::tierDir(kernel::PodTier::kBestEffort),
+                plan.floor ? "1" : "0");
     std::this_thread::sleep_for(seconds(1));
     const MonoTime from = now();
     std::this_thread::sleep_for(seconds(2));
@@ -97,7 +98,7 @@ class React {
     row.quietP99 = p99(quiet_);
     row.burnP99 = p99(burning);
     row.cutP99 = p99(after);
-    (void)write("cpu.idle", pods_.podDir(kBatch), "0");
+    (void)write("cpu.idle", PodCgroups::tierDir(kernel::PodTier::kBestEffort), "0");
     return row;
   }
   long cpus() const { return cpus_; }
@@ -146,6 +147,7 @@ class React {
     };
     Sentinel sentinel(root_, realClock(), options);
     SentinelOrders order = orders();
+    if (plan.floor) order.governor = forIdleClass(order.governor);
     order.triggers = plan.interval < seconds(1);
     sentinel.order(std::move(order));
     sentinel.start();
@@ -213,7 +215,7 @@ Result<ReactBench> runReactBench(const ReactOptions& options) {
     bench.rows.push_back(react.run({"pressure", options.interval, options.steps}));
   if (options.pollSteps > 0)
     bench.rows.push_back(react.run(
-        {"every second", seconds(1), options.pollSteps, false, milliseconds(3500), seconds(1)}));
+        {"every second", seconds(1), options.pollSteps, false, milliseconds(2500), seconds(1)}));
   if (options.floorSteps > 0)
     bench.rows.push_back(
         react.run({"pressure, idle class", options.interval, options.floorSteps, true}));

@@ -18,8 +18,8 @@ namespace mangrove::agent {
 
 struct ReactOptions {
   int64_t steps = 200;
-  int64_t pollSteps = 40;   // of the baseline, which takes seconds for each
-  int64_t floorSteps = 40;  // with batch work in the kernel's idle class
+  int64_t pollSteps = 20;   // of the baseline, which takes seconds for each
+  int64_t floorSteps = 20;  // with batch work in the kernel's idle class
   Duration interval = std::chrono::milliseconds(25);
   uint64_t seed = 1;
 };

@@ -12,6 +12,7 @@ constexpr Duration kIdleShows = std::chrono::milliseconds(300);
 constexpr double kLearnSeconds = 1;
 constexpr double kForgetSeconds = 600;
 constexpr double kLeastCut = 0.5;
+constexpr Duration kTrial = std::chrono::seconds(1);
 
 double seconds(Duration d) {
   return std::chrono::duration<double>(d).count();
@@ -19,9 +20,16 @@ double seconds(Duration d) {
 
 }  // namespace
 
-GovernorOptions forIdleClass(GovernorOptions options) {
+GovernorOptions forIdlePods(GovernorOptions options) {
   options.enter = 0.5;
   options.calm = 0.3;
+  options.helps = 0.8;
+  return options;
+}
+
+GovernorOptions forIdleClass(GovernorOptions options) {
+  options = forIdlePods(options);
+  options.sustain = std::chrono::milliseconds(250);
   return options;
 }
 
@@ -29,7 +37,8 @@ GovernorOptions forIdleClass(GovernorOptions options) {
 double PressureGovernor::smoothed(const PressureSample& sample) {
   const double mean = (last_ + sample.waited) / 2;
   last_ = sample.waited;
-  return sample.alarmed ? std::max(mean, options_.enter) : mean;
+  const bool counts = sample.alarmed && options_.enter <= kAlarmShare;
+  return counts ? std::max(mean, options_.enter) : mean;
 }
 
 void PressureGovernor::learn(const PressureSample& sample, double waited, Duration since) {
@@ -52,7 +61,7 @@ int64_t PressureGovernor::inForce(double used) const {
 
 bool PressureGovernor::mayCut(const PressureSample& sample, double overshoot) const {
   if (overshoot < options_.enter || sample.used < options_.idleBelow) return false;
-  if (cap_ <= options_.floor) return false;
+  if (cap_ <= options_.floor || tries_) return false;
   return cutAt_ == MonoTime::min() || sample.at - cutAt_ >= options_.settle;
 }
 
@@ -60,6 +69,9 @@ void PressureGovernor::cut(const PressureSample& sample, double overshoot) {
   const int64_t present = inForce(sample.used);
   const bool sameEpisode = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.hold;
   if (!sameEpisode) {
+    before_ = overshoot + baseline_;
+    after_ = afterSeconds_ = 0;
+    tries_ = options_.helps > 0;
     const bool again = badUntil_ != MonoTime::min() && sample.at - badUntil_ < remember_;
     remember_ = again ? std::min(remember_ * 2, options_.rememberMost) : options_.remember;
     bad_ = present;
@@ -84,13 +96,38 @@ void PressureGovernor::grow(const PressureSample& sample, Duration since) {
   if (cap_ >= options_.machine) cap_ = kUnlimited;
 }
 
+bool PressureGovernor::lasts(MonoTime at, double overshoot) {
+  if (overshoot < options_.enter) return highSince_ = MonoTime::min(), false;
+  if (highSince_ == MonoTime::min()) highSince_ = at;
+  return at - highSince_ >= options_.sustain;
+}
+
+// True when the trial ended and showed that best-effort work was not what services wait for. That
+// counts as known for a while, so that the same waiting is not tried again at once.
+bool PressureGovernor::endTrial(const PressureSample& sample, double waited, Duration since) {
+  if (!tries_) return false;
+  after_ += waited * seconds(since);
+  afterSeconds_ += seconds(since);
+  if (sample.at - cutAt_ < kTrial) return false;
+  tries_ = false;
+  const double mean = after_ / afterSeconds_;
+  if (mean <= before_ * options_.helps) return false;
+  baseline_ = std::max(baseline_, mean);
+  cap_ = bad_ = kUnlimited;
+  cutAt_ = badUntil_ = highSince_ = MonoTime::min();
+  ++futile_;
+  return true;
+}
+
 Ruling PressureGovernor::step(const PressureSample& sample) {
   const Duration since = lastAt_ == MonoTime::min() ? Duration{} : sample.at - lastAt_;
   lastAt_ = sample.at;
   const double waited = smoothed(sample);
   learn(sample, waited, since);
+  if (endTrial(sample, waited, since)) return {cap_, false};
   const double overshoot = waited - baseline_;
-  if (mayCut(sample, overshoot)) {
+  const bool lasting = lasts(sample.at, overshoot);
+  if (mayCut(sample, overshoot) && (lasting || cap_ != kUnlimited)) {
     // Two samples decide whether, the latest how much.
     cut(sample, std::max(overshoot, sample.waited - baseline_));
     return {cap_, true};

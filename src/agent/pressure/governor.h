@@ -7,7 +7,8 @@
 //   if (ruling.cut) write(ruling.cap);
 //
 // Between `calm` and `enter` nothing changes (the dead band). What services wait for while
-// best-effort work does nothing is not its doing, and does not count against it. One owner.
+// best-effort work does nothing is not its doing, and does not count against it; nor, where the
+// kernel's idle class holds it, does what a cut did not change. One owner.
 
 #include <cstdint>
 
@@ -15,6 +16,9 @@
 #include "base/units.h"
 
 namespace mangrove::agent {
+
+// Waiting at which the kernel's own alarm rings (pressure/meter.cc).
+inline constexpr double kAlarmShare = 0.10;
 
 struct GovernorOptions {
   int64_t machine = 100'000;  // all CPUs: microseconds per period of 100 ms
@@ -30,17 +34,25 @@ struct GovernorOptions {
   Duration remember = std::chrono::seconds(30);
   Duration rememberMost = std::chrono::minutes(8);
   double stayBelow = 0.9;
+  // Waiting has to last so long before the first cut; zero: two samples.
+  Duration sustain = Duration::zero();
+  // A cut is a trial: when waiting has not fallen to this share of what it was within a
+  // second, best-effort work was not the reason and gets everything back. Zero: cuts stand.
+  double helps = 0;
 };
 
-// Thresholds where best-effort work is in the kernel's idle class: then services hardly ever wait
-// for it but for one another, and only much waiting is worth a cut.
+// Where best-effort pods are in the kernel's idle class, below a group with the least weight:
+// services hardly wait for them but for one another, and only much waiting is worth a cut.
+GovernorOptions forIdlePods(GovernorOptions options);
+// Where the whole group is in the idle class services do not wait for it at all by the kernel's
+// rules: waiting must last, and a cut must show that it helps.
 GovernorOptions forIdleClass(GovernorOptions options);
 
 struct PressureSample {
   MonoTime at{};
   double waited = 0;     // share since the sample before, of the service group that waited most
   double used = 0;       // cores of best-effort work since the sample before
-  bool alarmed = false;  // the kernel itself said that the threshold was crossed
+  bool alarmed = false;  // the kernel itself said that kAlarmShare was crossed
 };
 
 struct Ruling {
@@ -59,6 +71,8 @@ class PressureGovernor {
   // What services wait for anyway, with best-effort work idle or cut down.
   double baseline() const { return baseline_; }
   uint64_t cuts() const { return cuts_; }
+  // Cuts that changed nothing and were taken back.
+  uint64_t futile() const { return futile_; }
 
  private:
   double smoothed(const PressureSample& sample);
@@ -67,6 +81,8 @@ class PressureGovernor {
   void cut(const PressureSample& sample, double overshoot);
   void grow(const PressureSample& sample, Duration since);
   int64_t inForce(double used) const;
+  bool lasts(MonoTime at, double overshoot);
+  bool endTrial(const PressureSample& sample, double waited, Duration since);
 
   GovernorOptions options_;
   int64_t cap_ = kUnlimited;
@@ -79,7 +95,11 @@ class PressureGovernor {
   int64_t bad_ = kUnlimited;  // best-effort work at this level hurt
   MonoTime badUntil_ = MonoTime::min();
   Duration remember_{};
-  uint64_t cuts_ = 0;
+  uint64_t cuts_ = 0, futile_ = 0;
+  MonoTime highSince_ = MonoTime::min();
+  // The present trial: what services waited before its first cut, and since then.
+  double before_ = 0, after_ = 0, afterSeconds_ = 0;
+  bool tries_ = false;
 };
 
 }  // namespace mangrove::agent

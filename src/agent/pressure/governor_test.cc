@@ -93,6 +93,37 @@ TEST(PressureGovernor, DoesNotStarveForSomebodyElsesSins) {
   EXPECT_NEAR(t.governor.baseline(), 0.7, 0.3);
 }
 
+// In the idle class a cut that changes nothing is taken back, and not tried again at once.
+TEST(PressureGovernor, TakesBackWhatDoesNotHelp) {
+  Table t;
+  t.governor.setOptions(forIdleClass({.machine = kMachine}));
+  EXPECT_EQ(t.steps(10, 0.45, 8).cap, kUnlimited);
+  EXPECT_EQ(t.steps(9, 0.6, 8).cap, kUnlimited);  // it has to last
+  EXPECT_EQ(t.steps(4, 0.6, 8).cap, 320'000);
+  EXPECT_EQ(t.steps(35, 0.6, 3.2).cap, 320'000);  // one cut, then a second to see
+  EXPECT_EQ(t.steps(5, 0.6, 3.2).cap, kUnlimited);
+  EXPECT_EQ(t.governor.futile(), 1u);
+  EXPECT_EQ(t.steps(40 * 60, 0.6, 8).cap, kUnlimited);
+  EXPECT_EQ(t.governor.cuts(), 1u);
+}
+
+TEST(PressureGovernor, KeepsWhatHelps) {
+  Table t;
+  t.governor.setOptions(forIdleClass({.machine = kMachine}));
+  t.steps(13, 0.6, 8);
+  ASSERT_EQ(t.governor.cap(), 320'000);
+  EXPECT_EQ(t.steps(60, 0.2, 3.2).cap, 320'000);
+  EXPECT_EQ(t.governor.futile(), 0u);
+  EXPECT_GT(t.steps(60, 0.1, 3.2).cap, 320'000);  // and grows after the hold
+}
+
+// The kernel's alarm means a tenth of the time, which says nothing in the idle class.
+TEST(PressureGovernor, AlarmsBelowTheThresholdDoNotCount) {
+  Table t;
+  t.governor.setOptions(forIdleClass({.machine = kMachine}));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(t.step(0.15, 8, true).cut);
+}
+
 // A machine: services want so many cores, best-effort work takes what it may; whoever does not fit
 // waits. Whatever the load, the limit settles instead of swinging.
 struct Plant {

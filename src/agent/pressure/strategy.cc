@@ -4,6 +4,7 @@
 
 #include "agent/executor/owners.h"
 #include "agent/qos/cpu_suppress/quota.h"
+#include "agent/qos/kernel_floor.h"
 #include "kernel/control_files.h"
 #include "kernel/resource_names.h"
 
@@ -21,18 +22,6 @@ std::string pathOf(const Machine& machine, std::string_view resource, std::strin
 bool isColocating(const Look& look) {
   const auto& threshold = look.slo->resourceUsedThresholdWithBe;
   return threshold && threshold->enable.value_or(false);
-}
-
-// Whether the kernel floor is in force for everybody in the best-effort group.
-bool isInIdleClass(const Situation& now) {
-  bool any = false;
-  for (const PodLook& pod : now.look.pods) {
-    if (pod.tier != kernel::PodTier::kBestEffort) continue;
-    const auto idle = now.present.present(pod.cgroup, "cpu.idle");
-    if (!idle || idle->number != 1) return false;
-    any = true;
-  }
-  return any;
 }
 
 // v1 refuses a group's limit below one of its children's, so these come down with it.
@@ -71,7 +60,9 @@ SentinelOrders sentinelOrders(const Situation& now) {
   for (const PodLook& pod : now.look.pods)
     if (pod.tier == kernel::PodTier::kGuaranteed)
       orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
-  if (isInIdleClass(now)) orders.governor = forIdleClass(orders.governor);
+  const FloorPlace floor = floorInForce(now);
+  if (floor == FloorPlace::kPods) orders.governor = forIdlePods(orders.governor);
+  if (floor == FloorPlace::kGroup) orders.governor = forIdleClass(orders.governor);
   return orders;
 }
 
@@ -97,7 +88,7 @@ Wishes PressureCut::decide(const Situation& now) {
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
   const bool sees = status.mode == "poll" || status.mode == "trigger";
   if (cap == kUnlimited) {
-    if (only_ && sees && isInIdleClass(now))
+    if (only_ && sees && floorInForce(now) != FloorPlace::kNone)
       out.base(group, kQuota, FileValue::of(kUnlimited),
                "services do not wait, and the kernel's idle class holds best-effort work");
     return out;
