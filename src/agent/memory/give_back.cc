@@ -57,7 +57,8 @@ GiveBack::GiveBack(const kernel::SysRoot& root, const Clock& clock, GiveBackOpti
       clock_(clock),
       options_(std::move(options)),
       forecast_(options_.forecast),
-      nodeForecast_(options_.forecast) {}
+      nodeForecast_(options_.forecast),
+      keeper_(root, clock) {}
 
 GiveBack::~GiveBack() {
   stop();
@@ -290,6 +291,18 @@ void GiveBack::relax(const GiveBackOrders& orders, const MemoryNeed& need, MonoT
   std::erase_if(caps_, [&](const auto& one) { return one.second.most >= total_; });
 }
 
+void GiveBack::keepMarks(const GiveBackOrders& orders, MonoTime now) {
+  if (orders.marks.empty()) return;
+  if (keptAt_ != MonoTime::min() && now - keptAt_ < std::chrono::seconds(1)) return;
+  keptAt_ = now;
+  const RungKind kind = orders.trees->isV2() ? RungKind::kReclaim : RungKind::kLimit;
+  for (WatermarkReport& done :
+       keeper_.turn(*orders.trees, orders.marks, orders.there.reclaim, orders.dryRun))
+    if (options_.onRung)
+      options_.onRung({clock_.wall(), kind, "", std::move(done.cgroup), done.wanted, done.freed,
+                       done.took, "watermark: " + done.outcome});
+}
+
 Duration GiveBack::turn() {
   Orders orders;
   {
@@ -307,6 +320,7 @@ Duration GiveBack::turn() {
   });
   thawLeaving(*orders);
   const MonoTime now = clock_.mono();
+  keepMarks(*orders, now);
   const auto sight = look(*orders, now);
   if (!sight) return kResting;
   const MemoryNeed need = nodeIsShort_ ? nodeForecast_.see(*sight) : forecast_.see(*sight);

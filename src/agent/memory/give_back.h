@@ -24,6 +24,7 @@
 
 #include "agent/memory/forecast.h"
 #include "agent/memory/ladder.h"
+#include "agent/memory/watermark.h"
 #include "base/clock.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"
@@ -44,6 +45,7 @@ struct GiveBackOrders {
   std::string pods;                   // the cgroup of all pods: its limit is watched
   std::vector<std::string> services;  // directories with memory.pressure
   std::vector<BatchPodOrder> batch;
+  std::vector<ReclaimMark> marks;  // kept once a second
   RungsThere there = {};
   bool dryRun = false;
 };
@@ -112,6 +114,7 @@ class GiveBack {
   Result<> freeze(const GiveBackOrders& orders, const std::string& cgroup, bool frozen);
   void thawLeaving(const GiveBackOrders& orders);
   void relax(const GiveBackOrders& orders, const MemoryNeed& need, MonoTime now);
+  void keepMarks(const GiveBackOrders& orders, MonoTime now);
   void thawAll();
   Bytes currentOf(const GiveBackOrders& orders, std::string_view cgroup) const;
 
@@ -135,6 +138,8 @@ class GiveBack {
   bool nodeIsShort_ = false;
   MonoTime easySince_ = MonoTime::min();
   MonoTime relaxedAt_ = MonoTime::min();
+  WatermarkKeeper keeper_;
+  MonoTime keptAt_ = MonoTime::min();
   Orders last_;  // to thaw by when there are no orders any more
   std::thread thread_;
 };

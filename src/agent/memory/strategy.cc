@@ -4,6 +4,7 @@
 
 #include "agent/executor/owners.h"
 #include "agent/qos/evict/task.h"
+#include "agent/qos/memory_qos/values.h"
 #include "api/annotations/eviction.h"
 #include "api/classes.h"
 
@@ -37,6 +38,21 @@ RungsThere rungsOf(const Situation& now) {
           .swap = can.has(kernel::Feature::kSwap)};
 }
 
+// Where the kernel keeps watermarks itself, the memory QoS strategy writes them.
+void addMarks(const Situation& now, const PodLook& look, GiveBackOrders& orders) {
+  const bool kernelDoes = now.look.machine->can().has(kernel::Feature::kMemoryWatermark);
+  if (kernelDoes || !look.pod || !now.look.slo->resourceQosStrategy) return;
+  if (!now.gates.on("CgroupReconcile")) return;
+  const api::MemoryQos qos = memoryQosOf(*look.pod, *now.look.slo->resourceQosStrategy);
+  if (qos.wmarkRatio.value_or(0) <= 0) return;
+  const auto mark = [&](std::string_view cgroup) {
+    orders.marks.push_back(
+        {std::string(cgroup), *qos.wmarkRatio, qos.wmarkScalePermill.value_or(0)});
+  };
+  mark(look.cgroup);
+  for (const ContainerLook& container : look.containers) mark(container.cgroup);
+}
+
 }  // namespace
 
 GiveBackOrders giveBackOrders(const Situation& now) {
@@ -52,6 +68,7 @@ GiveBackOrders giveBackOrders(const Situation& now) {
       orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
     if (pod.tier == kernel::PodTier::kBestEffort && pod.qos != api::Qos::kSystem)
       orders.batch.push_back(orderFor(pod));
+    addMarks(now, pod, orders);
   }
   orders.there = rungsOf(now);
   return orders;
