@@ -230,8 +230,11 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
   FakeRuntime runtime(path);
   net::Loop loop(1);
   Mailbox owner;
+  std::vector<std::string> began;
   NriService service({loop, realClock(), owner},
-                     {.socket = path, .firstWait = std::chrono::milliseconds(20)});
+                     {.socket = path,
+                      .firstWait = std::chrono::milliseconds(20),
+                      .onPod = [&](const NriPod& one) { began.push_back(one.cgroupParent); }});
   service.publish(rulesForTests());
   const Call hello = runtime.accept();
   EXPECT_EQ(hello.connection, kRuntimeConnection);
@@ -274,6 +277,8 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
 
   ProtoWriter event;
   EXPECT_EQ(runtime.call("StateChange", event.number(1, 1).message(2, pod).bytes()).status, 0);
+  EXPECT_TRUE(until(owner, [&] { return began.size() == 1; })) << "a pod begins";
+  EXPECT_EQ(began.at(0), "/kubepods.slice/kubepods-burstable.slice/pod1");
   EXPECT_EQ(runtime.call("CreateContainer", "\xff\xff").status, 3) << "nonsense is refused";
   EXPECT_EQ(runtime.call("Unheard", "").status, 12);
   EXPECT_TRUE(until(owner, [&] { return service.isRegistered(); }));

@@ -62,9 +62,10 @@ Result<std::string> NriPlugin::dispatch(const Call& call) {
   if (call.method == "CreateContainer") return create(call);
   if (call.method == "UpdateContainer") return update(call);
   if (call.method == "StateChange") return stateChange(call);
+  if (call.method == "RunPodSandbox") return runPod(call);
   // Events of runtimes that know them as calls; none of them needs an answer.
-  for (std::string_view known : {"Shutdown", "StopContainer", "UpdatePodSandbox", "RunPodSandbox",
-                                 "RemovePodSandbox", "StopPodSandbox"})
+  for (std::string_view known :
+       {"Shutdown", "StopContainer", "UpdatePodSandbox", "RemovePodSandbox", "StopPodSandbox"})
     if (call.method == known) return std::string();
   return fail(Code::kUnsupported, "method '{}' is not known", call.method);
 }
@@ -99,7 +100,6 @@ Result<std::string> NriPlugin::synchronize(const Call& call) {
       if (!resources.empty()) updates.emplace_back(container.id, std::move(resources));
     }
   if (!request->more) pods_.clear();
-  if (setup_.onPods) setup_.onPods();
   return writeSynchronized(updates, request->more);
 }
 
@@ -117,10 +117,18 @@ Result<std::string> NriPlugin::update(const Call& call) {
   return writeUpdated(request->container.id, resources);
 }
 
+// As a call of its own the pod is its first field, as it is a container's.
+Result<std::string> NriPlugin::runPod(const Call& call) {
+  auto request = readCreate(call.payload);
+  if (!request) return pass(request.error());
+  if (setup_.onPod) setup_.onPod(request->pod);
+  return std::string();
+}
+
 Result<std::string> NriPlugin::stateChange(const Call& call) {
   auto request = readStateChange(call.payload);
   if (!request) return pass(request.error());
-  if (setup_.onPods) setup_.onPods();
+  if (request->event == nri_event::kRunPodSandbox && setup_.onPod) setup_.onPod(request->pod);
   return std::string();
 }
 

@@ -23,8 +23,8 @@ struct NriSetup {
   std::string name = "koordlet_nri";
   std::string index = "00";  // plugins are asked in this order
   std::function<std::shared_ptr<const HookRules>()> rules = {};
-  // A pod begins or ends, or its containers were told of.
-  std::function<void()> onPods = {};
+  // A pod begins: its cgroup is there, its containers are not yet.
+  std::function<void(const NriPod&)> onPod = {};
 };
 
 struct NriStats {
@@ -51,6 +51,7 @@ class NriPlugin {
   Result<std::string> create(const Call& call);
   Result<std::string> update(const Call& call);
   Result<std::string> stateChange(const Call& call);
+  Result<std::string> runPod(const Call& call);
   NriAdjustment adjust(const NriPod& pod, const NriContainer& container);
 
   NriSetup setup_;

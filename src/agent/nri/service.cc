@@ -21,7 +21,8 @@ struct NriService::Shared {
   std::string trouble = "not connected yet";
   std::unique_ptr<NriPlugin> plugin;
   std::unique_ptr<net::ByteStream> stream;
-  UniqueFn<void(std::string)> onLost;  // posts to the owner
+  UniqueFn<void(std::string)> onLost;        // posts to the owner
+  std::function<void(const NriPod&)> onPod;  // likewise
 
   std::shared_ptr<const HookRules> now() {
     std::lock_guard lock(mutex);
@@ -45,6 +46,11 @@ NriService::NriService(NriContext context, NriOptions options)
   shared_->onLost = [this, alive = alive_, &owner = context_.owner](std::string why) {
     owner.post([this, alive, why = std::move(why)] {
       if (*alive) lost(why);
+    });
+  };
+  shared_->onPod = [this, alive = alive_, &owner = context_.owner](const NriPod& pod) {
+    owner.post([this, alive, pod] {
+      if (*alive && options_.onPod) options_.onPod(pod);
     });
   };
   connect();
@@ -80,8 +86,8 @@ void NriService::connect() {
         {
           std::lock_guard lock(shared->mutex);
           Shared* raw = shared.get();
-          shared->plugin =
-              std::make_unique<NriPlugin>(NriSetup{name, index, [raw] { return raw->now(); }, {}});
+          shared->plugin = std::make_unique<NriPlugin>(
+              NriSetup{name, index, [raw] { return raw->now(); }, shared->onPod});
           shared->stats = {};
           shared->stream = std::move(*made);
           hello = shared->plugin->hello();

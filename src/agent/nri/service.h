@@ -28,6 +28,7 @@ struct NriOptions {
   std::string index = "00";
   Duration firstWait = std::chrono::seconds(1);
   Duration longestWait = std::chrono::seconds(60);
+  std::function<void(const NriPod&)> onPod = {};  // in the owner's thread
 };
 
 struct NriContext {

@@ -1,8 +1,11 @@
 #include "agent/qos/enforcement.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "agent/gates.h"
+#include "agent/hooks/cpuset.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -14,6 +17,13 @@ const Logger log("enforcement");
 // What /enforcement shows is made anew this often, and whenever something was written.
 constexpr Duration kShowEvery = std::chrono::seconds(5);
 constexpr size_t kEventsPage = 200;
+
+kernel::PodTier tierOfParent(std::string_view cgroupParent) {
+  const api::KubeQos qos = kubeQosOfParent(cgroupParent);
+  return qos == api::KubeQos::kBestEffort  ? kernel::PodTier::kBestEffort
+         : qos == api::KubeQos::kBurstable ? kernel::PodTier::kBurstable
+                                           : kernel::PodTier::kGuaranteed;
+}
 
 EnforcerOptions optionsOf(const AgentFlags& flags) {
   EnforcerOptions options;
@@ -31,6 +41,7 @@ StrategyOptions strategiesOf(const AgentFlags& flags, std::shared_ptr<EvictedLat
   };
   StrategyOptions out;
   out.lately = std::move(lately);
+  out.ownsGroup = flags.ownsBestEffortGroup;
   out.memoryEvict = {seconds(flags.memoryEvictCool), false, seconds(flags.memoryEvictInterval)};
   out.cpuEvict = {seconds(flags.cpuEvictCool), true, seconds(flags.cpuEvictInterval)};
   return out;
@@ -45,6 +56,28 @@ FeatureGates allGates(const FeatureGates& process, const AgentFlags& flags) {
     if (auto ok = gates.set(said); !ok) log.warn("gates: {}", ok.error().text());
   return gates;
 }
+
+NriOptions nriOptions(const AgentFlags& flags, std::function<void(const NriPod&)> onPod) {
+  NriOptions out;
+  out.socket = flags.nriSocket;
+  out.name = flags.nriName;
+  out.index = flags.nriIndex;
+  out.onPod = std::move(onPod);
+  return out;
+}
+
+// The pause after evictions outlives a killed agent in the state file of the strategies.
+class PauseMemory final : public Strategy {
+ public:
+  explicit PauseMemory(EvictionPause& pause) : pause_(pause) {}
+  StrategyInfo info() const override { return {.name = "eviction-pause"}; }
+  Wishes decide(const Situation&) override { return {}; }
+  json::Value state() const override { return pause_.state(); }
+  void restore(const json::Value& state) override { pause_.restore(state); }
+
+ private:
+  EvictionPause& pause_;
+};
 
 // "/events?before=17"
 uint64_t beforeOf(const std::string& target) {
@@ -77,6 +110,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                 flags) {
   auto strategies = defaultStrategies(strategiesOf(flags, lately_));
   reflexes_.join(strategies);
+  strategies.push_back(std::make_unique<PauseMemory>(pause_));
   enforcer_ = std::make_unique<Enforcer>(
       EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
                     [this](const Ousting& one) { return sender_.evict(one); },
@@ -84,8 +118,9 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                     flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{}},
       optionsOf(flags), std::move(strategies));
   if (flags.nri && flags.root == "/" && setup.io != nullptr)
-    nri_ = std::make_unique<NriService>(NriContext{*setup.io, clock_, setup.owner},
-                                        NriOptions{flags.nriSocket, flags.nriName, flags.nriIndex});
+    nri_ = std::make_unique<NriService>(
+        NriContext{*setup.io, clock_, setup.owner},
+        nriOptions(flags, [this](const NriPod& pod) { podBegan(pod); }));
   agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
   });
@@ -110,6 +145,29 @@ void Enforcement::tick(const Look& look) {
   keepPause(look, node.get());
   publishRules(look, node.get(), topology.get());
   show(look, report);
+}
+
+// The pod's cgroup is new and the last look does not have it. What its object says was watched
+// before the runtime was asked to run it.
+void Enforcement::podBegan(const NriPod& nri) {
+  const Look& last = agent_.look();
+  const PodPtr pod = agent_.book().find(nri.uid);
+  const auto isIt = [&](const PodLook& one) { return one.uid == nri.uid; };
+  if (!pod || last.machine == nullptr) return;
+  if (std::any_of(last.pods.begin(), last.pods.end(), isIt)) return;
+  const kernel::PodTier tier = tierOfParent(nri.cgroupParent);
+  const std::string cgroup = agent_.machine().layout().podDir(tier, nri.uid);
+  std::vector<PodLook> pods(last.pods.begin(), last.pods.end());
+  PodLook one;
+  one.pod = pod;
+  one.uid = nri.uid;
+  one.cgroup = cgroup;
+  one.tier = tier;
+  one.qos = api::qosWithDefault(*pod);
+  pods.push_back(std::move(one));
+  Look now = last;
+  now.pods = pods;
+  count(enforcer_->podBegan(now, agent_.node().get(), agent_.topology().get()));
 }
 
 void Enforcement::publishRules(const Look& look, const api::Node* node,

@@ -50,6 +50,7 @@ class Enforcement {
 
  private:
   void tick(const Look& look);
+  void podBegan(const NriPod& pod);
   void answered(const Ousting& ousting, bool evicted);
   void keepPause(const Look& look, const api::Node* node);
   void publishRules(const Look& look, const api::Node* node,

@@ -1,9 +1,11 @@
 #pragma once
-// Tells the cluster that this node takes no new best-effort work for a while: a taint, which every
-// scheduler understands, and a condition that says why. Compared with the Node at every tick and
-// sent only when it differs.
+// Tells the cluster that this node takes no new best-effort work for a while: a condition that says
+// why, upon which the manager reports no more batch resources than are placed already, so that
+// nothing new fits and services do not notice. Where asked for, a taint as well: every scheduler
+// understands it, but it keeps services out too unless they tolerate it. Compared with the Node at
+// every tick and sent only when it differs.
 //
-//   NodePause pause({client, owner, clock, events}, {.effect = "NoSchedule"});
+//   NodePause pause({client, owner, clock, events}, {});
 //   pause.want(true, "BEMemoryEvict", *node);
 //
 // Owner thread.
@@ -31,7 +33,7 @@ struct PauseSetup {
 };
 
 struct PauseOptions {
-  std::string effect = "NoSchedule";  // "": no taint, only the condition
+  std::string effect;  // of a taint, "NoSchedule"; "": only the condition
 };
 
 // The patches that bring the Node there; "" when it is. Pure.

@@ -8,6 +8,7 @@
 //   pause.isOn(now, stillInTrouble)
 
 #include "base/units.h"
+#include "json/value.h"
 
 namespace mangrove::agent {
 
@@ -21,6 +22,9 @@ class EvictionPause {
   void evicted(MonoTime now);
   bool isOn(MonoTime now, bool trouble) const;
   MonoTime until() const { return until_; }
+  // For a successor on the same boot, where monotonic time goes on. Null: never paused.
+  json::Value state() const;
+  void restore(const json::Value& state);
   Duration length() const { return length_; }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "agent/qos/evict/lately.h"
 #include "agent/qos/evict/node_pause.h"
+#include "agent/qos/evict/pause.h"
 #include "api/decode.h"
 
 namespace mangrove::agent {
@@ -44,6 +45,22 @@ TEST(NodePause, ConditionChangesOnlyWhenItMust) {
       R"({"conditions":[{"type":"colocation.mangrove.io/BestEffortPaused","status":"True"}]})");
   EXPECT_EQ(conditionPatch(paused, true, "again", now), "");
   EXPECT_NE(conditionPatch(paused, false, "", now).find("Recovered"), std::string::npos);
+}
+
+TEST(EvictionPause, OutlivesTheAgent) {
+  const MonoTime start{std::chrono::hours(1)};
+  EvictionPause pause;
+  EXPECT_TRUE(pause.state().is_null()) << "nothing to keep";
+  pause.evicted(start);
+  EvictionPause successor;
+  successor.restore(*json::parse(json::write(pause.state())));
+  EXPECT_TRUE(successor.isOn(start + std::chrono::seconds(299), false));
+  EXPECT_FALSE(successor.isOn(start + std::chrono::seconds(301), false));
+  successor.evicted(start + std::chrono::seconds(600));
+  EXPECT_EQ(successor.length(), std::chrono::seconds(600)) << "it repeats";
+  EvictionPause spoilt;
+  spoilt.restore(*json::parse(R"({"last":"x"})"));
+  EXPECT_FALSE(spoilt.isOn(start, true));
 }
 
 TEST(EvictedLately, ForgetsTheRefusedAndTheOld) {
