@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/annotations/node.h"
+#include "api/condition.h"
 #include "api/names.h"
 #include "base/strings.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
@@ -16,6 +17,9 @@ namespace annotation = api::annotation;
 
 // Which alias views we wrote on the node, so that only our own names are taken away again.
 constexpr std::string_view kWrittenViews = "mangrove.io/alias-views";
+
+// Said by the node's agent (agent/qos/evict/node_pause.h).
+constexpr std::string_view kPausedCondition = "colocation.mangrove.io/BestEffortPaused";
 
 void complain(NodePlan& plan, std::string_view plugin, const Error& error) {
   plan.troubles.push_back({plugin, error.text()});
@@ -87,6 +91,22 @@ void keepSteady(NodePlan& plan, const PlanInputs& in) {
     if (again) plan.lookAgain = std::min(*again, plan.lookAgain.value_or(Duration::max()));
 }
 
+// A node that had to evict takes no new best-effort work for a while: it sells what is placed
+// already and no more, so that services come as before and nothing new fits.
+void holdWhilePaused(NodePlan& plan, const PlanInputs& in) {
+  if (!api::isTrue(in.node.status.conditions, kPausedCondition)) return;
+  Sold placed;
+  for (const auto& view : plan.placed) {
+    placed.milliCpu += view.milliCpu;
+    placed.memoryBytes += view.memoryBytes;
+  }
+  // Pods hold normalised units.
+  const double ratio = std::max(plan.normalization.value_or(1), 1.0);
+  const auto cpu = static_cast<int64_t>(static_cast<double>(placed.milliCpu) / ratio);
+  plan.ledger.milliCpu = std::min(plan.ledger.milliCpu, cpu);
+  plan.ledger.memoryBytes = std::min(plan.ledger.memoryBytes, placed.memoryBytes);
+}
+
 // Views of the ledger under other names; those we wrote and that are now off are taken away.
 void planViews(NodePlan& plan, const PlanInputs& in) {
   const auto& on = plan.strategy.strategy.aliasViews;
@@ -146,6 +166,7 @@ void planBatch(NodePlan& plan, const PlanInputs& in, const NodeInputs& inputs) {
   if (plan.byClock)
     plan.ledger = {in.windowReport->cpu.milliValue(), in.windowReport->memory.value()};
   keepSteady(plan, in);
+  holdWhilePaused(plan, in);
   const BatchItem item{false, plan.ledger.milliCpu, plan.ledger.memoryBytes, plan.normalization};
   if (auto ok = prepareBatch(in.node, item, plan.wish); !ok)
     complain(plan, "BatchResource", ok.error());

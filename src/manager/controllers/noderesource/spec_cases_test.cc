@@ -506,6 +506,21 @@ TEST(SpecCases, Cases42To44Devices) {
 }
 
 // Spec 08, T-XX-1.
+// A node that had to evict: services see what they saw, and nothing new of batch work fits.
+TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
+  Scene s = n();
+  s.pod("e", kBe, R"("kubernetes.io/batch-cpu":"3000","kubernetes.io/batch-memory":"4G")");
+  const auto batchCpu = [&] { return **s.plan().wish.resource(api::resourceNames().batchCpu); };
+  const Quantity open = batchCpu();
+  EXPECT_GT(open.value(), 3000);
+  s.node.status.conditions.push_back(*api::decodeText<api::Condition>(
+      R"({"type":"colocation.mangrove.io/BestEffortPaused","status":"True"})"));
+  EXPECT_EQ(batchCpu(), Quantity::of(3000));
+  EXPECT_EQ(**s.plan().wish.resource(api::resourceNames().batchMemory), *Quantity::parse("4G"));
+  s.node.status.conditions.back().status = api::Truth::kFalse;
+  EXPECT_EQ(batchCpu(), open);
+}
+
 TEST(AliasViews, OneLedger) {
   Placed placed{};
   placed[0].milliCpu = 6000;
