@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # The loop closed in one process: a service and batch work run as processes in cgroups, what is for sale comes from a measured
-# NodeMetric, and the agent inside `up` limits the batch work. A clean end gives every group back what it had; a killed `up`
-# leaves the limit, and its successor takes it over.
+# NodeMetric, and the agent inside `up` holds the batch work: the kernel's idle class first, a quota only while services wait
+# (or where the kernel has no such class). A clean end gives every group back what it had; a killed `up` leaves batch work held
+# and its guardian limits it; the successor takes over.
 source "$(dirname "$0")/lib/up.sh"
 cpu=/sys/fs/cgroup/cpu/$group/kubepods
 [ -d /sys/fs/cgroup/cpu ] || cpu=/sys/fs/cgroup/$group/kubepods
 quota() { cat "$cpu/besteffort/cpu.cfs_quota_us" 2>/dev/null || cut -d' ' -f1 "$cpu/besteffort/cpu.max" | sed s/max/-1/; }
-idle() { cat "$cpu/besteffort/pod$1/cpu.idle"; }
-limited() {  # what `up` sells at most is 80 % of the machine
+shares() { cat "$cpu/besteffort/cpu.shares" 2>/dev/null || cat "$cpu/besteffort/cpu.weight"; }
+idle() { cat "$cpu/besteffort/cpu.idle"; }
+limited() {  # what `up` lets batch work have at most is 95 % of the machine
   local q
   q=$(quota)
-  [ "$q" -gt 0 ] && [ "$q" -le $(($(nproc) * 80000)) ] && echo limited
+  [ "$q" -gt 0 ] && [ "$q" -le $(($(nproc) * 95000)) ] && echo limited
 }
 is() { [ "$("${@:2}")" = "$1" ] && echo yes; }
 
@@ -40,28 +42,36 @@ want "Running" state service .status.phase
 uid=$(kubectl get pod batch -o 'jsonpath={.metadata.uid}')
 want "cpu" kubectl get nodemetric n1 -o 'jsonpath={.status.nodeMetric.nodeUsage.resources}'
 want "kubernetes.io/batch-cpu" kubectl get node n1 -o 'jsonpath={.status.allocatable}'
-want limited limited
-if [ -e "$cpu/besteffort/cpu.idle" ]; then
-  want yes is 1 idle "$uid"
-  want yes is 0 cat "$cpu/besteffort/cpu.idle"
-fi
+has_idle=
+[ ! -e "$cpu/besteffort/cpu.idle" ] || has_idle=1
+held() {
+  if [ -n "$has_idle" ]; then [ "$(idle)" = 1 ] && echo held; else limited | sed s/limited/held/; fi
+}
+freed() {
+  [ "$(quota)" = -1 ] || return 0
+  [ -z "$has_idle" ] || { [ "$(idle)" = 0 ] && [ "$(shares)" = "$1" ]; } || return 0
+  echo freed
+}
+least=2
+[ -e "$cpu/besteffort/cpu.shares" ] || least=1
+want held held
 
 # The kill switch gives everything back, and lets go of it again.
 kubectl label node n1 node.mangrove.io/enforcement=off >/dev/null
-want yes is -1 quota
+want freed freed $least
 kubectl label node n1 node.mangrove.io/enforcement- >/dev/null
-want limited limited
+want held held
 
-# Killed: the limit stays, and the successor goes on with it.
+# Killed: batch work stays held and the guardian limits it; the successor goes on with it.
 kill -9 "$up_pid"; wait "$up_pid" 2>/dev/null
 want limited limited
+want held held
 up_start --keep-pods
 sleep 3
-want limited limited
+want held held
 
 # A clean end that leaves the pods leaves them as they were.
 up_stop
-want yes is -1 quota
-[ ! -e "$cpu/besteffort/cpu.idle" ] || want yes is 0 idle "$uid"
+want freed freed $least
 up_start
 want "Running" state batch .status.phase
