@@ -263,7 +263,8 @@ TEST_P(RandomLives, KeepThePromisesOfTheClasses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, RandomLives,
-                         ::testing::Values("v2-2socket-smt", "anolis-v1-resctrl"));
+                         ::testing::Values("v2-2socket-smt", "anolis-v1-resctrl",
+                                           "v2-4numa-offline", "v1-2core-vm"));
 
 }  // namespace
 }  // namespace mangrove::agent
