@@ -5,13 +5,14 @@
 
 #include "agent/bench/bench.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
 
 int benchAgent(const std::vector<std::string>& args) {
   agent::AgentBenchOptions options;
-  std::string output = "table";
+  Output output;
   frame::Flags flags("mangrove bench agent", "measures what the node agent costs (needs root)");
   flags.add("pods", options.pods, "how many pods, each with cgroups and processes of its own");
   flags.add("containers", options.containers, "containers per pod");
@@ -21,12 +22,10 @@ int benchAgent(const std::vector<std::string>& args) {
   flags.add("agent-args", options.agentArgs, "further flags for the agent, comma-separated");
   flags.add("reference", options.reference, "another agent's binary, measured beside");
   flags.add("reference-args", options.referenceArgs, "its flags, comma-separated");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  const bool known = output == "table" || output == "json";
-  if (!go || !known) {
-    fmt::print(stderr, "mangrove bench agent: {}\n",
-               go ? "-o '" + output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench agent: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -37,7 +36,7 @@ int benchAgent(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench agent: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  output.show(agent::toJson(*result), agent::toTable(*result));
   return 0;
 }
 

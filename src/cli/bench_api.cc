@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -24,7 +25,7 @@ Result<std::vector<int64_t>> pidsOf(const std::vector<std::string>& texts) {
 }
 
 Result<bool> readFlags(const std::vector<std::string>& args, client::ApiBenchOptions& options,
-                       std::string& output) {
+                       Output& output) {
   std::vector<std::string> pids;
   if (const char* dir = std::getenv("TMPDIR")) options.dir = dir;
   frame::Flags flags("mangrove bench api", "measures an API server through the ordinary client");
@@ -40,13 +41,12 @@ Result<bool> readFlags(const std::vector<std::string>& args, client::ApiBenchOpt
   flags.add("watchers", options.watchers, "watchers of the fan-out; 0 leaves it out");
   flags.add("fan-out-writes", options.fanOutWrites, "writes of one run of the fan-out");
   flags.add("starts", options.starts, "how often the start of our own server is timed");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
   if (!go || !*go) return go;
   auto numbers = pidsOf(pids);
   if (!numbers) return pass(numbers.error());
   options.serverPids = std::move(*numbers);
-  if (output != "table" && output != "json") return invalid("-o '{}': want table or json", output);
   return true;
 }
 
@@ -54,7 +54,7 @@ Result<bool> readFlags(const std::vector<std::string>& args, client::ApiBenchOpt
 
 int benchApi(const std::vector<std::string>& args) {
   client::ApiBenchOptions options;
-  std::string output = "table";
+  Output output;
   auto go = readFlags(args, options, output);
   if (!go) {
     fmt::print(stderr, "mangrove bench api: {}\n", go.error().text());
@@ -66,7 +66,7 @@ int benchApi(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench api: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? client::toJson(*result) : client::toTable(*result));
+  output.show(client::toJson(*result), client::toTable(*result));
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "client/bench.h"
 #include "frame/flags.h"
 
@@ -10,18 +11,16 @@ namespace mangrove::cli {
 
 int benchClient(const std::vector<std::string>& args) {
   client::ClientBenchOptions options;
-  std::string output = "table";
+  Output output;
   frame::Flags flags("mangrove bench client", "measures the Kubernetes client");
   flags.add("pods", options.pods, "how many pods the generated server has");
   flags.add("events", options.events, "how many watch events follow the list");
   flags.add("kubeconfig", options.kubeconfig, "measure the pods of this server instead");
   flags.add("context", options.context, "context of the kubeconfig");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  const bool known = output == "table" || output == "json";
-  if (!go || !known) {
-    fmt::print(stderr, "mangrove bench client: {}\n",
-               go ? "-o '" + output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench client: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -30,7 +29,7 @@ int benchClient(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench client: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? client::toJson(*result) : client::toTable(*result));
+  output.show(client::toJson(*result), client::toTable(*result));
   return 0;
 }
 

@@ -3,13 +3,14 @@
 
 #include "agent/bench/impact.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
 
 int benchImpact(const std::vector<std::string>& args) {
   agent::ImpactOptions options;
-  std::string output = "table";
+  Output output;
   int64_t seed = 1;
   frame::Flags flags("mangrove bench impact",
                      "latency of a service beside batch work placed in several ways (needs root)");
@@ -20,11 +21,10 @@ int benchImpact(const std::vector<std::string>& args) {
   flags.add("strangers", options.discard.mostStrangers,
             "cores others may use; runs with more are thrown away");
   flags.add("seed", seed, "of the random phases");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  if (!go || (output != "table" && output != "json")) {
-    fmt::print(stderr, "mangrove bench impact: {}\n",
-               go ? "-o '" + output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench impact: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -34,7 +34,7 @@ int benchImpact(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench impact: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  output.show(agent::toJson(*result), agent::toTable(*result));
   return 0;
 }
 

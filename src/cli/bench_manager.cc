@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/manager_bench.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 #include "json/value.h"
 
@@ -60,7 +61,7 @@ std::string toJson(const ManagerBenchResult& r) {
 
 int benchManager(const std::vector<std::string>& args) {
   ManagerBenchOptions options;
-  std::string output = "table";
+  Output output;
   frame::Flags flags("mangrove bench manager", "a large cluster, a fresh manager, and its cost");
   flags.add("kubeconfig", options.kubeconfig, "use this (empty) server instead of one of our own");
   flags.add("context", options.context, "context of the kubeconfig");
@@ -69,7 +70,7 @@ int benchManager(const std::vector<std::string>& args) {
   flags.add("pods-per-node", options.podsPerNode, "pods in each NodeMetric");
   flags.add("in-flight", options.inFlight, "requests under way in the raw measurement");
   flags.add("rest-seconds", options.restSeconds, "how long the quiet manager is watched");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   const auto go = flags.parse(args);
   if (!go) {
     fmt::print(stderr, "mangrove bench manager: {}\n", go.error().text());
@@ -81,7 +82,7 @@ int benchManager(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench manager: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? toJson(*result) : toTable(*result));
+  output.show(toJson(*result), toTable(*result));
   return 0;
 }
 

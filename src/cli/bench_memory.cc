@@ -5,13 +5,14 @@
 
 #include "agent/bench/memory.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
 
 int benchMemory(const std::vector<std::string>& args) {
   agent::MemoryBenchOptions options;
-  std::string output = "table";
+  Output output;
   frame::Flags flags("mangrove bench memory",
                      "a service grows beside batch work that holds the memory (needs root)");
   flags.add("limit", options.limitMiB, "of the pods' cgroup, MiB");
@@ -19,11 +20,10 @@ int benchMemory(const std::vector<std::string>& args) {
   flags.add("service", options.servicePercent, "percent to which the service grows");
   flags.add("pace", options.growMiBPerSecond, "MiB per second at which it grows");
   flags.add("scratch", options.scratch, "folder of a real file system, for page cache");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  if (!go || (output != "table" && output != "json")) {
-    fmt::print(stderr, "mangrove bench memory: {}\n",
-               go ? "-o '" + output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench memory: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -32,7 +32,7 @@ int benchMemory(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench memory: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  output.show(agent::toJson(*result), agent::toTable(*result));
   // With giving back, no service may have run out.
   const bool kept = std::all_of(result->rows.begin(), result->rows.end(),
                                 [](const auto& row) { return !row.giveBack || row.reached; });

@@ -3,13 +3,14 @@
 
 #include "agent/bench/react.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
 
 int benchReact(const std::vector<std::string>& args) {
   agent::ReactOptions options;
-  std::string output = "table";
+  Output output;
   int64_t seed = 1;
   frame::Flags flags("mangrove bench react",
                      "times the cut of batch work after a service begins to wait (needs root)");
@@ -19,11 +20,10 @@ int benchReact(const std::vector<std::string>& args) {
   flags.add("floor-steps", options.floorSteps, "steps with batch work in the kernel's idle class");
   flags.add("interval", options.interval, "between looks where the kernel does not wake us");
   flags.add("seed", seed, "of the random phases");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  if (!go || (output != "table" && output != "json")) {
-    fmt::print(stderr, "mangrove bench react: {}\n",
-               go ? "-o '" + output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench react: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -33,7 +33,7 @@ int benchReact(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench react: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? agent::toJson(*result) : agent::toTable(*result));
+  output.show(agent::toJson(*result), agent::toTable(*result));
   return 0;
 }
 

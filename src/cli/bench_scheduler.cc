@@ -8,6 +8,7 @@
 #include "apiserver/embedded.h"
 #include "apiserver/in_process_client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "client/bench_api/own_server.h"
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
@@ -23,7 +24,8 @@ using Results = Result<std::vector<scheduler::BenchResult>>;
 
 struct Wanted {
   scheduler::BenchOptions options;
-  std::string mode = "core", kubeconfig, context, dataDir, output = "table";
+  std::string mode = "core", kubeconfig, context, dataDir;
+  Output output;
   scheduler::PeerPlan peer;
 };
 
@@ -104,8 +106,7 @@ int besidePeer(const Wanted& wanted) {
     fmt::print(stderr, "mangrove bench scheduler: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", wanted.output == "json" ? scheduler::peerJson({*result})
-                                           : scheduler::peerTable({*result}));
+  wanted.output.show(scheduler::peerJson({*result}), scheduler::peerTable({*result}));
   return 0;
 }
 
@@ -139,12 +140,10 @@ int benchScheduler(const std::vector<std::string>& args) {
   flags.add("kubeconfig", wanted.kubeconfig,
             "the server, one without nodes; http: our own when not given");
   flags.add("context", wanted.context, "context of the kubeconfig");
-  flags.add("o", wanted.output, "table or json");
+  wanted.output.declare(flags);
   auto go = flags.parse(args);
-  const bool known = wanted.output == "table" || wanted.output == "json";
-  if (!go || !known) {
-    fmt::print(stderr, "mangrove bench scheduler: {}\n",
-               go ? "-o '" + wanted.output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench scheduler: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -154,7 +153,7 @@ int benchScheduler(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench scheduler: {}\n", results.error().text());
     return kFailed;
   }
-  fmt::print("{}", wanted.output == "json" ? benchJson(*results) : benchTable(*results));
+  wanted.output.show(benchJson(*results), benchTable(*results));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "cli/command.h"
+#include "cli/output.h"
 #include "frame/flags.h"
 #include "manager/webhook/bench.h"
 
@@ -11,17 +12,15 @@ namespace mangrove::cli {
 
 int benchWebhook(const std::vector<std::string>& args) {
   manager::WebhookBenchOptions options;
-  std::string output = "table";
+  Output output;
   frame::Flags flags("mangrove bench webhook", "measures admission over HTTPS on the loopback");
   flags.add("profiles", options.profiles, "how many ClusterColocationProfiles the cluster has");
   flags.add("rate", options.rate, "pods a second");
   flags.add("seconds", options.seconds, "how long");
-  flags.add("o", output, "table or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  const bool known = output == "table" || output == "json";
-  if (!go || !known) {
-    fmt::print(stderr, "mangrove bench webhook: {}\n",
-               go ? "-o '" + output + "': want table or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove bench webhook: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -30,7 +29,7 @@ int benchWebhook(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove bench webhook: {}\n", result.error().text());
     return kFailed;
   }
-  fmt::print("{}", output == "json" ? manager::toJson(*result) : manager::toTable(*result));
+  output.show(manager::toJson(*result), manager::toTable(*result));
   const bool clear = std::all_of(result->oddities.begin(), result->oddities.end(),
                                  [](const manager::BenchOddity& o) { return o.clear; });
   return clear && result->wrong == 0 ? 0 : kFailed;

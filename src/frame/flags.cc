@@ -56,11 +56,24 @@ std::string scalarText(const json::Value& value) {
   return value.is_string() ? std::string(std::string_view(value.get_string())) : json::write(value);
 }
 
+// One letter takes one dash: people read "-o", CLI11 was told "--o". Columns stay where they are.
+std::string shortNames(std::string text) {
+  constexpr std::string_view kStart = "\n  --";
+  for (size_t at = text.find(kStart); at != std::string::npos; at = text.find(kStart, at + 1)) {
+    const size_t name = at + kStart.size();
+    if (name + 1 >= text.size() || (text[name + 1] != ' ' && text[name + 1] != '=')) continue;
+    const size_t gap = text.find("  ", name);
+    if (gap != std::string::npos) text.insert(gap, " ");
+    text.erase(at + 3, 1);
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<> Flags::Impl::set(const std::string& name, std::string_view text) {
   auto done = flags.at(name).setter(text);
-  if (!done) return done.error().in("--{}", name);
+  if (!done) return done.error().in("{}{}", name.size() == 1 ? "-" : "--", name);
   return {};
 }
 
@@ -232,7 +245,7 @@ Result<bool> Flags::parse(const std::vector<std::string>& args) {
 }
 
 std::string Flags::help() const {
-  return impl_->app.help();
+  return shortNames(impl_->app.help());
 }
 
 }  // namespace mangrove::frame
