@@ -47,27 +47,43 @@ std::string freshName(const std::string& command) {
   return fmt::format("{}-{:x}", base.substr(0, 40), ::getpid());
 }
 
-// One output stream of the pod, copied to ours as it comes.
+// Where one output stream of the pod goes, and how much of it has gone there.
+struct Copied {
+  std::FILE* out;
+  size_t bytes = 0;
+
+  // `at`: where in the log the piece begins; what was copied before is left out.
+  void take(size_t at, std::string_view piece) {
+    const size_t known = std::min(piece.size(), bytes > at ? bytes - at : 0);
+    std::fwrite(piece.data() + known, 1, piece.size() - known, out);
+    std::fflush(out);
+    bytes += piece.size() - known;
+  }
+};
+
+// One look at a log from its beginning, for as long as the server goes on.
 class Tail {
  public:
   Tail(net::HttpClient& http, const client::Authorization& who, const std::string& target,
-       std::FILE* out)
-      : out_(out) {
+       Copied& copied)
+      : copied_(copied) {
     net::HttpRequest request;
     request.target = target;
     for (const auto& [name, value] : who.headers.fields()) request.headers.set(name, value);
-    stream_ = http.open(std::move(request), {.onHead = {},
-                                             .onData =
-                                                 [this](std::string_view data) {
-                                                   std::fwrite(data.data(), 1, data.size(), out_);
-                                                   std::fflush(out_);
-                                                 },
-                                             .onEnd =
-                                                 [this](Result<>) {
-                                                   std::lock_guard lock(mutex_);
-                                                   ended_ = true;
-                                                   changed_.notify_all();
-                                                 }});
+    stream_ = http.open(std::move(request),
+                        {.onHead = [this](net::HttpResponse head) { served_ = head.status == 200; },
+                         .onData =
+                             [this](std::string_view data) {
+                               if (!served_) return;
+                               copied_.take(at_, data);
+                               at_ += data.size();
+                             },
+                         .onEnd =
+                             [this](Result<>) {
+                               std::lock_guard lock(mutex_);
+                               ended_ = true;
+                               changed_.notify_all();
+                             }});
   }
   void wait() {
     std::unique_lock lock(mutex_);
@@ -75,7 +91,9 @@ class Tail {
   }
 
  private:
-  std::FILE* out_;
+  Copied& copied_;
+  size_t at_ = 0;
+  bool served_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;
@@ -141,6 +159,11 @@ class PodRunner {
       }
       ::usleep(kPollMicroseconds);
     }
+  }
+
+  bool hasEnded() {
+    auto pod = look();
+    return !pod || api::isTerminated(*pod);
   }
 
   static int codeOf(const api::ContainerState& state) {
@@ -209,6 +232,20 @@ Result<client::Authorization> authorization(client::Credentials& credentials) {
   return std::move(*got);
 }
 
+// A busy machine says that the pod runs before its log can be followed: then we ask again.
+void copyOutput(PodRunner& pod, net::HttpClient& http, const client::Authorization& who) {
+  Copied out{stdout}, err{stderr};
+  for (bool over = false; !over;) {
+    over = pod.hasEnded();  // asked before the look, so that the last look sees everything
+    Tail first(http, who, pod.logTarget("Stdout"), out),
+        second(http, who, pod.logTarget("Stderr"), err);
+    first.wait();
+    second.wait();
+    if (out.bytes + err.bytes > 0 && pod.hasEnded()) return;
+    if (!over) ::usleep(kPollMicroseconds);
+  }
+}
+
 Result<int> runPod(RunFlags& flags) {
   std::atomic<int> stopped = 0;
   std::atomic<PodRunner*> runner = nullptr;
@@ -259,12 +296,7 @@ Result<int> runPod(RunFlags& flags) {
   }
   runner = &pod;
   if (stopped != 0) pod.signal(stopped);  // it came while the pod was starting
-  {
-    Tail out(**http, *who, pod.logTarget("Stdout"), stdout);
-    Tail err(**http, *who, pod.logTarget("Stderr"), stderr);
-    out.wait();
-    err.wait();
-  }
+  copyOutput(pod, **http, *who);
   auto code = pod.awaitEnd();
   runner = nullptr;
   if (!flags.keep) (void)pod.remove(0);
