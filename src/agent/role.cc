@@ -226,6 +226,12 @@ Result<> AgentRole::start(frame::RoleContext& context) {
   return {};
 }
 
+void AgentRole::onLook(LookHook hook) {
+  if (agent_)
+    agent_->onLook(
+        [this, hook = std::move(hook)](const Look& look) { hook(look, enforcement_.get()); });
+}
+
 void AgentRole::stop(Fn stopped) {
   podResources_.reset();
   enforcement_.reset();

@@ -1,6 +1,7 @@
 #pragma once
 // `mangrove agent`: the node daemon as a process of its own.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +26,14 @@ class AgentRole final : public frame::Role {
   void flags(frame::Flags& flags) override;
   Result<> start(frame::RoleContext& context) override;
   void stop(Fn stopped) override;
+
+  // For what is served beside the agent, on the owner thread, from the start to the stop. Null
+  // outside, and under --restore.
+  using LookHook = std::function<void(const Look&, const Enforcement*)>;
+  void onLook(LookHook hook);
+  client::ApiClient* client() { return client_.get(); }
+  Mailbox* home() { return worker_ ? &worker_->mailbox() : nullptr; }
+  std::string nodeName() const { return agent_ ? agent_->options().node : ""; }
 
  private:
   Result<> connect(frame::RoleContext& context);

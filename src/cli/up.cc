@@ -6,6 +6,8 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/dashboard_listener.h"
+#include "cli/explain_controls.h"
+#include "cli/hub_feeding.h"
 
 namespace mangrove::cli {
 namespace {
@@ -18,6 +20,7 @@ class DashboardMate final : public up::MateRole {
   DashboardMate(up::MateHouse& house, dashboard::Hub& hub, const up::UpRole& role)
       : hub_(hub),
         role_(role),
+        client_(house.client),
         feed_({.client = &house.client,
                .owner = &house.owner,
                .home = &house.home,
@@ -41,14 +44,28 @@ class DashboardMate final : public up::MateRole {
     if (!listener_) return {};
     listener_->board().setFeed(&feed_);
     feed_.start();
+    announce();
     fmt::print("dashboard on {}\n", listener_->url());
     std::fflush(stdout);
     return {};
   }
 
  private:
+  // So that `mangrove explain` finds the agent of this machine, which has no port of its own.
+  void announce() {
+    const json::Object patch{
+        {"metadata", {{"annotations", {{std::string(kAgentAddress), listener_->url() + "api"}}}}}};
+    client_.submit(client::patchRequest({client::kind::kNode, "", role_.nodeName()},
+                                        client::PatchType::kMerge, json::write(patch)),
+                   [](Result<client::Reply> done) {
+                     if (!done)
+                       logger.warn("explain will not find the agent: {}", done.error().text());
+                   });
+  }
+
   dashboard::Hub& hub_;
   const up::UpRole& role_;
+  client::ApiClient& client_;
   dashboard::ClusterFeed feed_;
   std::unique_ptr<DashboardListener> listener_;
 };
@@ -58,9 +75,7 @@ class DashboardMate final : public up::MateRole {
 int up(const std::vector<std::string>& args) {
   dashboard::Hub hub;
   mangrove::up::UpRole role;
-  role.onLook([&hub](const mangrove::agent::Look& look, const mangrove::agent::AuditLog* audit) {
-    hub.look(look, audit);
-  });
+  role.onLook(feeding(hub));
   role.addRole({"dashboard", [&](mangrove::up::MateHouse& house) {
                   return std::make_unique<DashboardMate>(house, hub, role);
                 }});

@@ -88,6 +88,11 @@ void Board::handle(std::string_view prefix, std::shared_ptr<net::Exchange> excha
 void Board::api(std::string_view path, std::string_view query,
                 std::shared_ptr<net::Exchange> exchange) {
   if (path == "state") return exchange->reply(jsonResponse(hub_.state()));
+  if (path == "controls") {
+    auto told = hub_.controls();
+    return exchange->reply(told ? jsonResponse(std::move(*told))
+                                : net::HttpResponse::text(404, "no agent enforces here\n"));
+  }
   if (path == "stream") {
     net::HttpResponse head = net::HttpResponse::text(200, "");
     head.headers.set("Content-Type", "text/event-stream");
@@ -106,7 +111,8 @@ void Board::api(std::string_view path, std::string_view query,
     if (feed_) return feed_->askConfig(std::move(answer));
     return answer(R"({"name":"slo-controller-config","exists":false,"keys":[],"findings":[]})");
   }
-  exchange->reply(net::HttpResponse::text(404, "want api/state, stream, pods or config\n"));
+  exchange->reply(
+      net::HttpResponse::text(404, "want api/state, stream, pods, config or controls\n"));
 }
 
 }  // namespace mangrove::dashboard

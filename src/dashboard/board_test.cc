@@ -76,6 +76,13 @@ TEST_F(BoardTest, DataWantsTheTokenAndPagesDoNot) {
   EXPECT_EQ(get("/dashboard/api/nothing", {{"Authorization", "Bearer secret"}}).status, 404);
 }
 
+TEST_F(BoardTest, TellsWhatTheAgentOfTheProcessHolds) {
+  serve("");
+  EXPECT_EQ(get("/dashboard/api/controls").status, 404);
+  hub_.setControls([] { return std::string(R"({"enforcement":"on"})"); });
+  EXPECT_EQ(get("/dashboard/api/controls").body, R"({"enforcement":"on"})");
+}
+
 TEST_F(BoardTest, AStreamBeginsWithWhatIsKnownAndGoesOnWithChanges) {
   serve("");
   hub_.nodes(R"([{"name":"a"}])");

@@ -31,6 +31,10 @@ client::InformerSetup following(const FeedSetup& setup, const client::Kind& kind
   return out;
 }
 
+std::string onlyNode(const FeedSetup& setup, std::string_view field) {
+  return setup.node.empty() ? "" : std::string(field) + "=" + setup.node;
+}
+
 }  // namespace
 
 json::Object configPage(const std::string& name, const api::ConfigMap* config) {
@@ -58,9 +62,9 @@ json::Object configPage(const std::string& name, const api::ConfigMap* config) {
 ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
     : setup_(withDefaults(std::move(setup))),
       hub_(hub),
-      nodes_(following(setup_, client::kind::kNode)),
-      metrics_(following(setup_, client::kind::kNodeMetric)),
-      pods_(following(setup_, client::kind::kPod)),
+      nodes_(following(setup_, client::kind::kNode, "", onlyNode(setup_, "metadata.name"))),
+      metrics_(following(setup_, client::kind::kNodeMetric, "", onlyNode(setup_, "metadata.name"))),
+      pods_(following(setup_, client::kind::kPod, "", onlyNode(setup_, "spec.nodeName"))),
       config_(following(setup_, client::kind::kConfigMap, setup_.configNamespace,
                         "metadata.name=" + setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });

@@ -27,6 +27,7 @@ struct FeedSetup {
   Clock* clock = nullptr;
   std::string configNamespace = {};  // "": the system's
   std::string configName = {};
+  std::string node = {};  // only this one and its pods, for an agent; "": the whole cluster
 };
 
 class ClusterFeed {

@@ -40,6 +40,17 @@ void Hub::setLiveNode(std::string node) {
   send("hello", hello());
 }
 
+void Hub::setControls(Teller teller) {
+  std::lock_guard lock(mutex_);
+  controls_ = std::move(teller);
+}
+
+std::optional<std::string> Hub::controls() const {
+  std::lock_guard lock(mutex_);
+  if (!controls_) return std::nullopt;
+  return controls_();
+}
+
 void Hub::send(std::string_view name, const std::string& json) {
   const std::string text = event(name, json);
   std::erase_if(readers_, [&](const auto& reader) { return !reader->write(text); });

@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,11 @@ class Hub {
 
   void setLiveNode(std::string node);
   void look(const agent::Look& look, const agent::AuditLog* audit);
+  // Who tells what the agent of this process holds (agent::Enforcement::teller()); any thread may
+  // call it.
+  using Teller = std::function<std::string()>;
+  void setControls(Teller teller);
+  std::optional<std::string> controls() const;
   // All nodes as rows; sent when they differ from the last ones.
   void nodes(std::string json);
   void join(std::unique_ptr<net::ResponseStream> stream);
@@ -51,6 +58,7 @@ class Hub {
 
   mutable std::mutex mutex_;
   std::string liveNode_;
+  Teller controls_;
   std::string nodes_ = "[]";
   std::deque<std::string> ticks_;
   std::deque<std::string> decisions_;  // newest first

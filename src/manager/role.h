@@ -26,6 +26,11 @@ class ManagerRole final : public frame::Role {
   Result<> start(frame::RoleContext& context) override;
   void stop(Fn stopped) override;
 
+  // For what is served beside the manager, from the start to the stop; null outside.
+  client::ApiClient* client() { return client_.get(); }
+  Mailbox* home() { return worker_ ? &worker_->mailbox() : nullptr; }
+  const ManagerOptions& options() const { return options_; }
+
  private:
   Result<> check() const;
   Result<> connect(frame::RoleContext& context);

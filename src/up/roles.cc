@@ -128,9 +128,8 @@ class AgentMate final : public MateRole {
     agent_ = std::move(*made);
     if (options_.gates != nullptr && !options_.observeOnly) enforce();
     if (options_.onLook)
-      agent_->onLook([this](const agent::Look& look) {
-        options_.onLook(look, enforcement_ ? &enforcement_->audit() : nullptr);
-      });
+      agent_->onLook(
+          [this](const agent::Look& look) { options_.onLook(look, enforcement_.get()); });
     agent_->start();
     return {};
   }

@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "agent/executor/audit.h"
 #include "agent/look.h"
 #include "base/feature_gates.h"
 #include "frame/ops_server.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
+
+namespace mangrove::agent {
+class Enforcement;
+}
 
 namespace mangrove::up {
 
@@ -23,9 +26,9 @@ struct RolesOptions {
   // Of the agent's enforcing half, agent::agentGates() at least; null: it only observes.
   const FeatureGates* gates = nullptr;
   frame::OpsServer* ops = nullptr;  // where it shows what it does; may be null
-  // Told of every tick of the agent, on its thread, with what was changed so far (null while it
-  // only observes).
-  std::function<void(const agent::Look&, const agent::AuditLog*)> onLook = {};
+  // Told of every tick of the agent, on its thread, with its enforcing half (null while it only
+  // observes).
+  std::function<void(const agent::Look&, const agent::Enforcement*)> onLook = {};
   // Where the manager's admission finds its picture of the cluster.
   std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
 };

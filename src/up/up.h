@@ -35,7 +35,7 @@ class UpRole final : public frame::Role {
 
   // Before the start: one more role beside ours, and somebody who watches the agent.
   void addRole(NamedMate role) { guests_.push_back(std::move(role)); }
-  using LookHook = std::function<void(const agent::Look&, const agent::AuditLog*)>;
+  using LookHook = std::function<void(const agent::Look&, const agent::Enforcement*)>;
   void onLook(LookHook hook) { onLook_ = std::move(hook); }
   // The Node of this machine, from the start on.
   std::string nodeName() const { return runner_ ? runner_->nodeName() : observedNode_; }

@@ -221,6 +221,13 @@ void Enforcement::count(const ApplyReport& report) {
       .set(static_cast<double>(enforcer_->executor().held().size()));
 }
 
+std::function<std::string()> Enforcement::teller() const {
+  return [shown = shown_] {
+    std::lock_guard lock(shown->mutex);
+    return shown->explanation;
+  };
+}
+
 void Enforcement::serve(frame::OpsServer& ops) {
   const auto tell = [shown = shown_](const net::HttpRequest&) {
     std::lock_guard lock(shown->mutex);

@@ -7,6 +7,7 @@
 // Made and destroyed in the owner's thread, before the agent goes. Destroying it gives everything
 // back.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,6 +48,8 @@ class Enforcement {
   AuditLog& audit() { return shown_->audit; }
 
   const AuditLog& audit() const { return shown_->audit; }
+  // What /controls says, for those who serve it elsewhere; any thread, also after we are gone.
+  std::function<std::string()> teller() const;
 
  private:
   void tick(const Look& look);
