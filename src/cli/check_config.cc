@@ -6,26 +6,22 @@
 
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/config_verdict.h"
 #include "frame/flags.h"
 #include "manager/webhook/configmap/lint.h"
 
 namespace mangrove::cli {
 namespace {
 
-struct Sum {
-  size_t keys = 0, errors = 0, warnings = 0;
-};
-
-Result<> lintFile(const std::string& file, const manager::LintOptions& options, Sum& sum) {
+Result<manager::Lint> lintFile(const std::string& file, const manager::LintOptions& options) {
   auto text = file == "-" ? readFile("/dev/stdin") : readFile(file);
   if (!text) return pass(text.error());
-  auto lint = manager::lintConfig(*text, file == "-" ? "stdin" : file, options);
-  if (!lint) return pass(lint.error());
-  for (const manager::LintLine& line : lint->lines) fmt::print("{}\n", line.text());
-  sum.keys += lint->keys.size();
-  sum.errors += lint->errors;
-  sum.warnings += lint->warnings;
-  return {};
+  return manager::lintConfig(*text, file == "-" ? "stdin" : file, options);
+}
+
+int complain(const Error& error, int code) {
+  fmt::print(stderr, "mangrove check config: {}\n", error.text());
+  return code;
 }
 
 }  // namespace
@@ -33,6 +29,7 @@ Result<> lintFile(const std::string& file, const manager::LintOptions& options, 
 int checkConfig(const std::vector<std::string>& args) {
   std::vector<std::string> files;
   manager::LintOptions options;
+  Output output;
   frame::Flags flags("mangrove check config",
                      "says what is wrong with a slo-controller-config, as admission and the "
                      "manager would");
@@ -42,22 +39,19 @@ int checkConfig(const std::vector<std::string>& args) {
   flags.add("key", options.key, "which key a bare JSON file is, e.g. colocation-config");
   flags.add("node-strategy-name-need-check", options.namesRequired,
             "node entries must have distinct names");
+  output.declare(flags);
   auto go = flags.parse(args);
-  if (!go || (*go && files.empty())) {
-    fmt::print(stderr, "mangrove check config: {}\n",
-               go ? "no file given; want -f FILE" : go.error().text());
-    return kWrongUsage;
-  }
+  if (!go) return complain(go.error(), kWrongUsage);
   if (!*go) return 0;
-  Sum sum;
+  if (files.empty())
+    return complain(Error(Code::kInvalid, "no file given; want -f FILE"), kWrongUsage);
+  manager::Lint all;
   for (const auto& file : files) {
-    if (auto done = lintFile(file, options, sum); !done) {
-      fmt::print(stderr, "mangrove check config: {}\n", done.error().text());
-      return kFailed;
-    }
+    auto lint = lintFile(file, options);
+    if (!lint) return complain(lint.error(), kFailed);
+    addTo(all, std::move(*lint));
   }
-  fmt::print("keys: {}, errors: {}, warnings: {}\n", sum.keys, sum.errors, sum.warnings);
-  return sum.errors == 0 ? 0 : kFailed;
+  return say(configVerdict(all), output);
 }
 
 }  // namespace mangrove::cli

@@ -1,8 +1,13 @@
 // mangrove check node: what this machine offers to colocation, on one readable page.
-#include <fmt/core.h>
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
 
 #include "agent/machine.h"
+#include "base/strings.h"
 #include "cli/command.h"
+#include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/value.h"
 #include "runtime/node/node_facts.h"
@@ -11,21 +16,34 @@
 namespace mangrove::cli {
 namespace {
 
-void printPage(const agent::Machine& machine) {
+struct Words {
+  std::string_view feature, words;
+};
+constexpr std::array kNeeded = {Words{"cpu", "cpu controller"},
+                                Words{"memory", "memory controller"}};
+constexpr std::array kAdvice = {
+    Words{"cpu-idle", "use Linux 5.15 or newer: without cpu.idle batch work yields less quickly"},
+    Words{"node-pressure", "boot with psi=1: without pressure, cuts wait for the next tick"},
+    Words{"memory-min",
+          "boot with cgroup v2 for memory protection of services (memory.min, "
+          "memory.high); everything else works under v1 too"}};
+
+std::string pageText(const agent::Machine& machine) {
   const auto& cpus = machine.cpus();
-  fmt::print("kernel   {}{}\n", machine.can().kernelRelease(),
-             machine.can().isAnolis() ? " (Anolis family)" : "");
-  fmt::print("cpu      {} ({}): {} CPUs, {} cores, {} sockets, {} NUMA node{}\n",
-             machine.cpuBasics().model.empty() ? "unknown model" : machine.cpuBasics().model,
-             machine.cpuBasics().vendor, cpus.cpus.size(), cpus.coreCount(), cpus.socketCount(),
-             std::max<size_t>(machine.numaNodes().size(), 1),
-             machine.numaNodes().size() > 1 ? "s" : "");
-  fmt::print("cgroups  v{}{}, pods laid out by {}\n\n", machine.trees().isV2() ? 2 : 1,
-             machine.trees().isHybrid() ? " with a v2 tree beside" : "",
-             kernel::driverName(machine.layout().driver()));
+  std::string out = fmt::format("kernel   {}{}\n", machine.can().kernelRelease(),
+                                machine.can().isAnolis() ? " (Anolis family)" : "");
+  out += fmt::format(
+      "cpu      {} ({}): {} CPUs, {} cores, {} sockets, {} NUMA node{}\n",
+      machine.cpuBasics().model.empty() ? "unknown model" : machine.cpuBasics().model,
+      machine.cpuBasics().vendor, cpus.cpus.size(), cpus.coreCount(), cpus.socketCount(),
+      std::max<size_t>(machine.numaNodes().size(), 1), machine.numaNodes().size() > 1 ? "s" : "");
+  out += fmt::format("cgroups  v{}{}, pods laid out by {}\n\n", machine.trees().isV2() ? 2 : 1,
+                     machine.trees().isHybrid() ? " with a v2 tree beside" : "",
+                     kernel::driverName(machine.layout().driver()));
   for (const kernel::Finding& finding : machine.can().findings())
-    fmt::print("  {:<3} {:<36} {:<44} {}\n", finding.present ? "yes" : "no", finding.title,
-               finding.usedFor, finding.detail);
+    out += fmt::format("  {:<3} {:<36} {:<44} {}\n", finding.present ? "yes" : "no", finding.title,
+                       finding.usedFor, finding.detail);
+  return out;
 }
 
 json::Object pageJson(const agent::Machine& machine) {
@@ -61,11 +79,12 @@ std::vector<PodSide> podSides() {
            tool ? "" : "neither nft nor iptables is installed"}};
 }
 
-void printPods() {
-  fmt::print("\npods of mangrove up on this machine\n\n");
+std::string podsText() {
+  std::string out = "\npods of mangrove up on this machine\n\n";
   for (const PodSide& one : podSides())
-    fmt::print("  {:<3} {:<36} {:<44} {}\n", one.present ? "yes" : "no", one.name, one.usedFor,
-               one.detail);
+    out += fmt::format("  {:<3} {:<36} {:<44} {}\n", one.present ? "yes" : "no", one.name,
+                       one.usedFor, one.detail);
+  return out;
 }
 
 json::Object podsJson() {
@@ -75,26 +94,55 @@ json::Object podsJson() {
   return out;
 }
 
-int print(const agent::Machine& machine, bool asJson, bool live) {
-  json::Object page = pageJson(machine);
-  if (asJson && live) page["pods"] = podsJson();
-  if (asJson) fmt::print("{}\n", json::writePretty(page));
-  if (!asJson) printPage(machine);
-  if (!asJson && live) printPods();
-  return 0;
+bool has(const agent::Machine& machine, std::string_view name) {
+  for (const kernel::Finding& finding : machine.can().findings())
+    if (finding.name == name) return finding.present;
+  return false;
+}
+
+// What colocation cannot do without, and what it does worse without.
+Told judge(const agent::Machine& machine) {
+  Told told{.answer = {}, .good = true, .terms = pageText(machine), .todo = {}, .data = {}};
+  std::vector<std::string> missing;
+  for (auto [name, words] : kNeeded)
+    if (!has(machine, name)) missing.emplace_back(words);
+  told.good = missing.empty();
+  const auto& all = machine.can().findings();
+  const auto present =
+      std::count_if(all.begin(), all.end(), [](const auto& f) { return f.present; });
+  told.answer = told.good
+                    ? fmt::format("this machine can colocate: {} of {} features are there", present,
+                                  all.size())
+                    : fmt::format("this machine cannot colocate: no {}", join(missing, ", no "));
+  if (!told.good)
+    told.todo.emplace_back(
+        "mount the missing cgroup controllers, or measure only: 'mangrove up "
+        "--observe-only'");
+  for (auto [name, words] : kAdvice)
+    if (!has(machine, name)) told.todo.emplace_back(words);
+  return told;
+}
+
+Told judgeAll(const agent::Machine& machine, bool live) {
+  Told told = judge(machine);
+  told.data = pageJson(machine);
+  if (!live) return told;
+  told.terms += podsText();
+  told.data["pods"] = podsJson();
+  return told;
 }
 
 }  // namespace
 
 int checkNode(const std::vector<std::string>& args) {
-  std::string root = "/", output = "page";
+  std::string root = "/";
+  Output output;
   frame::Flags flags("mangrove check node", "says what this machine offers to colocation");
   flags.add("root", root, "directory under which the machine's proc, sys and cgroups are");
-  flags.add("o", output, "page or json");
+  output.declare(flags);
   auto go = flags.parse(args);
-  if (!go || (output != "page" && output != "json")) {
-    fmt::print(stderr, "mangrove check node: {}\n",
-               go ? "-o '" + output + "': want page or json" : go.error().text());
+  if (!go) {
+    fmt::print(stderr, "mangrove check node: {}\n", go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
@@ -105,7 +153,7 @@ int checkNode(const std::vector<std::string>& args) {
     fmt::print(stderr, "mangrove check node: {}\n", machine.error().text());
     return kFailed;
   }
-  return print(**machine, output == "json", root == "/");
+  return say(judgeAll(**machine, root == "/"), output);
 }
 
 }  // namespace mangrove::cli

@@ -1,7 +1,6 @@
 // mangrove check pod: how Mangrove reads pod manifests — class, band, what they ask for — and what
 // admission would refuse.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -14,14 +13,16 @@
 #include "base/files.h"
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/config_verdict.h"
+#include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/yaml.h"
 
 namespace mangrove::cli {
 namespace {
 
-using Row = std::array<std::string, 6>;
-constexpr Row kHead = {"POD", "QOS", "BAND", "PRIORITY", "ASKS FOR", "VERDICT"};
+using Row = std::vector<std::string>;
+const Row kHead = {"POD", "QOS", "BAND", "PRIORITY", "ASKS FOR", "VERDICT"};
 
 std::string orDash(std::string_view text) {
   return text.empty() ? "-" : std::string(text);
@@ -62,21 +63,6 @@ Row rowOf(const api::Pod& pod) {
           verdictOn(pod)};
 }
 
-void printTable(const std::vector<Row>& rows) {
-  std::array<size_t, kHead.size()> widths{};
-  for (size_t c = 0; c < kHead.size(); ++c) {
-    widths[c] = kHead[c].size();
-    for (const Row& row : rows) widths[c] = std::max(widths[c], row[c].size());
-  }
-  auto print = [&](const Row& row) {
-    std::string line;
-    for (size_t c = 0; c < row.size(); ++c) line += fmt::format("{:<{}}  ", row[c], widths[c]);
-    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-  };
-  print(kHead);
-  for (const Row& row : rows) print(row);
-}
-
 // Pods of one file; other kinds are named on stderr and passed over.
 Result<> readPods(const std::string& file, std::vector<Row>& rows) {
   auto text = file == "-" ? readFile("/dev/stdin") : readFile(file);
@@ -96,14 +82,43 @@ Result<> readPods(const std::string& file, std::vector<Row>& rows) {
   return {};
 }
 
+json::Object asJson(const Row& row) {
+  return {{"pod", row[0]},      {"qos", row[1]},     {"band", row[2]},
+          {"priority", row[3]}, {"asksFor", row[4]}, {"verdict", row[5]}};
+}
+
+Told verdictOnAll(std::vector<Row> rows) {
+  const auto bad = static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.back() != "ok"; }));
+  Told told{.answer = bad == 0 ? fmt::format("good: {}, none would be refused",
+                                             counted(rows.size(), "pod", "pods"))
+                               : fmt::format("{} of {} would be refused", bad,
+                                             counted(rows.size(), "pod", "pods")),
+            .good = bad == 0,
+            .terms = {},
+            .todo = {},
+            .data = {}};
+  json::Array pods;
+  for (const Row& row : rows) pods.push_back(asJson(row));
+  told.data["pods"] = std::move(pods);
+  rows.insert(rows.begin(), kHead);
+  told.terms = tableText(rows);
+  if (bad > 0)
+    told.todo.emplace_back(
+        "give the pod a QoS label and a priority class that go together (docs/concepts.md)");
+  return told;
+}
+
 }  // namespace
 
 int checkPod(const std::vector<std::string>& args) {
   std::vector<std::string> files;
+  Output output;
   frame::Flags flags("mangrove check pod",
                      "says how pod manifests are read and what would be refused");
   flags.add("f", files,
             "file with Pod manifests, YAML or JSON; - for standard input; may be given again");
+  output.declare(flags);
   auto go = flags.parse(args);
   if (!go || (*go && files.empty())) {
     fmt::print(stderr, "mangrove check pod: {}\n",
@@ -118,10 +133,7 @@ int checkPod(const std::vector<std::string>& args) {
       return kFailed;
     }
   }
-  printTable(rows);
-  const bool good =
-      std::all_of(rows.begin(), rows.end(), [](const Row& r) { return r.back() == "ok"; });
-  return good ? 0 : kFailed;
+  return say(verdictOnAll(std::move(rows)), output);
 }
 
 }  // namespace mangrove::cli

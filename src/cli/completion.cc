@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/manual.h"
+#include "frame/flags.h"
 #include "frame/version.h"
 
 namespace mangrove::cli {
@@ -30,7 +31,12 @@ std::string helpOf(std::string_view command) {
 }  // namespace
 
 int completion(const std::vector<std::string>& args) {
-  const auto script = args.size() == 1 ? completionScript(args[0]) : "";
+  std::vector<std::string> shells;
+  frame::Flags flags("mangrove completion", "prints words for the shell: source <(mangrove …)");
+  flags.positionals("SHELL", shells, "bash, zsh or fish");
+  const auto go = flags.parse(args);
+  if (go && !*go) return 0;
+  const auto script = go && shells.size() == 1 ? completionScript(shells[0]) : "";
   if (script.empty()) {
     fmt::print(stderr, "mangrove completion: want one of bash, zsh, fish\n");
     return kWrongUsage;
@@ -46,13 +52,24 @@ int complete(const std::vector<std::string>& args) {
   return 0;
 }
 
-int man(const std::vector<std::string>&) {
+std::vector<ManualEntry> allEntries() {
   std::vector<ManualEntry> entries;
   for (const auto& command : allCommands())
     if (!command.about.empty())
       entries.push_back({std::string(command.words), std::string(command.about),
                          readHelp(helpOf(command.words))});
-  fmt::print("{}", manPage(frame::version(), entries));
+  return entries;
+}
+
+// Asked for its own --help by the page itself, it must not begin another page.
+int man(const std::vector<std::string>& args) {
+  frame::Flags flags("mangrove man", "prints this manual as a man page");
+  const auto go = flags.parse(args);
+  if (!go) {
+    fmt::print(stderr, "mangrove man: {}\n", go.error().text());
+    return kWrongUsage;
+  }
+  if (*go) fmt::print("{}", manPage(frame::version(), allEntries()));
   return 0;
 }
 

@@ -8,10 +8,11 @@
 #include "api/names.h"
 #include "base/clock.h"
 #include "base/time_text.h"
+#include "cli/advice.h"
+#include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/explain_controls.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
+#include "cli/voice.h"
 #include "frame/flags.h"
 #include "manager/controllers/noderesource/explain.h"
 #include "manager/controllers/timepolicy/controller.h"
@@ -23,12 +24,11 @@ namespace {
 namespace kind = client::kind;
 
 struct Options {
-  std::string kubeconfig;
-  std::string context;
+  ClusterAccess access;
   std::string configNamespace{api::object::kSystemNamespace};
   std::string configName{api::object::kSloConfig};
-  std::string output = "table";
-  std::string agent;
+  Output output;
+  AgentAccess agent;
   std::vector<std::string> names;
 };
 
@@ -124,18 +124,15 @@ Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& 
 
 Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   frame::Flags flags("mangrove explain node", "how the amounts a node sells came to be");
-  flags.add("kubeconfig", options.kubeconfig, "file with the API server's address and credentials");
-  flags.add("context", options.context, "which context of the kubeconfig");
+  options.access.declare(flags);
   flags.add("config-namespace", options.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options.configName, "name of the ConfigMap with the strategies");
-  flags.add("o", options.output, "table or json");
-  flags.add("agent", options.agent, "the agent's address; default: the node's, port 9316");
+  options.output.declare(flags);
+  options.agent.declare(flags);
   flags.positionals("NODE", options.names, "name of the node");
   auto go = flags.parse(args);
   if (!go || !*go) return go;
   if (options.names.size() != 1) return invalid("want the name of one node");
-  if (options.output != "table" && options.output != "json")
-    return invalid("-o '{}': want table or json", options.output);
   return true;
 }
 
@@ -144,28 +141,24 @@ std::string textOf(const Result<json::Value>& controls) {
                   : fmt::format("Controls: not known: {}\n", controls.error().text());
 }
 
-std::string withControls(const std::string& told, const Result<json::Value>& controls) {
-  auto all = json::parse(told);
-  if (!all || !all->is_object()) return told;
-  all->get_object()["controls"] =
+Told tellAll(const manager::Explanation& told, const Result<json::Value>& controls) {
+  Told out = nodeVerdict(told);
+  out.terms = manager::toText(told) + "\n" + textOf(controls);
+  auto all = json::parse(manager::toJson(told));
+  if (all && all->is_object()) out.data = all->get_object();
+  out.data["controls"] =
       controls ? *controls : json::Value(json::Object{{"error", controls.error().text()}});
-  return json::write(*all) + "\n";
+  return out;
 }
 
-Result<> run(const Options& options) {
-  auto config =
-      client::loadClientConfig({.kubeconfig = options.kubeconfig, .context = options.context});
-  if (!config) return pass(config.error());
+Result<int> run(const Options& options) {
   net::Loop loop(1);
-  auto client = client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
+  auto client = options.access.open(loop);
   if (!client) return pass(client.error());
   auto in = gather(**client, options, options.names[0]);
   if (!in) return pass(in.error());
-  const auto told = manager::explainNode(*in);
-  const auto controls = askAgent(loop, agentAddress(options.agent, in->node));
-  fmt::print("{}", options.output == "json" ? withControls(manager::toJson(told), controls)
-                                            : manager::toText(told) + "\n" + textOf(controls));
-  return {};
+  const auto controls = askAgent(loop, options.agent, in->node);
+  return say(tellAll(manager::explainNode(*in), controls), options.output);
 }
 
 }  // namespace
@@ -178,11 +171,10 @@ int explainNode(const std::vector<std::string>& args) {
     return kWrongUsage;
   }
   if (!*go) return 0;
-  if (auto ok = run(options); !ok) {
-    fmt::print(stderr, "mangrove explain node: {}\n", ok.error().text());
-    return kFailed;
-  }
-  return 0;
+  const auto done = run(options);
+  if (done) return *done;
+  fmt::print(stderr, "mangrove explain node: {}\n", done.error().text());
+  return kFailed;
 }
 
 }  // namespace mangrove::cli

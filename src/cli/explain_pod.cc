@@ -2,13 +2,14 @@
 // and what the agent of its node holds for it.
 #include <fmt/core.h>
 
-#include "agent/qos/controls_text.h"
 #include "api/pod.h"
 #include "base/files.h"
+#include "base/strings.h"
+#include "cli/advice.h"
+#include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/explain_controls.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
+#include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/yaml.h"
 #include "net/loop.h"
@@ -19,7 +20,10 @@ namespace mangrove::cli {
 namespace {
 
 struct Wanted {
-  std::string kubeconfig, context, config, file, agent, output = "text";
+  ClusterAccess access;
+  AgentAccess agent;
+  Output output;
+  std::string config, file;
   std::vector<std::string> names;
   scheduler::ExplainRequest request;
 };
@@ -66,14 +70,9 @@ Result<> readManifest(Wanted& wanted) {
   return {};
 }
 
-struct Held {
-  json::Value controls;
-  std::string text;
-};
-
-// Of a pod that runs somewhere.
-Result<Held> heldFor(client::ApiClient& client, net::Loop& loop, const Wanted& wanted,
-                     const std::string& node) {
+// Of a pod that runs somewhere: what its node's agent holds for it and for its class.
+Result<PodControls> heldFor(client::ApiClient& client, net::Loop& loop, const Wanted& wanted,
+                            const std::string& node) {
   auto podText = client.get({client::kind::kPod, wanted.request.ns, wanted.request.name});
   auto nodeText = client.get({client::kind::kNode, "", node});
   if (!podText) return pass(podText.error());
@@ -82,74 +81,68 @@ Result<Held> heldFor(client::ApiClient& client, net::Loop& loop, const Wanted& w
   auto object = api::decodeText<api::Node>(*nodeText);
   if (!pod) return pass(pod.error());
   if (!object) return pass(object.error());
-  auto told = askAgent(loop, agentAddress(wanted.agent, *object));
+  auto told = askAgent(loop, wanted.agent, *object);
   if (!told) return pass(told.error());
-  const std::string uid = pod->meta.uid.str();
-  return Held{agent::controlsOf(*told, uid), agent::controlsText(*told, uid)};
+  return podControls(*told, *pod);
 }
 
-std::string join(const scheduler::Explanation& found, const std::string& output,
-                 const Result<Held>& held) {
-  if (output != "json")
-    return toText(found) + "\n" +
-           (held ? held->text : fmt::format("Controls: not known: {}\n", held.error().text()));
-  auto all = json::parse(toJsonText(found));
-  if (!all || !all->is_object()) return toJsonText(found);
-  all->get_object()["controls"] =
+void addControls(Told& told, const Result<PodControls>& held) {
+  told.terms +=
+      held ? "\n" + held->text : fmt::format("\nControls: not known: {}\n", held.error().text());
+  told.data["controls"] =
       held ? held->controls : json::Value(json::Object{{"error", held.error().text()}});
-  return json::write(*all) + "\n";
+  if (held && !held->limit.empty()) told.answer += "; " + held->limit;
 }
 
-Result<std::string> explain(Wanted wanted) {
+// "shop/web" names the namespace too.
+void splitName(Wanted& wanted) {
+  if (wanted.names.empty()) return;
+  const auto [ns, name, found] = cut(wanted.names[0], '/');
+  if (found) wanted.request.ns = ns;
+  wanted.request.name = found ? name : ns;
+}
+
+Result<Told> explain(Wanted& wanted) {
   if (auto ok = readManifest(wanted); !ok) return pass(ok.error());
-  if (!wanted.names.empty()) wanted.request.name = wanted.names[0];
+  splitName(wanted);
   if (wanted.request.name.empty() && wanted.request.manifest.empty())
     return invalid("want the name of a pod, or -f FILE");
   auto config = configOf(wanted);
   if (!config) return pass(config.error());
-  client::ConfigRequest where;
-  where.kubeconfig = wanted.kubeconfig;
-  where.context = wanted.context;
-  auto resolved = client::loadClientConfig(where);
-  if (!resolved) return pass(resolved.error());
   net::Loop loop;
-  auto client = client::HttpApiClient::make(loop, realClock(), *resolved, {.perSecond = 0});
+  auto client = wanted.access.open(loop);
   if (!client) return pass(client.error());
   auto found = scheduler::explainPod(**client, *config, wanted.request, realClock());
   if (!found) return pass(found.error());
-  if (found->assignedTo.empty() || !wanted.file.empty())
-    return wanted.output == "json" ? toJsonText(*found) : toText(*found);
-  return join(*found, wanted.output, heldFor(**client, loop, wanted, found->assignedTo));
+  Told told = podVerdict(*found, !wanted.file.empty());
+  told.terms = toText(*found);
+  if (auto all = json::parse(toJsonText(*found)); all && all->is_object())
+    told.data = all->get_object();
+  if (!found->assignedTo.empty() && wanted.file.empty())
+    addControls(told, heldFor(**client, loop, wanted, found->assignedTo));
+  return told;
 }
-
-}  // namespace
-
-namespace {
 
 int tell(const std::string& command, const std::vector<std::string>& args) {
   Wanted wanted;
   frame::Flags flags(command, "why a pod is where it is, or nowhere");
-  flags.add("kubeconfig", wanted.kubeconfig, "file with the API server's address and credentials");
-  flags.add("context", wanted.context, "context of the kubeconfig");
+  wanted.access.declare(flags);
   flags.add("config", wanted.config, "KubeSchedulerConfiguration to judge by");
   flags.add("n", wanted.request.ns, "namespace of the pod");
   flags.add("f", wanted.file, "a manifest: judged as if it were created now");
-  flags.add("o", wanted.output, "text or json");
-  flags.add("agent", wanted.agent, "the agent's address; default: the node's, port 9316");
-  flags.positionals("pod", wanted.names, "name of the pod");
+  wanted.output.declare(flags);
+  wanted.agent.declare(flags);
+  flags.positionals("pod", wanted.names, "name of the pod, or namespace/name");
   auto go = flags.parse(args);
   if (!go) {
     fmt::print(stderr, "{}: {}\n", command, go.error().text());
     return kWrongUsage;
   }
   if (!*go) return 0;
-  auto text = explain(std::move(wanted));
-  if (!text) {
-    fmt::print(stderr, "{}: {}\n", command, text.error().text());
-    return kFailed;
-  }
-  fmt::print("{}", *text);
-  return 0;
+  const auto told = explain(wanted);
+  if (told) return say(*told, wanted.output);
+  fmt::print(stderr, "{}: {}\n", command, told.error().text());
+  return kFailed;
 }
 
 }  // namespace

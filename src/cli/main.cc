@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
+#include "cli/check_cluster.h"
 #include "cli/command.h"
 
 namespace mangrove::cli {
@@ -25,6 +26,8 @@ constexpr std::array kCommands = {
     Command{"explain pod", "why a pod is where it is, or nowhere", &explainPod},
     Command{"explain", "-f FILE: where a pod would go that does not exist", &explainManifest},
     Command{"check config", "what is wrong with a slo-controller-config", &checkConfig},
+    Command{"check cluster", "whether colocation works on a cluster, and what is in its way",
+            &checkCluster},
     Command{"check node", "what this machine offers to colocation", &checkNode},
     Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
     Command{"bench agent", "what the node agent costs, with real cgroups", &benchAgent},
@@ -39,6 +42,7 @@ constexpr std::array kCommands = {
     Command{"bench webhook", "how fast and how clearly admission answers", &benchWebhook},
     Command{"completion", "words for the shell: bash, zsh or fish", &completion},
     Command{"man", "this manual as a man page", &man},
+    Command{"docs", "", &docs},
     Command{"complete", "", &complete},
     Command{"pod-shim", "", &podShim},
     Command{"stand-in", "", &standIn},

@@ -1,6 +1,7 @@
 #include "cli/manual.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,17 @@ std::string escaped(std::string_view text) {
       out += c;
   }
   return out.starts_with('.') || out.starts_with('\'') ? "\\&" + out : out;
+}
+
+std::string capital(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// A bar would end the cell of a table.
+std::string barless(std::string text) {
+  std::replace(text.begin(), text.end(), '|', '/');
+  return text;
 }
 
 std::vector<std::string> wordsOf(std::string_view command) {
@@ -109,7 +121,33 @@ std::string manPage(std::string_view version, const std::vector<ManualEntry>& en
   return out +
          ".SH EXIT STATUS\n.TP\n0\nfine\n.TP\n1\nit went wrong, or the check found errors\n"
          ".TP\n2\ncalled wrongly\n.PP\n\\fBmangrove run\\fR returns the exit status of its "
-         "command.\n.SH SEE ALSO\nkubectl(1)\n";
+         "command (126: not executable, 127: no such command).\n.SH OUTPUT\n\\fB\\-o\\fR table, "
+         "json or yaml works for "
+         "every command that answers. Colour appears on a terminal only, never as the only sign; "
+         "\\fBNO_COLOR\\fR switches it off.\n.SH FILES\n/var/lib/mangrove/kubeconfig: of the "
+         "machine under "
+         "\\fBmangrove up\\fR, used when nothing else is said.\n.SH SEE ALSO\nkubectl(1)\n";
+}
+
+std::string commandReference(const std::vector<ManualEntry>& entries) {
+  std::string out =
+      "# Commands\n\nWritten by `scripts/reference` from the code; do not edit. The same as `man "
+      "mangrove`.\n\nInstalled as `kubectl-mangrove` in the PATH, everything works as `kubectl "
+      "mangrove …` too.\n\n| exit code | |\n|---|---|\n| 0 | fine |\n| 1 | it went wrong, or a "
+      "check "
+      "found errors |\n| 2 | called wrongly |\n\n`mangrove run` returns the exit code of its "
+      "command (126: not executable, 127: no such command).\n`-o table|json|yaml` works for every "
+      "command that answers. Colour appears on a terminal only, `NO_COLOR` switches it off, and\n"
+      "nothing is said by colour alone.\n";
+  for (const auto& entry : entries) {
+    out += fmt::format("\n## mangrove {}\n\n{}.\n", entry.command, capital(entry.about));
+    if (!entry.flags.empty()) out += "\n| flag | default | |\n|---|---|---|\n";
+    for (const auto& flag : entry.flags)
+      out += fmt::format("| `{}` | {} | {} |\n", flag.name,
+                         flag.defaultValue.empty() ? "" : "`" + flag.defaultValue + "`",
+                         barless(flag.about));
+  }
+  return out;
 }
 
 std::string_view completionScript(std::string_view shell) {

@@ -34,6 +34,10 @@ struct ManualEntry {
   std::string about;
   std::vector<HelpFlag> flags;
 };
+// Every command that people type, with its flags; asks each of them for its --help.
+std::vector<ManualEntry> allEntries();
+// docs/commands.md.
+std::string commandReference(const std::vector<ManualEntry>& entries);
 // A page in man(7)'s language.
 std::string manPage(std::string_view version, const std::vector<ManualEntry>& entries);
 

@@ -10,9 +10,9 @@
 
 #include "base/files.h"
 #include "base/strings.h"
+#include "cli/cluster_access.h"
 #include "cli/command.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
+#include "cli/output.h"
 #include "dashboard/top_source.h"
 #include "frame/flags.h"
 
@@ -22,9 +22,8 @@ namespace {
 struct Options {
   std::string server = "http://127.0.0.1:9317";
   std::string tokenFile;
-  std::string kubeconfig;
-  std::string context;
-  std::string output = "table";
+  ClusterAccess access;
+  Output output;
   bool once = false;
   Duration every = std::chrono::seconds(1);
 };
@@ -118,8 +117,8 @@ std::string asJson(const dashboard::TopPicture& picture) {
 Result<int> show(dashboard::TopSource& source, const Options& options) {
   auto picture = source.fetch();
   if (!picture) return pass(picture.error());
-  if (options.output == "json") {
-    fmt::print("{}\n", asJson(*picture));
+  if (!options.output.isTable()) {
+    options.output.show(asJson(*picture), "");
     return 0;
   }
   if (!options.once && ::isatty(STDOUT_FILENO) && ::isatty(STDIN_FILENO))
@@ -132,7 +131,7 @@ Result<int> show(dashboard::TopSource& source, const Options& options) {
 
 Result<int> run(const Options& options) {
   net::Loop loop(1);
-  if (options.kubeconfig.empty() && options.context.empty()) {
+  if (!options.access.isSaid()) {
     std::string token;
     if (!options.tokenFile.empty()) {
       auto text = readFile(options.tokenFile);
@@ -148,10 +147,7 @@ Result<int> run(const Options& options) {
           options.server);
     return done;
   }
-  auto config =
-      client::loadClientConfig({.kubeconfig = options.kubeconfig, .context = options.context});
-  if (!config) return pass(config.error());
-  auto client = client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
+  auto client = options.access.open(loop);
   if (!client) return pass(client.error());
   return show(*dashboard::clusterSource(**client, realClock()), options);
 }
@@ -160,15 +156,14 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   frame::Flags flags("mangrove top", "nodes, pods, classes, budget and pressure, live");
   flags.add("server", options.server, "the dashboard of 'mangrove up' to ask");
   flags.add("token-file", options.tokenFile, "file with the dashboard's token");
-  flags.add("kubeconfig", options.kubeconfig, "ask this cluster's API instead of a dashboard");
-  flags.add("context", options.context, "which context of the kubeconfig");
+  flags.add("kubeconfig", options.access.kubeconfig,
+            "ask this cluster's API instead of a dashboard");
+  flags.add("context", options.access.context, "which context of the kubeconfig");
   flags.add("once", options.once, "print one picture and end");
   flags.add("every", options.every, "time between two pictures");
-  flags.add("o", options.output, "table or json");
+  options.output.declare(flags);
   auto go = flags.parse(args);
   if (!go || !*go) return go;
-  if (options.output != "table" && options.output != "json")
-    return invalid("-o '{}': want table or json", options.output);
   if (options.every < std::chrono::milliseconds(100))
     return invalid("--every: want at least 100ms");
   return true;
