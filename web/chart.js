@@ -15,6 +15,14 @@ export function niceStep(range, count) {
   return [1, 2, 5, 10].map(f => f * power).find(step => step >= raw) ?? power;
 }
 
+// A mark's shape says its kind also where colours do not: an SVG path around (x, y).
+export function shapeAt(shape, x, y, r) {
+  if (shape === 'up') return `M${x - r} ${y + r}H${x + r}L${x} ${y - r}Z`;
+  if (shape === 'cross') return `M${x - r} ${y - r / 3}H${x - r / 3}V${y - r}H${x + r / 3}V${y - r / 3}H${x + r}V${y + r / 3}H${x + r / 3}V${y + r}H${x - r / 3}V${y + r / 3}H${x - r}Z`;
+  if (shape === 'box') return `M${x - r * .7} ${y - r * .7}h${r * 1.4}v${r * 1.4}h${-r * 1.4}Z`;
+  return `M${x - r} ${y - r}H${x + r}L${x} ${y + r}Z`;
+}
+
 export class TimeChart {
   // options: {title, height, unit(value), areas: [{name, colour, value(point)}], lines: [{name, colour, dash, value}],
   //           top(points) → least upper end of the scale}
@@ -120,13 +128,16 @@ export class TimeChart {
   }
 
   drawMarks(pen) {
+    const shown = this.marks.map(mark => Math.round(this.x(mark.t))).filter(x => x >= MARGIN.left);
+    this.canvas.dataset.marks = shown.join(' ');  // where they are, for tests
+    this.canvas.setAttribute('aria-label', `${this.options.title}; ${shown.length} decisions marked`);
     for (const mark of this.marks) {
       const x = this.x(mark.t);
       if (x < MARGIN.left) continue;
       pen.fillStyle = pen.strokeStyle = colour(mark.colour ?? 'bad');
       pen.lineWidth = 1;
       pen.beginPath(); pen.moveTo(x, MARGIN.top + 6); pen.lineTo(x, this.height - MARGIN.bottom); pen.globalAlpha = 0.35; pen.stroke(); pen.globalAlpha = 1;
-      pen.beginPath(); pen.moveTo(x - 5, MARGIN.top); pen.lineTo(x + 5, MARGIN.top); pen.lineTo(x, MARGIN.top + 8); pen.fill();
+      pen.fill(new Path2D(shapeAt(mark.shape, x, MARGIN.top + 5, 5)));
     }
   }
 

@@ -2,7 +2,7 @@
 // {update(what), close()}.
 
 import {CLASSES, CLASS_NAMES, cores, bytes, percent, clock, ago, make, qosBadge, classBar, legend, table} from './format.js';
-import {TimeChart} from './chart.js';
+import {TimeChart, shapeAt} from './chart.js';
 import {known, getJson} from './feed.js';
 import {openReason} from './app.js';
 
@@ -10,8 +10,28 @@ const SPANS = [[60, '1 min'], [300, '5 min'], [900, '15 min']];
 
 // ---- decisions -------------------------------------------------------------------------------
 
-const KINDS = [[/evict/, 'eviction', 'bad'], [/suppress|pressure|fast/, 'suppression', 'budget'], [/burst/, 'burst', 'LSR'], [/./, 'setting', 'soft']];
-export function kindOf(decision) { const [, name, colour] = KINDS.find(([pattern]) => pattern.test(decision.owner)); return {name, colour}; }
+const KINDS = [
+  {pattern: /evict/i, name: 'eviction', colour: 'bad', shape: 'cross'},
+  {pattern: /suppress|pressure|fast/i, name: 'suppression', colour: 'budget', shape: 'down'},
+  {pattern: /burst/i, name: 'burst', colour: 'LSE', shape: 'up'},
+  {pattern: /./, name: 'setting', colour: 'soft', shape: 'box'}];
+export function kindOf(decision) {
+  return KINDS.find(kind => kind.pattern.test(decision.file === 'eviction' ? 'evict' : decision.owner || 'x')) ?? KINDS[3];
+}
+
+function marksLegend() {
+  const picture = kind => {
+    const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg'), path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    svg.setAttribute('viewBox', '0 0 12 12');
+    svg.setAttribute('aria-hidden', 'true');
+    path.setAttribute('d', shapeAt(kind.shape, 6, 6, 5));
+    path.setAttribute('fill', `var(--${kind.colour})`);
+    svg.append(path);
+    return svg;
+  };
+  return make('ul', {class: 'legend', 'aria-label': 'Marks on the time axis'}, KINDS.map(kind => make('li', {}, picture(kind), kind.name)),
+    make('li', {}, 'click a mark, or arrows and Enter, for its reason'));
+}
 
 function openDecision(decision) {
   openReason(`${decision.owner}: ${decision.file || decision.cgroup}`, [
@@ -56,6 +76,21 @@ function sums(nodes) {
     [cores(sum(nodes, n => n.batchCpu.total)), 'batch cores for sale'],
     [cores(sum(nodes, n => n.batchCpu.asked)), 'batch cores asked for'],
     [bytes(sum(nodes, n => n.memory.used)), `memory in use of ${bytes(sum(nodes, n => n.memory.capacity))}`]];
+  return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
+}
+
+// One machine: what it is, what it sells, what holds now.
+function nodeFacts(node) {
+  const share = node.cpu.capacity ? (node.cpu.used ?? 0) / node.cpu.capacity : null;
+  const tick = node.name === known.liveNode ? known.ticks[known.ticks.length - 1] : null;
+  const facts = [
+    [percent(share), `CPU in use, ${cores(node.cpu.used)} of ${cores(node.cpu.capacity)} cores`],
+    [cores(node.cpu.classes?.BE ?? 0), 'cores used by BE'],
+    ...(tick && tick.budget !== null ? [[cores(tick.budget), 'cores BE may use now']] : []),
+    [cores(node.batchCpu.total), `batch cores for sale, ${cores(node.batchCpu.asked)} taken`],
+    [bytes(node.memory.used), `memory in use of ${bytes(node.memory.capacity)}`],
+    ...(tick?.psi ? [[percent(tick.psi.cpu), 'of the time something waits for CPU']] : []),
+    [String(node.pods), node.pods === 1 ? 'pod' : 'pods']];
   return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
 }
 
@@ -149,12 +184,12 @@ function livePart(place) {
   const pick = make('select', {'aria-label': 'Time shown', onchange: event => { span = Number(event.target.value); update(); }},
     SPANS.map(([seconds, name]) => make('option', {value: seconds, selected: seconds === span}, name)));
   const feed = make('div');
-  place.append(make('div', {class: 'card'}, make('div', {class: 'tools'}, make('h3', {}, 'CPU by class'), pick), legend(true), cpu.element),
+  place.append(make('div', {class: 'card'}, make('div', {class: 'tools'}, make('h3', {}, 'CPU by class'), pick), legend(true), cpu.element, marksLegend()),
     make('div', {class: 'card'}, make('h3', {}, 'Pressure'), make('ul', {class: 'legend'},
       [['LSE', 'CPU'], ['budget', 'memory'], ['SYSTEM', 'disk']].map(([colour, name]) => make('li', {}, make('i', {style: `background: var(--${colour})`}), name))), pressure.element),
     make('div', {class: 'card'}, make('h3', {}, 'Latest decisions'), feed));
   function update() {
-    const marks = known.decisions.map(d => ({t: d.at, colour: kindOf(d).colour, open: () => openDecision(d)}));
+    const marks = known.decisions.map(d => ({t: d.at, ...kindOf(d), open: () => openDecision(d)}));
     cpu.set(known.ticks, marks, span * 1000);
     pressure.set(known.ticks, [], span * 1000);
     feed.replaceChildren(known.decisions.length ? decisionRows(known.decisions.slice(0, 8)) : noDecisions());
@@ -166,6 +201,9 @@ function livePart(place) {
 export function node(place, name) {
   const chosen = name || known.liveNode || known.nodes[0]?.name || '';
   place.append(make('h2', {}, chosen ? `Node ${chosen}` : 'Node'));
+  if (known.nodes.length > 1)
+    place.append(make('div', {class: 'tools'}, make('select', {'aria-label': 'Node shown', onchange: event => { location.hash = `#/node/${encodeURIComponent(event.target.value)}`; }},
+      known.nodes.map(entry => make('option', {value: entry.name, selected: entry.name === chosen}, entry.name)))));
   const facts = make('div'), live = make('div'), podPlace = make('div');
   place.append(facts, live, make('div', {class: 'card'}, make('h3', {}, 'Pods'), podPlace));
   const pods = podTable(podPlace, chosen ? `?node=${encodeURIComponent(chosen)}` : '');
@@ -173,7 +211,7 @@ export function node(place, name) {
   function update(what) {
     if (!named && (known.liveNode || known.nodes.length)) return window.dispatchEvent(new HashChangeEvent('hashchange'));
     const node = known.nodes.find(entry => entry.name === named);
-    if (node && (what === 'nodes' || what === 'start')) facts.replaceChildren(sums([node]));
+    if (node && (what === 'nodes' || what === 'start')) facts.replaceChildren(nodeFacts(node));
     if (named !== known.liveNode && (what === 'start' || what === 'hello'))
       live.replaceChildren(make('p', {class: 'empty'}, `Second by second only the machine that serves this page is shown; here are the reports of ${named || 'the node'}.`));
     if (named === known.liveNode && !drawLive) { live.replaceChildren(); drawLive = livePart(live); }
