@@ -20,13 +20,16 @@ spec:
   priorityClassName: koord-batch
   schedulerName: koord-scheduler
   terminationGracePeriodSeconds: 0
-  containers: [{name: c, image: x, command: [sh, -c, "while :; do :; done"], resources: {requests: {kubernetes.io/batch-cpu: "200"}}}]
+  containers: [{name: c, image: x, command: [sh, -c, "while :; do :; done"]}]  # asks for nothing, so that it runs on a busy machine too
 Y
 want '"key":"default/burn","node":"n1","qos":"BE"' curl -fsS "${url}api/pods?node=n1"
 want '"owner":' curl -fsS "${url}api/state"
 server=${url%/}
+want '"enforcement":"on"' curl -fsS "${url}api/controls"
+want 'node.mangrove.io/agent-address' kubectl get node n1 -o json
 want 'default/burn' "$mangrove" top --once --server "$server"
 want '"decisions"' "$mangrove" top -o json --server "$server"
+want 'decisions:' "$mangrove" top -o yaml --server "$server"
 want 'n1' "$mangrove" top --once --kubeconfig "$KUBECONFIG"
 if "$mangrove" top --once --server http://127.0.0.1:9 2>"$dir/err"; then fail "top without a server succeeded"; fi
 want "is 'mangrove up' running?" cat "$dir/err"
@@ -38,6 +41,29 @@ for size in "80 24" "200 60"; do
   want 'mangrove top' cat "$dir/screen"
   want 'default/burn' cat "$dir/screen"
 done
+
+# Beside a manager and beside an agent: never without a token.
+echo secret-of-the-test >"$dir/token"
+beside() {  # beside NAME COMMAND…: its dashboard in $other
+  "$mangrove" "${@:2}" --dashboard 127.0.0.1:0 2>"$dir/no-token" && fail "$1 served a dashboard without a token"
+  want "name a file with --dashboard-token-file" cat "$dir/no-token"
+  "$mangrove" "${@:2}" --dashboard 127.0.0.1:0 --dashboard-token-file "$dir/token" 2>"$dir/$1.log" &
+  other_pid=$!
+  for _ in $(seq 200); do grep -q 'dashboard on ' "$dir/$1.log" && break; sleep 0.1; done
+  other=$(sed -n 's/.*dashboard on //p' "$dir/$1.log")
+  [ "$(curl -s -o /dev/null -w '%{http_code}' "${other}api/state")" = 401 ] || fail "$1 told everybody"
+  want '<title>Mangrove</title>' curl -fsS "$other"
+  want '"name":"n1"' curl -fsS -H 'Authorization: Bearer secret-of-the-test' "${other}api/state"
+  want '"key":"default/burn"' curl -fsS -H 'Authorization: Bearer secret-of-the-test' "${other}api/pods"
+  want 'colocation-config' curl -fsS -H 'Authorization: Bearer secret-of-the-test' "${other}api/config"
+  want 'default/burn' "$mangrove" top --once --server "${other%/}" --token-file "$dir/token"
+}
+export WEBHOOK_PORT=0 WEBHOOK_CERT_DIR="$dir/certs"
+beside manager manager --metrics-addr 0 --health-probe-addr 0 --enable-leader-election=false --enable-webhooks=false
+kill "$other_pid"; wait "$other_pid" || fail "the manager ended with $?"
+beside agent agent --addr 0 --node-name n1 --enforce=false --history-dir "$dir/history" --prediction-checkpoint-filepath "$dir/checkpoints" --enable-node-metric-report=false --audit-log-dir "$dir/audit"
+want '"t":' curl -fsS -H 'Authorization: Bearer secret-of-the-test' "${other}api/state"
+kill "$other_pid"; wait "$other_pid" || fail "the agent ended with $?"
 
 modules=$HOME/.cache/mangrove/node
 if command -v chromium >/dev/null && [ -d "$modules/node_modules/playwright-core" ]; then
