@@ -1,11 +1,12 @@
 // mangrove check cluster: whether colocation works on a whole cluster, and what is in its way.
+#include "cli/check_cluster.h"
+
 #include <fmt/core.h>
 
 #include "api/names.h"
 #include "base/clock.h"
 #include "cli/cluster_access.h"
 #include "cli/cluster_facts.h"
-#include "cli/check_cluster.h"
 #include "cli/command.h"
 
 namespace mangrove::cli {
