@@ -29,6 +29,12 @@ void sayLine(const std::string& line) {
   std::fflush(stdout);
 }
 
+std::string namesOf(const std::vector<NamedMate>& roles) {
+  std::string out;
+  for (const auto& role : roles) out += (out.empty() ? "" : ", ") + role.name;
+  return out;
+}
+
 }  // namespace
 
 frame::RoleInfo UpRole::info() const {
@@ -101,6 +107,9 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.onLook = onLook_;
   auto roles = allRoles(options);
   std::move(guests_.begin(), guests_.end(), std::back_inserter(roles));
+  for (const auto& name : without_)
+    if (std::none_of(roles.begin(), roles.end(), [&](const auto& r) { return r.name == name; }))
+      return invalid("--without {}: there is no such role; want {}", name, namesOf(roles));
   for (auto& role : roles) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
     auto mate = Mate::start(context.owner, embedded_->server(), context.clock, context.metrics,
@@ -174,7 +183,7 @@ Result<> UpRole::startRunner(frame::RoleContext& context) {
     made.set_value(runner ? Result<>() : pass(runner.error()));
   });
   if (auto ok = made.get_future().get(); !ok)
-    return ok.error().in("--observe-only runs without this; node runner");
+    return ok.error().in("node runner (--observe-only does without)");
   embedded_->setRunner(runner_.get());
   runnerThread_->mailbox().post([this] {
     runner_->start(

@@ -5,6 +5,7 @@
 
 #include "api/event.h"
 #include "api/selector.h"
+#include "base/strings.h"
 #include "workloads/claim.h"
 #include "workloads/cron_job.h"
 #include "workloads/daemon_set.h"
@@ -12,6 +13,7 @@
 #include "workloads/disruption_budget.h"
 #include "workloads/endpoints.h"
 #include "workloads/job.h"
+#include "workloads/job_count.h"
 #include "workloads/replica_set.h"
 #include "workloads/stateful_set.h"
 #include "workloads/time_zone.h"
@@ -132,8 +134,30 @@ class OfDaemonSets final : public Over<DaemonSet> {
 class OfJobs final : public Over<Job> {
  public:
   explicit OfJobs(const Caches& caches) : Over(caches, caches.jobs, api::kind::kJob) {}
+  std::optional<Plan> plan(std::string_view key, std::string_view trouble, WallTime now) override {
+    auto present = Over::plan(key, trouble, now);
+    std::vector<Amendment> left = leftBehind(key);
+    if (!present && left.empty()) return std::nullopt;
+    if (!present) present.emplace();
+    append(present->change, std::move(left));
+    return present;
+  }
 
  private:
+  // Pods of a job that is gone: nobody counts them any more, so nothing holds them back.
+  std::vector<Amendment> leftBehind(std::string_view key) const {
+    const Halves name = cut(key, '/');
+    auto job = informer_.find(key);
+    std::vector<Amendment> out;
+    for (const auto& pod : caches_.podsIn(name.before)) {
+      const auto* owner = pod->meta.controller();
+      const bool ours = owner && owner->kind.view() == "Job" && owner->name.view() == name.after;
+      const bool orphan = !owner && !job;
+      const bool counted = ours && job && job->meta.uid == owner->uid;
+      if ((ours || orphan) && !counted && isTracked(*pod)) out.push_back(withoutTracking(*pod));
+    }
+    return out;
+  }
   Plan planFor(const Job& job, std::string raw, std::string_view, WallTime now) override {
     auto claim = ownPods(job);
     Plan plan = planJob(job, claim.own, std::move(raw), now);

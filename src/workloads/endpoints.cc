@@ -45,13 +45,17 @@ json::Object portJson(const ServicePort& port, int32_t number) {
 
 // Pods whose named ports have the same numbers share a subset.
 using PortNumbers = std::vector<int32_t>;
+PortNumbers numbersOf(const Service& service, const api::Pod& pod) {
+  PortNumbers numbers;
+  for (const auto& port : service.ports) numbers.push_back(targetPortOf(port, pod));
+  return numbers;
+}
+
 std::map<PortNumbers, PodList> groupByPorts(const Service& service, const Pods& pods) {
   std::map<PortNumbers, PodList> groups;
   for (const auto& pod : pods) {
     if (!hasAddress(*pod) || pod->meta.isDeleting()) continue;
-    PortNumbers numbers;
-    for (const auto& port : service.ports) numbers.push_back(targetPortOf(port, *pod));
-    groups[numbers].push_back(pod.get());
+    groups[numbersOf(service, *pod)].push_back(pod.get());
   }
   return groups;
 }
@@ -76,10 +80,22 @@ json::Array subsets(const Service& service, const Pods& pods) {
   return out;
 }
 
-json::Array sliceEndpoints(const Service& service, const Pods& pods) {
+// A slice has one list of ports: that of the first pod that serves, else of the first with an
+// address.
+PortNumbers sliceNumbers(const Service& service, const Pods& pods) {
+  const api::Pod* chosen = nullptr;
+  for (const auto& pod : pods) {
+    if (!hasAddress(*pod) || (chosen && !isServing(service, *pod))) continue;
+    chosen = pod.get();
+    if (isServing(service, *pod)) break;
+  }
+  return chosen ? numbersOf(service, *chosen) : PortNumbers(service.ports.size(), 0);
+}
+
+json::Array sliceEndpoints(const Service& service, const Pods& pods, const PortNumbers& numbers) {
   json::Array out;
   for (const auto& pod : pods) {
-    if (!hasAddress(*pod)) continue;
+    if (!hasAddress(*pod) || numbersOf(service, *pod) != numbers) continue;
     const bool ready = isServing(service, *pod), leaving = pod->meta.isDeleting();
     json::Object one{
         {"addresses", json::Array{pod->status.podIp.view()}},
@@ -139,10 +155,8 @@ Plan planEndpoints(const Service& service, const Pods& pods, const std::string& 
   json::Object labels = labelsOf(service);
   labels["kubernetes.io/service-name"] = service.meta.name.view();
   labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io";
-  PortNumbers numbers;
-  for (const auto& port : service.ports)
-    numbers.push_back(pods.empty() ? 0 : targetPortOf(port, *pods.front()));
-  json::Object content{{"endpoints", sliceEndpoints(service, pods)},
+  const PortNumbers numbers = sliceNumbers(service, pods);
+  json::Object content{{"endpoints", sliceEndpoints(service, pods, numbers)},
                        {"ports", portsJson(service, numbers)}};
   if (slice.empty()) content["addressType"] = "IPv4";  // immutable
   write(service, kEndpointSlice, std::move(labels), std::move(content), slice, plan);

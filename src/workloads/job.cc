@@ -33,7 +33,7 @@ struct Failure {
 std::optional<Failure> whyFailed(const Job& job, const JobCount& count, WallTime now) {
   if (!count.failJob.empty()) return Failure{"PodFailurePolicy", count.failJob};
   if (count.allFailed() > job.backoffLimit ||
-      (count.restarts > 0 && count.restarts > job.backoffLimit))
+      (count.restarts > 0 && count.restarts >= job.backoffLimit))
     return Failure{"BackoffLimitExceeded", "Job has reached the specified backoff limit"};
   if (job.activeDeadlineSeconds && job.startTime != kZeroTime && !job.suspend &&
       now >= job.startTime + seconds(*job.activeDeadlineSeconds))

@@ -98,6 +98,7 @@ bool Runner::shows(const Awaited& awaited) const {
   auto known = caches_.look(awaited.kind, awaited.key);
   if (!known) return true;
   const bool another = !awaited.uid.empty() && known->exists && known->uid != awaited.uid;
+  if (awaited.mayBeGone && !known->exists) return true;
   if (awaited.version.empty()) return !known->exists || known->leaving || another;
   return another || (known->exists && !client::surelyOlder(known->version, awaited.version));
 }
@@ -135,14 +136,14 @@ void Runner::create(const std::string& key, Creation creation) {
                  fmt::format("Created {}: {}", lowered(kind.kind), made->meta.name.view())});
     answered(key, false,
              Awaited{kind, client::keyOf(made->meta.ns.view(), made->meta.name.view()),
-                     made->meta.resourceVersion, made->meta.uid.str()});
+                     made->meta.resourceVersion, made->meta.uid.str(), false});
   });
   writer_.submit(*setup_.owner, std::move(request), std::move(done));
 }
 
 void Runner::remove(const std::string& key, Removal removal) {
   ++pending_[key].unanswered;
-  Awaited awaited{removal.ref.kind, removal.ref.key(), "", removal.options.uid.str()};
+  Awaited awaited{removal.ref.kind, removal.ref.key(), "", removal.options.uid.str(), true};
   const std::string name = removal.ref.name;
   auto done = guarded([this, key, awaited, name](Result<client::Reply> reply) {
     const bool gone = !reply && (reply.error().code() == Code::kNotFound ||
@@ -176,7 +177,8 @@ void Runner::amend(const std::string& key, Amendment amendment) {
     auto known = caches_.look(kind, target);
     if (known && known->version == made->meta.resourceVersion)
       return answered(key, false, std::nullopt);
-    answered(key, false, Awaited{kind, target, made->meta.resourceVersion, made->meta.uid.str()});
+    answered(key, false,
+             Awaited{kind, target, made->meta.resourceVersion, made->meta.uid.str(), true});
   });
   writer_.submit(*setup_.owner,
                  client::patchRequest(amendment.ref, amendment.type, std::move(body)),

@@ -48,6 +48,7 @@ class Runner {
     std::string key;
     std::string version;  // at least this one; "" : being deleted or gone
     std::string uid;
+    bool mayBeGone = false;  // a change that lets go of an object may be the last of it
   };
   struct Pending {
     size_t unanswered = 0;

@@ -5,7 +5,7 @@
   up_bench.py MANGROVE create [--pods 100]          one pod after the other: create to Running, p50, p99, most
   up_bench.py MANGROVE burst  [--pods 200]          all at once: first create to last Running
   up_bench.py MANGROVE idle   [--seconds 30]        memory and CPU of the process with nothing and with 20 pods
-  up_bench.py MANGROVE churn  [--minutes 5] [--pods 50] [--kill-every 20]
+  up_bench.py MANGROVE churn  [--minutes 5] [--pods 50] [--kill-every 20]    a kill-every beyond the end: one process all along
 """
 import argparse
 import json
@@ -370,16 +370,18 @@ class Churn:
         self.sample()
         first_sample = self.samples[0]
         end, next_kill = self.began + self.args.minutes * 60, time.monotonic() + self.args.kill_every
+        next_sample = time.monotonic() + 30
         while time.monotonic() < end:
             self.step()
+            if time.monotonic() >= next_sample:
+                self.sample()
+                next_sample = time.monotonic() + 30
             if time.monotonic() >= next_kill:
                 self.up.kill()
                 self.kills += 1
                 self.client = None
                 self.up.ready()
                 self.look()
-                if self.kills % 3 == 0:
-                    self.sample()
                 next_kill = time.monotonic() + self.args.kill_every
             time.sleep(0.2)
         self.look()
@@ -389,6 +391,12 @@ class Churn:
         self.judge(first_sample, self.samples[-1])
 
     def judge(self, begin, end):
+        # Caches fill at first; afterwards nothing may grow.
+        rss = [s["rss_kb"] for s in self.samples]
+        third = len(rss) // 3
+        if third >= 4 and max(rss[-third:]) > 1.1 * max(rss[third:2 * third]) + 2048:
+            self.errors.append("memory grows: %d kB at most in the second third, %d kB in the last" %
+                               (max(rss[third:2 * third]), max(rss[-third:])))
         for key in ("cgroups", "shims", "links", "mounts", "addresses", "directories", "logs"):
             if end[key] > begin[key]:
                 self.errors.append("%s grew from %d to %d" % (key, begin[key], end[key]))

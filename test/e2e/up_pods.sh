@@ -108,6 +108,9 @@ want "true" state probed '.status.containerStatuses[0].ready'
 pod sick 'containers: [{name: main, image: x, command: [sh, -c, "trap exit TERM; while :; do sleep 0.2; done"],
   livenessProbe: {exec: {command: ["false"]}, periodSeconds: 1, failureThreshold: 1}}]'
 want "1" state sick '.status.containerStatuses[0].restartCount'
+pod calls 'containers: [{name: main, image: x, command: [sh, -c, "exec sleep 1000"], ports: [{containerPort: 9}],
+  readinessProbe: {grpc: {port: 9}, periodSeconds: 1}}]'
+want "Readiness probe failed: connect: Connection refused" kubectl get events --field-selector involvedObject.name=calls
 pod hooked 'containers: [{name: main, image: x, command: [sh, -c, "trap exit TERM; while :; do sleep 0.2; done"],
   lifecycle: {preStop: {exec: {command: [sh, -c, "echo stopping > /hostdir/stopped"]}}},
   volumeMounts: [{name: h, mountPath: /hostdir}]}], volumes: [{name: h, hostPath: {path: '"$dir"'/hook, type: DirectoryOrCreate}}]'

@@ -13,6 +13,9 @@ id=$(state steady '.status.containerStatuses[0].containerID')
 for round in 1 2 3; do
   kill -9 "$up_pid"; wait "$up_pid" 2>/dev/null
   lines=$(cat "$dir"/state/logs/*steady*/main/0.log | wc -l)
+  # What a pod left that had no cgroup any more concerns nobody else on this machine.
+  mkdir -p "$dir/state/pods/1111-$round/run"
+  sleep 1000 & bystander=$!
   sleep 1
   [ "$(cat "$dir"/state/logs/*steady*/main/0.log | wc -l)" -gt "$lines" ] || fail "the pod stood still without up"
   : >"$dir/out"
@@ -20,6 +23,11 @@ for round in 1 2 3; do
   want "Running" state steady .status.phase
   [ "$(state steady '.status.containerStatuses[0].containerID')" = "$id" ] || fail "round $round: another container"
   [ "$(state steady '.status.containerStatuses[0].restartCount')" = 0 ] || fail "round $round: it was restarted"
+  want "removing what is left of pod 1111-$round" cat "$dir/log"
+  for _ in $(seq 40); do [ -e "$dir/state/pods/1111-$round" ] || break; sleep 0.1; done
+  [ -e "$dir/state/pods/1111-$round" ] && fail "what a pod left is still there"
+  kill "$bystander" || fail "somebody else's process was killed"
+  wait "$bystander" 2>/dev/null
 done
 want "Succeeded" state job .status.phase
 want "deleted" kubectl delete pod doomed

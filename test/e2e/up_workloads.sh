@@ -131,6 +131,10 @@ want "condition met" timeout 60 kubectl wait --for=condition=complete job/many
 want "5/5" kubectl get job many
 tries=120 want "BackoffLimitExceeded" kubectl get job failing -o 'jsonpath={.status.conditions[*].reason}'
 tries=120 want "NotFound" kubectl get job brief
+kubectl create job endless --image x -- sh -c 'trap exit TERM; while :; do sleep 0.1; done' >/dev/null
+want "1" kubectl get job endless -o 'jsonpath={.status.ready}'
+kubectl delete job endless >/dev/null
+tries=120 want "No resources found" kubectl get pods -l job-name=endless
 kubectl create job --from=cronjob/tick now >/dev/null
 want "condition met" timeout 60 kubectl wait --for=condition=complete job/now
 tries=300 want "tick-" kubectl get jobs
@@ -143,4 +147,4 @@ Y
 want "0" kubectl get pdb web -o 'jsonpath={.status.disruptionsAllowed}'
 want "1" kubectl get pdb web -o 'jsonpath={.status.currentHealthy}'
 kubectl delete deploy,ds,job,cronjob,pdb --all >/dev/null
-tries=120 want "No resources found" kubectl get pods -l app
+tries=120 want "No resources found" kubectl get pods

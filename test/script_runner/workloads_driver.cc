@@ -1,10 +1,11 @@
 // The workload controllers over an embedded server in memory, on a virtual clock, with the test as
 // kubelet:
 //   apply JSON | patch KIND/NAME JSON | delete KIND/NAME [propagation=P] | node NAME
-//   ready POD-PREFIX… | unready POD-PREFIX… | succeed POD-PREFIX… | fail POD-PREFIX… [exit=N]
-//   wait DURATION | sets NAME | pods | status KIND/NAME FIELD… | conditions KIND/NAME | jobs |
-//   events KIND/NAME
-// Pods are shown by their names without the random end.
+//   ready|unready|succeed|fail POD-PREFIX… [image=I] [count=N] [exit=N] [restarts=N]
+//   wait DURATION | sets [PREFIX] | pods [PREFIX] | status KIND/NAME FIELD… | conditions KIND/NAME
+//   | jobs | events KIND/NAME | list KIND
+// Pods are shown by their names without the random end; NAME may end in '*', for the first that
+// begins like that.
 #include <algorithm>
 #include <map>
 
@@ -36,7 +37,9 @@ struct Named {
 const api::Kind* kindCalled(std::string_view word) {
   for (const api::Kind& kind : api::allKinds())
     if (equalIgnoringCase(kind.kind, word)) return &kind;
-  if (equalIgnoringCase(word, "endpoints")) return &workloads::kEndpoints;
+  for (const api::Kind* kind :
+       {&workloads::kEndpoints, &workloads::kEndpointSlice, &workloads::kControllerRevision})
+    if (equalIgnoringCase(kind->kind, word)) return kind;
   return nullptr;
 }
 
@@ -89,12 +92,13 @@ class WorkloadsDriver final : public Driver {
       return apply(
           fmt::format(R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}"}}}})", first));
     if (c.verb == "wait") return wait(first);
-    if (c.verb == "sets") return sets();
-    if (c.verb == "pods") return pods();
+    if (c.verb == "sets") return sets(first);
+    if (c.verb == "pods") return pods(first);
     if (c.verb == "jobs") return jobs();
     if (c.verb == "status") return status(first, {c.words.begin() + 1, c.words.end()});
     if (c.verb == "conditions") return conditions(first);
     if (c.verb == "events") return events(first);
+    if (c.verb == "list") return list(first);
     if (c.verb == "ready" || c.verb == "unready" || c.verb == "succeed" || c.verb == "fail")
       return play(c);
     return fmt::format("error: unknown command '{}'\n", c.verb);
@@ -142,8 +146,16 @@ class WorkloadsDriver final : public Driver {
     const Halves parts = cut(word, '/');
     const auto* kind = kindCalled(parts.before);
     if (!kind) return std::nullopt;
-    return client::Ref{*kind, kind->namespaced ? std::string(kNs) : "", std::string(parts.after),
+    std::string name(parts.after);
+    if (name.ends_with('*')) name = firstLike(*kind, name.substr(0, name.size() - 1));
+    return client::Ref{*kind, kind->namespaced ? std::string(kNs) : "", std::move(name),
                        std::move(subresource)};
+  }
+
+  std::string firstLike(const api::Kind& kind, const std::string& prefix) {
+    for (const auto& [name, doc] : all(kind))
+      if (name.starts_with(prefix)) return name;
+    return prefix;
   }
 
   std::string patch(const std::string& word, const std::string& body) {
@@ -218,10 +230,11 @@ class WorkloadsDriver final : public Driver {
     return lower(phase);
   }
 
-  std::string pods() {
+  std::string pods(const std::string& prefix) {
     std::map<std::string, std::map<std::string, int>> groups;
     for (const auto& [name, doc] : all(api::kind::kPod)) {
       json::View pod = doc->root();
+      if (!name.starts_with(prefix)) continue;
       ++groups[fmt::format("{} {}", shortName(pod),
                            text(at(pod, "spec.containers").at(0)["image"]))][podState(pod)];
     }
@@ -234,10 +247,11 @@ class WorkloadsDriver final : public Driver {
     return out.empty() ? "none\n" : out;
   }
 
-  std::string sets() {
+  std::string sets(const std::string& prefix) {
     std::vector<std::string> lines;
     for (const auto& [name, doc] : all(api::kind::kReplicaSet)) {
       json::View set = doc->root();
+      if (!name.starts_with(prefix)) continue;
       lines.push_back(
           fmt::format("revision {} {}: wants {}, has {}, available {}\n",
                       text(set["metadata"]["annotations"]["deployment.kubernetes.io/revision"]),
@@ -262,6 +276,20 @@ class WorkloadsDriver final : public Driver {
     return out.empty() ? "none\n" : out;
   }
 
+  std::string list(const std::string& word) {
+    const auto* kind = kindCalled(word);
+    if (!kind) return "error: unknown kind\n";
+    std::string out;
+    for (const auto& [name, doc] : all(*kind)) {
+      const json::View meta = doc->root()["metadata"];
+      const json::View owner = meta["ownerReferences"].at(0);
+      out += shortName(doc->root());
+      if (owner.exists()) out += fmt::format(" of {}", text(owner["kind"]));
+      out += meta["deletionTimestamp"].exists() ? " (going)\n" : "\n";
+    }
+    return out.empty() ? "none\n" : out;
+  }
+
   Result<std::string> get(const std::string& word) {
     auto target = ref(word);
     if (!target) return invalid("unknown kind in '{}'", word);
@@ -279,7 +307,8 @@ class WorkloadsDriver final : public Driver {
     if (!doc.parse(*body)) return "error: no JSON\n";
     std::string out;
     for (const auto& field : fields) {
-      const bool whole = field.find('.') != std::string::npos || field == "subsets";
+      const bool whole =
+          field.find('.') != std::string::npos || field == "subsets" || field == "ports";
       out += fmt::format("{}{} {}", out.empty() ? "" : ", ", field,
                          text(at(whole ? doc.root() : doc.root()["status"], field)));
     }
@@ -315,11 +344,17 @@ class WorkloadsDriver final : public Driver {
 
   // The kubelet's part: sets the status of pods whose name starts with one of the words.
   std::string play(const Command& c) {
+    auto left = parseInt<int>(c.option("count", "1000")).value_or(0);
+    const std::string image = c.option("image", "");
     for (const auto& [name, doc] : all(api::kind::kPod)) {
       const bool meant = std::any_of(c.words.begin(), c.words.end(),
                                      [&](const auto& word) { return name.starts_with(word); });
       const std::string state = podState(doc->root());
       if (!meant || state == "succeeded" || state == "failed" || state == "deleting") continue;
+      if (state == "ready" && c.verb == "ready") continue;
+      const json::View first = at(doc->root(), "spec.containers").at(0);
+      if (!image.empty() && first["image"].string() != image) continue;
+      if (left-- <= 0) break;
       auto reply = call(client::patchRequest({api::kind::kPod, std::string(kNs), name, "status"},
                                              client::PatchType::kStrategic, statusBody(c)));
       const bool gone = !reply && reply.error().code() == Code::kNotFound;  // deleted meanwhile
@@ -339,8 +374,9 @@ class WorkloadsDriver final : public Driver {
               : R"({"running":{}})";
     return fmt::format(
         R"({{"status":{{"phase":"{}","podIP":"10.0.0.9","conditions":[{{"type":"Ready","status":"{}","lastTransitionTime":"{}"}}],)"
-        R"("containerStatuses":[{{"name":"c","image":"i","imageID":"","ready":{},"restartCount":0,"state":{}}}]}}}})",
-        phase, c.verb == "ready" ? "True" : "False", now, c.verb == "ready", state);
+        R"("containerStatuses":[{{"name":"c","image":"i","imageID":"","ready":{},"restartCount":{},"state":{}}}]}}}})",
+        phase, c.verb == "ready" ? "True" : "False", now, c.verb == "ready",
+        c.option("restarts", "0"), state);
   }
 
   VirtualClock clock_{parseTime("2026-01-01T00:00:00Z").value()};

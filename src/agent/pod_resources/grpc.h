@@ -1,6 +1,5 @@
 #pragma once
-// Just enough gRPC for unary calls over a unix socket: both sides of HTTP/2, one message there and
-// one back. The framing is nghttp2's.
+// gRPC for unary calls over a unix socket, both sides (the framing is net/grpc_wire.h).
 //
 //   Result<GrpcReply> reply = grpcCall("/var/lib/kubelet/pod-resources/kubelet.sock",
 //                                      "/v1.PodResourcesLister/List", message, 5s);
@@ -15,15 +14,11 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "net/grpc_wire.h"
 
 namespace mangrove::agent {
 
-struct GrpcReply {
-  std::string message;
-  bool compressed = false;  // then the message is opaque to us
-  int status = 0;           // gRPC's: 0 ok, 12 unimplemented, 14 unavailable, …
-  std::string text = {};    // why not
-};
+using net::GrpcReply;
 
 // Method ("/v1.PodResourcesLister/List") and message.
 using GrpcHandler = std::function<GrpcReply(const std::string& method, const std::string& message)>;

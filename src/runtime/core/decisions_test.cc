@@ -24,6 +24,14 @@ RunPod pod(std::string_view spec, std::string_view meta = "") {
 
 const char* kTwo = R"({"containers":[{"name":"a"},{"name":"b"}]})";
 
+ContainerRecord starting(std::string name) {
+  ContainerRecord r;
+  r.name = std::move(name);
+  r.id = "containerd://1";
+  r.starting = true;
+  return r;
+}
+
 ContainerRecord running(std::string name) {
   ContainerRecord r;
   r.name = std::move(name);
@@ -184,6 +192,8 @@ TEST(Status, Phases) {
   const auto never = pod(R"({"restartPolicy":"Never","containers":[{"name":"a"},{"name":"b"}]})");
   EXPECT_EQ(phase(always, PodRecord()), "Pending");
   EXPECT_EQ(phase(always, record({running("a"), running("b")})), "Running");
+  EXPECT_EQ(phase(always, record({starting("a"), starting("b")})), "Pending");
+  EXPECT_EQ(phase(always, record({running("a"), starting("b")})), "Running");
   EXPECT_EQ(phase(always, record({ended("a", 1), ended("b", 0)})), "Running");
   EXPECT_EQ(phase(never, record({ended("a", 0), running("b")})), "Running");
   EXPECT_EQ(phase(never, record({ended("a", 0), ended("b", 0)})), "Succeeded");

@@ -191,6 +191,11 @@ std::string backOffMessage(const RunPod& pod, const ContainerRecord& container) 
                      pod.ns(), pod.uid());
 }
 
+// Its first run has been ordered and has not begun.
+static bool isFirstStart(const ContainerRecord& r) {
+  return r.starting && !r.running && !r.last;
+}
+
 api::PodPhase phaseOf(const RunPod& pod, const PodRecord& record) {
   if (!record.failReason.empty()) return api::PodPhase::kFailed;
   bool anyAlive = false, anyFailed = false, allEnded = true, anyUnstarted = false;
@@ -203,7 +208,7 @@ api::PodPhase phaseOf(const RunPod& pod, const PodRecord& record) {
       continue;
     }
     if (container.role != ContainerRole::kMain) continue;
-    if (!r || !r->everRan()) {
+    if (!r || !r->everRan() || isFirstStart(*r)) {
       anyUnstarted = true;
       allEnded = false;
       continue;

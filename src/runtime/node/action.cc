@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "net/http_client.h"
+#include "runtime/node/grpc_probe.h"
 #include "runtime/node/pod_worker.h"
 
 namespace mangrove::runtime {
@@ -119,19 +120,41 @@ void askHttp(WorkerParts& parts, const std::string& host, uint16_t port, const a
                });
 }
 
-void tryConnect(WorkerParts& parts, const std::string& host, uint16_t port,
-                const std::shared_ptr<Once>& once) {
+Result<sockaddr_in> addressOf(const std::string& host, uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1)
-    return once->post({false, fmt::format("'{}' is no IPv4 address", host)});
+    return invalid("'{}' is no IPv4 address", host);
+  return address;
+}
+
+void askGrpc(WorkerParts& parts, const std::string& host, const api::Grpc& grpc,
+             const std::shared_ptr<Once>& once, Duration timeout) {
+  const auto port = static_cast<uint16_t>(grpc.port);
+  auto address = addressOf(host, port);
+  if (!address) return once->post({false, address.error().text()});
+  once->limit(timeout,
+              askHealth(parts.loop, *address, fmt::format("{}:{}", host, port), grpc.service,
+                        [once](ActionResult result) { once->post(std::move(result)); }));
+}
+
+void tryConnect(WorkerParts& parts, const std::string& host, uint16_t port,
+                const std::shared_ptr<Once>& once, Duration timeout) {
+  auto address = addressOf(host, port);
+  if (!address) return once->post({false, address.error().text()});
   auto fd =
       std::make_shared<UniqueFd>(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const int rc = ::connect(fd->get(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+  const int rc = ::connect(fd->get(), reinterpret_cast<sockaddr*>(&*address), sizeof *address);
   if (rc < 0 && errno != EINPROGRESS)
     return once->post({false, fmt::format("connect: {}", std::strerror(errno))});
   FdLoop& loop = parts.loop;
+  once->limit(timeout, [&loop, fd] {
+    loop.post([&loop, fd] {
+      if (*fd) loop.forget(fd->get());
+      fd->reset();
+    });
+  });
   loop.post([&loop, fd, once] {
     loop.watch(fd->get(), EPOLLOUT, [&loop, fd, once](uint32_t) {
       int error = 0;
@@ -173,8 +196,7 @@ void runAction(const std::shared_ptr<PodWorker>& worker, const std::string& cont
   if (action.tcpSocket) {
     const uint16_t port = portNumber(action.tcpSocket->port, *spec->spec);
     if (port == 0) return once->post({false, "the container has no port of that name"});
-    once->limit(timeout, {});
-    return tryConnect(parts, hostOf(*worker, action.tcpSocket->host), port, once);
+    return tryConnect(parts, hostOf(*worker, action.tcpSocket->host), port, once, timeout);
   }
   if (action.sleepSeconds) {
     auto timer = std::make_shared<Timer>();
@@ -183,9 +205,8 @@ void runAction(const std::shared_ptr<PodWorker>& worker, const std::string& cont
     });
     return once->limit(timeout, [timer] { timer->reset(); });
   }
-  once->post({false,
-              "gRPC probes are not supported by this runner; use exec, httpGet or "
-              "tcpSocket"});
+  if (action.grpc) return askGrpc(parts, hostOf(*worker, ""), *action.grpc, once, timeout);
+  once->post({false, "the action says neither exec, httpGet, tcpSocket nor grpc"});
 }
 
 }  // namespace mangrove::runtime

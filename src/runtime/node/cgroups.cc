@@ -137,6 +137,26 @@ Result<> Cgroups::makeIn(const Tree& tree, const std::string& path) const {
   return {};
 }
 
+Result<> Cgroups::emptyParent() const {
+  const std::string dir = joined(kMount, parent_);
+  auto ordinary = root_->exists(joined(dir, "cgroup.type"));  // the machine's top has none
+  if (!v2_ || !ordinary || !*ordinary) return {};
+  auto members = readAll(*root_, joined(dir, kProcs));
+  if (!members || trim(*members).empty()) return {};
+  auto above = root_->dir(dir);
+  if (!above) return pass(above.error());
+  if (::mkdirat(above->fd(), "mangrove", 0755) < 0 && errno != EEXIST)
+    return failErrno(errno, "making cgroup " + joined(dir, "mangrove"));
+  for (auto pid : splitTrimmed(*members, '\n'))
+    if (auto ok = root_->write(joined(dir, "mangrove/cgroup.procs"), pid); !ok)
+      return ok.error().in("moving process {} out of cgroup {}", pid, dir);
+  return {};
+}
+
+void Cgroups::killTogether(const std::string& path) const {
+  if (v2_) (void)root_->write(joined(joined(kMount, path), "memory.oom.group"), "1");
+}
+
 Result<> Cgroups::make(const std::string& path, const CgroupValues& values) const {
   for (const auto& tree : trees_)
     if (auto ok = makeIn(tree, path); !ok) return ok;

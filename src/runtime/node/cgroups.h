@@ -39,6 +39,12 @@ class Cgroups {
   std::string tierPath(api::KubeQos qos) const;
   std::string podPath(api::KubeQos qos, std::string_view uid) const;
 
+  // Version 2 gives controllers only to children of a cgroup without processes. Whoever is in the
+  // one that is to hold kubepods (this process, when it was given that cgroup) moves to a leaf
+  // beside it, "mangrove". The machine's own top is exempt.
+  Result<> emptyParent() const;
+  // An out-of-memory kill takes the whole container, as a kubelet sets it on version 2.
+  void killTogether(const std::string& path) const;
   // Makes the directory in every tree, parents included, and writes the values. Exists already:
   // only the values are written.
   Result<> make(const std::string& path, const CgroupValues& values) const;

@@ -66,23 +66,37 @@ class LineReader {
  private:
   bool readMore() {
     if (!fd_ && !openNext()) return false;
+    if (readPiece()) return true;
+    if (!turnedOver()) return false;
+    return readPiece() || openNext();  // the last bytes may have come just before the turn
+  }
+  bool readPiece() {
     const size_t before = buffer_.size();
     buffer_.resize(before + kPiece);
     const ssize_t n = ::read(fd_.get(), buffer_.data() + before, kPiece);
     buffer_.resize(before + static_cast<size_t>(std::max<ssize_t>(n, 0)));
-    if (n > 0) return true;
-    return turnedOver() && openNext();
+    return n > 0;
   }
   bool openNext() {
     if (files_.empty()) {
       if (!turnedOver()) return false;
-      files_.push_back(path_);
+      files_ = filesAfterOurs();
     }
     UniqueFd fd(::open(files_.front().c_str(), O_RDONLY | O_CLOEXEC));
     files_.pop_front();
     if (!fd) return !files_.empty() && openNext();
     fd_ = std::move(fd);
     return true;
+  }
+  // A busy log may have turned over more than once since we looked.
+  std::deque<std::string> filesAfterOurs() const {
+    const std::vector<std::string> all = filesOf(path_);
+    const auto own = idOf(fd_.get(), nullptr);
+    auto at = std::find_if(all.begin(), all.end(), [&](const std::string& path) {
+      return own && idOf(-1, path.c_str()) == own;
+    });
+    if (at == all.end() || at + 1 == all.end()) return {path_};
+    return {at + 1, all.end()};
   }
   static std::optional<FileId> idOf(int fd, const char* path) {
     struct stat info {};

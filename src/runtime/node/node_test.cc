@@ -73,6 +73,22 @@ TEST(Cgroups, LaysOutVersionOneAsAKubelet) {
   EXPECT_EQ(cgroups->pods()[0].first, "u1");
 }
 
+// A cgroup of version 2 that has processes cannot hand controllers on.
+TEST(Cgroups, MovesProcessesOutOfTheirParent) {
+  FakeRoot machine{dir("sys/fs/cgroup", file("cgroup.controllers", "cpu memory"),
+                       file("cgroup.procs", "1\n"),
+                       dir("given", file("cgroup.type", "domain"), file("cgroup.procs", "77\n"),
+                           dir("mangrove", file("cgroup.procs", ""))))};
+  const kernel::SysRoot root = machine.root();
+  auto given = Cgroups::open(root, "given");
+  ASSERT_TRUE(given && given->isV2());
+  ASSERT_TRUE(given->emptyParent());
+  EXPECT_EQ(machine.read("sys/fs/cgroup/given/mangrove/cgroup.procs"), "77");
+  auto top = Cgroups::open(root, "");
+  ASSERT_TRUE(top && top->emptyParent());
+  EXPECT_FALSE(machine.exists("sys/fs/cgroup/mangrove"));
+}
+
 // The paths of pods that are gone come out of searches that may find nothing.
 TEST(Cgroups, KillsAndRemovesNothingButPods) {
   FakeRoot machine{dir("sys/fs/cgroup", dir("cpu", file("cgroup.procs", "")),
@@ -243,6 +259,13 @@ TEST_F(LogReading, FollowsWhatComesUntilTheRunEnds) {
   std::ofstream(path()) << "2026-03-01T12:00:03.000000000Z stdout F five\n";
   next();
   EXPECT_EQ(got, "five\n");
+  // Twice at once: none of the files is skipped.
+  fs::rename(path(), path() + ".20260301-120004");
+  std::ofstream(path()) << "2026-03-01T12:00:04.000000000Z stdout F six\n";
+  fs::rename(path(), path() + ".20260301-120005");
+  std::ofstream(path()) << "2026-03-01T12:00:05.000000000Z stdout F seven\n";
+  next();
+  EXPECT_EQ(got, "six\nseven\n");
   running = false;
   next();
   EXPECT_EQ(got, "");

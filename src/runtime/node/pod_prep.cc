@@ -196,6 +196,7 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   const std::string cgroup = cgroups_.podPath(qos, pod.uid()) + "/" + spec.id;
   if (auto ok = cgroups_.make(cgroup, containerValues(*container.spec)); !ok)
     return pass(ok.error());
+  cgroups_.killTogether(cgroup);
   spec.cgroups = cgroups_.joinDirs(cgroup);
   spec.scratch = fmt::format("{}/run/{}-{}", dir, name, attempt);
   const std::string logs = node_.logDir(pod.ns(), pod.name(), pod.uid()) + "/" + name;
@@ -222,6 +223,8 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
 }
 
 void PodPrep::refreshVolumes(const RunPod& pod, const std::string& podIp) {
+  std::error_code error;
+  if (!fs::exists(node_.podDir(pod.uid()) + "/volumes", error)) return;  // taken down meanwhile
   (void)makeVolumes(pod, node_, downward(podIp), source_);
 }
 

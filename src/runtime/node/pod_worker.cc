@@ -322,6 +322,7 @@ void PodWorker::onBuilt(const std::string& name, Result<BuiltContainer> built) {
   if (r.everRan()) ++r.attempt;
   r.id = "containerd://" + built->id;
   r.starting = true;
+  parts_.running.add(RunningRuns::key(pod_->uid(), name, r.attempt));  // its log may be followed
   r.stopping = r.held = r.started = r.ready = false;
   r.grant = std::move(built->grant);
   if (!built->note.empty() && r.attempt == 0) {

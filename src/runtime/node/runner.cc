@@ -23,16 +23,18 @@ constexpr Duration kRefreshVolumes = std::chrono::seconds(60);  // as often as a
 
 Result<> checkRights(const Cgroups& cgroups, const RunnerOptions& options) {
   const std::string probe = cgroups.tierPath(api::KubeQos::kGuaranteed);
-  auto ok = cgroups.make(probe, CgroupValues{});
+  auto ok = cgroups.emptyParent();
+  if (ok) ok = cgroups.make(probe, CgroupValues{});
   if (ok) return {};
   std::string dirs;
   const std::string name = options.cgroupRoot.empty() ? "NAME" : options.cgroupRoot;
   for (const auto& dir : cgroups.joinDirs(name)) dirs += " /" + dir;
   return ok.error().in(
       "running pods needs root, or cgroups that belong to this user (effective user is {}); an "
-      "administrator can give them with: mkdir -p{} && chown -R {}{}, and then --cgroup-root {}. "
+      "administrator can give them with: mkdir -p{} && chown -R {}{}, and then --cgroup-root {}{}. "
       "Missing now",
-      ::geteuid(), dirs, ::geteuid(), dirs, name);
+      ::geteuid(), dirs, ::geteuid(), dirs, name,
+      cgroups.isV2() ? ", started from within that cgroup" : "");
 }
 
 NodeFacts factsOf(const RunnerOptions& options, const MachineFacts& machine) {

@@ -237,7 +237,7 @@ void ShimContainer::onExit(int status) {
   finishedAt_ = clock_.wall();
   signal_ = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   exitCode_ = WIFSIGNALED(status) ? 128 + signal_ : WEXITSTATUS(status);
-  oom_ = exitCode_ == 137 && sawOom();
+  oom_ = exitCode_ != 0 && sawOom();  // also when a child was killed and its parent gave up
   log_.finish();
   out_.reset();
   err_.reset();
