@@ -9,12 +9,12 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/bench/batch_work.h"
 #include "agent/bench/governed.h"
 #include "agent/bench/pod_cgroups.h"
 #include "agent/bench/service.h"
@@ -56,22 +56,9 @@ std::optional<BatchProfile> profileOf(Placement placement) {
   return std::nullopt;
 }
 
-// Batch work that uses caches as real work does.
 [[noreturn]] void multiply(bool idleClass) {
-  if (idleClass) {
-    const sched_param none{};
-    (void)::sched_setscheduler(0, SCHED_IDLE, &none);
-  }
-  constexpr int kSize = 96;
-  static double a[kSize][kSize], b[kSize][kSize], c[kSize][kSize];
-  for (;;)
-    for (int i = 0; i < kSize; ++i)
-      for (int j = 0; j < kSize; ++j) {
-        double sum = 0;
-        for (int k = 0; k < kSize; ++k) sum += a[i][k] * b[k][j];
-        c[i][j] = sum + 1;
-        asm volatile("" : : "r"(&c[i][j]) : "memory");
-      }
+  if (idleClass) becomeIdleClass();
+  for (;;) multiplyOnce();
 }
 
 double cpuSecondsOf(int pid) {

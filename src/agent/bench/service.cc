@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -21,7 +22,7 @@ namespace mangrove::agent {
 namespace {
 
 constexpr size_t kBody = 1400;
-constexpr Duration kWork = std::chrono::microseconds(150);
+constexpr uint32_t kWorkMicros = 150;
 
 sockaddr_in loopback(uint16_t port) {
   sockaddr_in address{};
@@ -45,15 +46,24 @@ UniqueFd connectTo(uint16_t port) {
   return fd;
 }
 
-void spin(Duration work) {
+void spin(uint32_t microseconds) {
   timespec begun{}, now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begun);
   do ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  while ((now.tv_sec - begun.tv_sec) * 1'000'000'000 + now.tv_nsec - begun.tv_nsec < work.count());
+  while ((now.tv_sec - begun.tv_sec) * 1'000'000'000 + now.tv_nsec - begun.tv_nsec <
+         int64_t{1000} * microseconds);
 }
 
-// One connection: each request costs a fixed amount of CPU time, as rendering a page would.
-void serveOne(int fd) {
+// "GET /230 HTTP/1.1" asks for 230 microseconds; "GET /" for what a small page takes.
+uint32_t askedFor(std::string_view request) {
+  constexpr std::string_view kGet = "GET /";
+  if (!request.starts_with(kGet)) return kWorkMicros;
+  const std::string_view rest = request.substr(kGet.size());
+  return parseInt<uint32_t>(rest.substr(0, rest.find(' '))).value_or(kWorkMicros);
+}
+
+// One connection: each request costs what it asks for, as rendering a page would.
+void serveOne(int fd, ServiceWork work) {
   const UniqueFd connection(fd);
   noDelay(fd);
   const std::string answer = fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", kBody,
@@ -65,13 +75,13 @@ void serveOne(int fd) {
     if (got <= 0) return;
     seen.append(buffer, static_cast<size_t>(got));
     for (size_t end; (end = seen.find("\r\n\r\n")) != std::string::npos; seen.erase(0, end + 4)) {
-      spin(kWork);
+      work(askedFor(seen));
       if (::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) return;
     }
   }
 }
 
-void serveBuiltIn(uint16_t port) {
+void serveBuiltIn(uint16_t port, ServiceWork work) {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int one = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
@@ -81,7 +91,7 @@ void serveBuiltIn(uint16_t port) {
     ::_exit(1);
   for (;;)
     if (const int fd = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC); fd >= 0)
-      std::thread([fd] { serveOne(fd); }).detach();
+      std::thread([fd, work] { serveOne(fd, work); }).detach();
 }
 
 size_t httpAnswer(std::string_view text) {
@@ -112,21 +122,35 @@ bool installed(const char* program) {
 constexpr const char* kRedis = "/usr/bin/redis-server";
 constexpr const char* kNginx = "/usr/sbin/nginx";
 
-Service builtIn(uint16_t port) {
-  return {"built-in", port, [port] { serveBuiltIn(port); }, "GET / HTTP/1.1\r\nHost: bench\r\n\r\n",
-          httpAnswer};
+const char* programOf(const std::string& service) {
+  if (service == "redis") return kRedis;
+  return service == "nginx" ? kNginx : nullptr;
+}
+
+constexpr const char* kGetPage = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
+
+std::string pageFor(uint32_t microseconds) {
+  return fmt::format("GET /{} HTTP/1.1\r\nHost: bench\r\n\r\n", microseconds);
+}
+
+Service builtIn(uint16_t port, ServiceWork work) {
+  Service out{.name = "built-in", .port = port, .request = kGetPage, .answer = httpAnswer};
+  out.run = [port, work] { serveBuiltIn(port, work); };
+  out.requestFor = pageFor;
+  return out;
 }
 
 Service redis(uint16_t port) {
   // ECHO of a page: the server reads, copies and answers it.
   const std::string page(kBody, 'm');
-  return {"redis", port,
-          [port] {
-            const std::string text = std::to_string(port);
-            ::execl(kRedis, kRedis, "--port", text.c_str(), "--bind", "127.0.0.1", "--save", "",
-                    "--appendonly", "no", "--loglevel", "warning", nullptr);
-          },
-          fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n{}\r\n", page.size(), page), redisAnswer};
+  Service out{.name = "redis", .port = port, .answer = redisAnswer};
+  out.request = fmt::format("*2\r\n$4\r\nECHO\r\n${}\r\n{}\r\n", page.size(), page);
+  out.run = [port] {
+    const std::string text = std::to_string(port);
+    ::execl(kRedis, kRedis, "--port", text.c_str(), "--bind", "127.0.0.1", "--save", "",
+            "--appendonly", "no", "--loglevel", "warning", nullptr);
+  };
+  return out;
 }
 
 Result<Service> nginx(uint16_t port, const std::string& dir) {
@@ -139,10 +163,11 @@ Result<Service> nginx(uint16_t port, const std::string& dir) {
                   "  server {{ listen 127.0.0.1:{1}; location / {{ return 200 '{2}'; }} }} }}\n",
                   dir, port, std::string(kBody, 'm')));
   if (!ok) return pass(ok.error());
-  return Service{
-      "nginx", port,
-      [config, dir] { ::execl(kNginx, kNginx, "-c", config.c_str(), "-p", dir.c_str(), nullptr); },
-      "GET / HTTP/1.1\r\nHost: bench\r\n\r\n", httpAnswer};
+  Service out{.name = "nginx", .port = port, .request = kGetPage, .answer = httpAnswer};
+  out.run = [config, dir] {
+    ::execl(kNginx, kNginx, "-c", config.c_str(), "-p", dir.c_str(), nullptr);
+  };
+  return out;
 }
 
 void sleepUntil(MonoTime when) {
@@ -152,8 +177,8 @@ void sleepUntil(MonoTime when) {
   }
 }
 
-bool ask(int fd, const Service& service, std::string& seen) {
-  if (::send(fd, service.request.data(), service.request.size(), MSG_NOSIGNAL) < 0) return false;
+bool ask(int fd, const Service& service, const std::string& request, std::string& seen) {
+  if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
   char buffer[8192];
   for (;;) {
     if (const size_t whole = service.answer(seen)) return seen.erase(0, whole), true;
@@ -169,28 +194,45 @@ void note(LoadResult& out, Duration latency) {
     out.latencyMs[index] = std::chrono::duration<float, std::milli>(latency).count();
 }
 
+// The k-th request of the load; nullopt behind its end.
+std::optional<Shot> shotOf(const LoadOptions& options, int64_t k) {
+  if (!options.shots.empty()) {
+    const auto index = static_cast<size_t>(k);
+    return index < options.shots.size() ? std::optional(options.shots[index]) : std::nullopt;
+  }
+  const Duration at(static_cast<int64_t>(1e9 / options.rate) * k);
+  return at < options.length ? std::optional(Shot{at, 0}) : std::nullopt;
+}
+
 void loadLane(const Service& service, const LoadOptions& options, MonoTime start, int lane,
               LoadResult& out) {
   const UniqueFd fd = connectTo(service.port);
   if (!fd) return void(++out.failed);
-  const Duration gap(static_cast<int64_t>(1e9 / options.rate));
   std::string seen;
   for (int64_t k = lane;; k += options.connections) {
-    const MonoTime due = start + gap * k;
-    if (due >= start + options.length) return;
-    sleepUntil(due);
-    if (!ask(fd.get(), service, seen)) return void(++out.failed);
-    note(out, realClock().mono() - due);
+    const auto shot = shotOf(options, k);
+    if (!shot) return;
+    const bool asks = shot->workMicros > 0 && service.requestFor != nullptr;
+    const std::string request = asks ? service.requestFor(shot->workMicros) : service.request;
+    sleepUntil(start + shot->at);
+    if (!ask(fd.get(), service, request, seen)) return void(++out.failed);
+    note(out, realClock().mono() - (start + shot->at));
   }
 }
 
 }  // namespace
 
-Result<Service> chooseService(const std::string& name, uint16_t port, const std::string& dir) {
+Result<Service> chooseService(const std::string& name, uint16_t port, const std::string& dir,
+                              ServiceWork work) {
   const bool any = name == "auto";
+  if (const char* program = programOf(name); program != nullptr && !installed(program))
+    return fail(Code::kNotFound,
+                "service {}: {} is not installed; apt-get install it, or leave "
+                "--service out",
+                name, program);
   if ((any && installed(kRedis)) || name == "redis") return redis(port);
   if ((any && installed(kNginx)) || name == "nginx") return nginx(port, dir);
-  if (any || name == "built-in") return builtIn(port);
+  if (any || name == "built-in") return builtIn(port, work != nullptr ? work : &spin);
   return invalid("service '{}': want auto, redis, nginx or built-in", name);
 }
 
