@@ -18,8 +18,8 @@ BEGIN, END = "<!-- include graph: scripts/layers.py draw -->", "<!-- end of incl
 # The levels of the design, top first. Folders on one level do not include each other.
 LEVELS = [
     (6, ["cli"]),
-    (5, ["up", "dashboard", "sim"]),
-    (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads"]),
+    (5, ["up", "dashboard", "demo", "sim"]),
+    (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads", "report"]),
     (3, ["client", "frame"]),
     (2, ["api", "store", "rpc"]),
     (1, ["json", "stats", "kernel", "net"]),

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::array kCommands = {
     Command{"up", "a whole colocated machine in one process: API, node runner, roles", &up},
+    Command{"demo", "what colocation brings and costs on this machine, measured", &demo},
     Command{"run", "any command as a colocated pod of this machine", &run},
     Command{"agent guardian", "steps in when the agent of this node dies or hangs", &agentGuardian},
     Command{"agent", "measures this node, reports it and limits best-effort work", &agent},
@@ -44,6 +45,7 @@ constexpr std::array kCommands = {
     Command{"man", "this manual as a man page", &man},
     Command{"docs", "", &docs},
     Command{"complete", "", &complete},
+    Command{"demo-part", "", &demoPart},
     Command{"pod-shim", "", &podShim},
     Command{"stand-in", "", &standIn},
     Command{"version", "what this binary is", &version},

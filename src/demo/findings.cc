@@ -1,0 +1,188 @@
+#include "demo/findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/rng.h"
+
+namespace mangrove::demo {
+namespace {
+
+constexpr size_t kRepetitions = 400;
+
+using Blocks = std::vector<const Block*>;
+
+Blocks keptOf(const std::vector<Block>& blocks, Condition condition) {
+  Blocks out;
+  for (const Block& block : blocks)
+    if (block.kept && block.condition == condition) out.push_back(&block);
+  return out;
+}
+
+const Block* in(const Blocks& blocks, size_t round) {
+  for (const Block* block : blocks)
+    if (block->round == round) return block;
+  return nullptr;
+}
+
+// A quantile of all requests of these blocks together.
+double pooled(const Blocks& blocks, double q) {
+  std::vector<float> all;
+  for (const Block* block : blocks)
+    all.insert(all.end(), block->latencies.begin(), block->latencies.end());
+  if (all.empty()) return 0;
+  const auto at = static_cast<long>(q * static_cast<double>(all.size() - 1));
+  std::nth_element(all.begin(), all.begin() + at, all.end());
+  return all[static_cast<size_t>(at)];
+}
+
+// Requests of one block are not independent, so whole blocks are drawn anew.
+stats::Interval pooledInterval(const Blocks& blocks, double q, const Situation& s) {
+  const double estimate = pooled(blocks, q);
+  if (blocks.size() < 2) return {estimate, estimate, estimate, blocks.size()};
+  Rng rng(s.seed);
+  std::vector<double> repeated;
+  for (size_t i = 0; i < kRepetitions; ++i) {
+    Blocks drawn;
+    for (size_t k = 0; k < blocks.size(); ++k) drawn.push_back(blocks[rng.below(blocks.size())]);
+    repeated.push_back(pooled(drawn, q));
+  }
+  std::sort(repeated.begin(), repeated.end());
+  const double tail = (1 - s.confidence) / 2;
+  return {estimate, stats::quantile(repeated, tail), stats::quantile(repeated, 1 - tail),
+          blocks.size()};
+}
+
+stats::Interval column(const Blocks& blocks, const Situation& s, double Block::*value,
+                       double scale) {
+  std::vector<double> values;
+  for (const Block* block : blocks) values.push_back(block->*value * scale);
+  return stats::medianInterval(values, s.confidence, s.seed);
+}
+
+double p99Of(const Block& block) {
+  const std::vector<double> values(block.latencies.begin(), block.latencies.end());
+  return stats::quantile(values, 0.99);
+}
+
+// Hours in which both conditions have a block that counts, compared with each other.
+stats::Effect compare(const Blocks& with, const Blocks& without,
+                      const std::function<double(const Block&)>& value, double confidence) {
+  std::vector<double> a, b;
+  for (const Block* block : with) {
+    const Block* other = in(without, block->round);
+    if (other == nullptr) continue;
+    a.push_back(value(*block));
+    b.push_back(value(*other));
+  }
+  return stats::pairedEffect(stats::logRatios(a, b), confidence);
+}
+
+Row rowOf(const std::vector<Block>& blocks, Condition condition, const Situation& s) {
+  Row row;
+  row.condition = condition;
+  row.blocks = static_cast<size_t>(std::count_if(
+      blocks.begin(), blocks.end(), [&](const Block& b) { return b.condition == condition; }));
+  const Blocks kept = keptOf(blocks, condition);
+  row.kept = kept.size();
+  row.p50 = pooledInterval(kept, 0.5, s);
+  row.p99 = pooledInterval(kept, 0.99, s);
+  row.p999 = pooledInterval(kept, 0.999, s);
+  row.batchCores = column(kept, s, &Block::batchCores, 1);
+  row.utilisation = column(kept, s, &Block::busyCores, 1.0 / static_cast<double>(s.cpus));
+  const auto units = [](const Block& b) { return b.batchUnits; };
+  row.batchShare = compare(kept, keptOf(blocks, Condition::kCareless), units, s.confidence).ratio;
+  return row;
+}
+
+// Of the two ways to be alone the one that is faster, hour by hour.
+Condition stricter(const std::vector<Block>& blocks, double confidence) {
+  const Blocks alone = keptOf(blocks, Condition::kAlone), awake = keptOf(blocks, Condition::kAwake);
+  if (awake.empty()) return Condition::kAlone;
+  if (alone.empty()) return Condition::kAwake;
+  const auto effect = compare(awake, alone, p99Of, confidence);
+  return effect.ratio.estimate < 1 ? Condition::kAwake : Condition::kAlone;
+}
+
+std::string wholeSentence(const Findings& f) {
+  return fmt::format("batch got {:.0f} % of the machine, {}", f.batchPercent,
+                     costSentence(f.row(Condition::kMangrove).cost));
+}
+
+}  // namespace
+
+std::string DiscardRule::text() const {
+  return fmt::format(
+      "a block in which strangers used more than {:.2f} cores, the hypervisor took more than "
+      "{:.2f} "
+      "cores, or a request failed is thrown away",
+      strangers.mostStrangers, mostSteal);
+}
+
+bool keeps(const DiscardRule& rule, const Block& block) {
+  return stats::keeps(rule.strangers, block.strangers) && block.steal <= rule.mostSteal &&
+         block.failed == 0 && !block.latencies.empty();
+}
+
+std::string costSentence(const stats::Effect& cost) {
+  if (!cost.enough())
+    return fmt::format(
+        "what the service paid cannot be told: only {} hours were undisturbed in both conditions, "
+        "6 are needed",
+        cost.pairs);
+  const double percent = 100 * (cost.ratio.estimate - 1);
+  const double half = 50 * (cost.ratio.high - cost.ratio.low);
+  if (!cost.significant())
+    return fmt::format(
+        "no significant difference in the service's p99 ({:+.1f} % ± {:.1f} %; {:.0f} % more would "
+        "have been seen four times of five)",
+        percent, half, 100 * cost.leastDetectable);
+  if (percent < 0)
+    return fmt::format("the service's p99 fell by {:.1f} % ± {:.1f} %", -percent, half);
+  return fmt::format("the service paid {:.1f} % ± {:.1f} % p99", percent, half);
+}
+
+Findings conclude(const std::vector<Block>& blocks, const Situation& situation) {
+  Findings out;
+  out.situation = situation;
+  out.baseline = stricter(blocks, situation.confidence);
+  const Blocks base = keptOf(blocks, out.baseline);
+  for (Condition condition : kConditions) {
+    Row row = rowOf(blocks, condition, situation);
+    row.cost = compare(keptOf(blocks, condition), base, p99Of, situation.confidence);
+    out.rows.push_back(std::move(row));
+  }
+  const Row& ours = out.row(Condition::kMangrove);
+  out.batchPercent = 100 * ours.batchCores.estimate / static_cast<double>(situation.cpus);
+  out.sentence = wholeSentence(out);
+  const Row& careless = out.row(Condition::kCareless);
+  out.careless =
+      fmt::format("placed carelessly it got {:.0f} % of the machine, {}",
+                  100 * careless.batchCores.estimate / static_cast<double>(situation.cpus),
+                  costSentence(careless.cost));
+  return out;
+}
+
+std::string_view nameOf(Condition condition) {
+  switch (condition) {
+    case Condition::kAlone:
+      return "service alone";
+    case Condition::kAwake:
+      return "alone, CPUs kept awake";
+    case Condition::kCareless:
+      return "batch beside it, carelessly";
+    case Condition::kMangrove:
+      return "batch under Mangrove";
+  }
+  return "";
+}
+
+std::string_view wordOf(Condition condition) {
+  constexpr std::string_view kWords[] = {"alone", "awake", "careless", "mangrove"};
+  return kWords[static_cast<size_t>(condition)];
+}
+
+}  // namespace mangrove::demo

@@ -1,0 +1,62 @@
+#pragma once
+// From blocks to what may be said: intervals per condition, the cost of batch work against the
+// stricter baseline, and the sentence. Pure.
+//
+//   Findings found = conclude(blocks, {.cpus = 2});
+//   found.sentence        // "batch got 78 % of the machine, the service paid 2 % ± 3 % p99"
+
+#include <string>
+#include <vector>
+
+#include "demo/condition.h"
+#include "stats/experiment.h"
+#include "stats/paired.h"
+
+namespace mangrove::demo {
+
+// Fixed before the first block and printed with the result.
+struct DiscardRule {
+  stats::DiscardRule strangers = {};
+  double mostSteal = 0.05;  // cores the hypervisor may take
+  std::string text() const;
+};
+bool keeps(const DiscardRule& rule, const Block& block);
+
+struct Situation {
+  int64_t cpus = 1;
+  int64_t evictions = 0;
+  double confidence = 0.95;
+  uint64_t seed = 1;
+};
+
+struct Row {
+  Condition condition{};
+  size_t kept = 0, blocks = 0;
+  stats::Interval p50, p99, p999;  // ms, over all requests; blocks are what is drawn anew
+  stats::Interval batchCores;
+  stats::Interval batchShare;   // of the work that careless batch did, pair by pair
+  stats::Interval utilisation;  // share of the machine
+  stats::Effect cost;           // p99 against the stricter baseline, pair by pair
+};
+
+struct Findings {
+  Situation situation;
+  std::vector<Row> rows;    // in the order of kConditions
+  Condition baseline{};     // the stricter of alone and kept awake
+  double batchPercent = 0;  // of the machine, under Mangrove
+  std::string sentence;
+  std::string careless;  // the same about batch work placed carelessly
+  const Row& row(Condition condition) const { return rows[static_cast<size_t>(condition)]; }
+};
+
+Findings conclude(const std::vector<Block>& blocks, const Situation& situation);
+// "paid 3 % ± 2 % p99", "no significant difference in …", or that it cannot be told.
+std::string costSentence(const stats::Effect& cost);
+
+std::string toTable(const Findings& findings, const DiscardRule& rule);
+std::string toJson(const Findings& findings, const std::vector<Block>& blocks,
+                   const DiscardRule& rule);
+std::string toHtml(const Findings& findings, const std::vector<Block>& blocks,
+                   const DiscardRule& rule, const std::string& about);
+
+}  // namespace mangrove::demo
