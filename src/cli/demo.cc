@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "cli/command.h"
+#include "cli/experiment_commands.h"
 #include "demo/parts.h"
 #include "frame/flags.h"
 

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/check_cluster.h"
 #include "cli/command.h"
+#include "cli/experiment_commands.h"
 
 namespace mangrove::cli {
 namespace {

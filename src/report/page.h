@@ -29,10 +29,10 @@ struct Series {
   std::vector<std::pair<double, double>> points;  // x, y; ascending x
 };
 struct LineChart {
-  std::string xLabel, yLabel;
+  std::string xLabel = {}, yLabel = {};
   bool logX = false, logY = false;
   bool dots = true;
-  std::vector<Series> series;
+  std::vector<Series> series = {};
 };
 std::string lineChart(const LineChart& chart);
 
@@ -42,10 +42,10 @@ struct IntervalBar {
   stats::Interval value;
 };
 struct IntervalChart {
-  std::string label;
+  std::string label = {};
   bool log = false;
   bool fromZero = false;  // bars instead of dots
-  std::vector<IntervalBar> bars;
+  std::vector<IntervalBar> bars = {};
 };
 std::string intervalChart(const IntervalChart& chart);
 

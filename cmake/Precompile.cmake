@@ -1,0 +1,53 @@
+# Precompiled headers for cold builds: about half of the compiler's time goes into reading the same headers again. They do
+# not go together with a compiler cache that is shared between checkouts, so AUTO means: on where there is no ccache, or
+# where its cache is empty (a fresh machine, a CI container), and off where a cache can answer.
+#
+# Two of them, because a precompiled header serves only files with the same definitions: `lean` for the layers below json,
+# `rich` for the others. Sources must not rely on them; every build with a warm cache checks that.
+set(MANGROVE_PCH AUTO CACHE STRING "Precompiled headers: ON, OFF or AUTO (on unless a compiler cache has something)")
+set_property(CACHE MANGROVE_PCH PROPERTY STRINGS AUTO ON OFF)
+
+function(mangrove_cache_is_cold OUT)
+  set(${OUT} TRUE PARENT_SCOPE)
+  if(NOT CCACHE)
+    return()
+  endif()
+  execute_process(COMMAND ${CCACHE} --print-stats OUTPUT_VARIABLE stats ERROR_QUIET)
+  if(stats MATCHES "files_in_cache[ \t]+([0-9]+)" AND CMAKE_MATCH_1 GREATER 200)
+    set(${OUT} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Decided once per build folder: a change would compile everything again.
+if(NOT DEFINED MANGROVE_PCH_DECIDED)
+  set(use ${MANGROVE_PCH})
+  if(MANGROVE_PCH STREQUAL "AUTO")
+    set(use OFF)
+    mangrove_cache_is_cold(cold)
+    if(cold AND NOT MANGROVE_OWN_LAUNCHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_CLANG_TIDY)
+      set(use ON)
+    endif()
+  endif()
+  set(MANGROVE_PCH_DECIDED ${use} CACHE INTERNAL "what AUTO came to")
+endif()
+if(MANGROVE_PCH_DECIDED)
+  # With precompiled headers ccache would miss every time and only cost.
+  unset(CMAKE_CXX_COMPILER_LAUNCHER)
+  message(STATUS "precompiled headers: on (no compiler cache that could answer)")
+  foreach(kind lean rich)
+    file(WRITE ${CMAKE_BINARY_DIR}/pch/${kind}.cc.new "")
+    configure_file(${CMAKE_BINARY_DIR}/pch/${kind}.cc.new ${CMAKE_BINARY_DIR}/pch/${kind}.cc COPYONLY)
+    add_library(mangrove_pch_${kind} OBJECT ${CMAKE_BINARY_DIR}/pch/${kind}.cc)
+    target_include_directories(mangrove_pch_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/cmake/pch)
+    target_link_libraries(mangrove_pch_${kind} PRIVATE fmt::fmt spdlog::spdlog Threads::Threads)
+    target_precompile_headers(mangrove_pch_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch/${kind}.h)
+  endforeach()
+  target_link_libraries(mangrove_pch_rich PRIVATE Boost::json simdjson::simdjson yaml-cpp)
+endif()
+
+# For a target whose files have the definitions of `kind` (lean or rich).
+function(mangrove_precompiled TARGET KIND)
+  if(MANGROVE_PCH_DECIDED)
+    target_precompile_headers(${TARGET} REUSE_FROM mangrove_pch_${KIND})
+  endif()
+endfunction()
