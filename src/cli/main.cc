@@ -17,6 +17,7 @@ namespace {
 constexpr std::array kCommands = {
     Command{"up", "a whole colocated machine in one process: API, node runner, roles", &up},
     Command{"demo", "what colocation brings and costs on this machine, measured", &demo},
+    Command{"report", "what colocation costs a service on a running system", &report},
     Command{"run", "any command as a colocated pod of this machine", &run},
     Command{"agent guardian", "steps in when the agent of this node dies or hangs", &agentGuardian},
     Command{"agent", "measures this node, reports it and limits best-effort work", &agent},

@@ -47,7 +47,7 @@ Turn turnOf(Condition condition) {
 
 class Demo {
  public:
-  Demo(const DemoOptions& options, Interrupt& interrupt, House& house)
+  Demo(const DemoOptions& options, frame::Interrupt& interrupt, House& house)
       : options_(options), interrupt_(interrupt), house_(house) {
     cpus_ = std::max<int64_t>(::sysconf(_SC_NPROCESSORS_ONLN), 1);
     rate_ = options.rate > 0 ? options.rate
@@ -247,7 +247,7 @@ class Demo {
   }
 
   const DemoOptions& options_;
-  Interrupt& interrupt_;
+  frame::Interrupt& interrupt_;
   House& house_;
   std::unique_ptr<Meter> meter_;
   std::vector<Block> blocks_;
@@ -269,7 +269,7 @@ Result<> writeReports(const DemoOptions& options, const Demo& demo, const Findin
   return writeFileAtomically(options.json, toJson(found, demo.blocks(), options.discard));
 }
 
-Result<> perform(const DemoOptions& options, Interrupt& interrupt) {
+Result<> perform(const DemoOptions& options, frame::Interrupt& interrupt) {
   auto house = House::open(interrupt);
   if (!house) return pass(house.error());
   Demo demo(options, interrupt, **house);
@@ -288,7 +288,7 @@ Result<> perform(const DemoOptions& options, Interrupt& interrupt) {
 }  // namespace
 
 int runDemo(const DemoOptions& options) {
-  Interrupt interrupt;
+  frame::Interrupt interrupt;
   if (::geteuid() != 0) {
     say("mangrove demo: needs root, for cgroups and pods; try: sudo make demo\n");
     return 1;

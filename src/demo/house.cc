@@ -49,7 +49,7 @@ std::string lineAfter(const std::string& text, std::string_view head) {
   ::setpgid(0, 0);  // Ctrl-C is ours to hand on
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(1);
-  restoreSignals();
+  frame::restoreSignals();
   const int out = ::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int in = ::open("/dev/null", O_RDONLY);
   ::dup2(in, 0);
@@ -89,6 +89,19 @@ bool removeTree(const fs::path& dir) {
   return (::rmdir(dir.c_str()) == 0 || errno == ENOENT) && gone;
 }
 
+// This program as a pod sees it. Pods have places of their own instead of these.
+Result<std::string> programFor(const std::string& dir) {
+  std::error_code error;
+  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
+  const bool hidden =
+      self.starts_with("/tmp/") || self.starts_with("/run/") || self.starts_with("/var/log/");
+  if (!hidden) return self;
+  const std::string copy = dir + "/mangrove";
+  fs::copy_file(self, copy, fs::copy_options::skip_existing, error);
+  if (error) return fail(Code::kIo, "copy {}: {}", self, error.message());
+  return copy;
+}
+
 }  // namespace
 
 void sweepCgroup(const std::string& name) {
@@ -101,7 +114,7 @@ void sweepCgroup(const std::string& name) {
   }
 }
 
-Result<std::unique_ptr<House>> House::open(Interrupt& interrupt) {
+Result<std::unique_ptr<House>> House::open(frame::Interrupt& interrupt) {
   std::unique_ptr<House> house(new House(interrupt));
   std::string name = (fs::temp_directory_path() / "mangrove-demo-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) return failErrno(errno, "make a folder");
@@ -155,9 +168,9 @@ Result<> House::startPod(const std::string& name, const std::vector<std::string>
                          const std::vector<std::string>& part) {
   std::vector<std::string> args{"run", "--name", name};
   args.insert(args.end(), flags.begin(), flags.end());
-  std::error_code error;
-  const std::string self = fs::read_symlink("/proc/self/exe", error).string();
-  for (const std::string& word : {std::string("--"), self, std::string("demo-part")})
+  auto program = programFor(dir_);
+  if (!program) return pass(program.error());
+  for (const std::string& word : {std::string("--"), *program, std::string("demo-part")})
     args.push_back(word);
   args.insert(args.end(), part.begin(), part.end());
   auto pid = spawn(args, name + ".log");

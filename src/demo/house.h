@@ -18,13 +18,13 @@
 
 #include "base/result.h"
 #include "demo/board.h"
-#include "demo/interrupt.h"
+#include "frame/interrupt.h"
 
 namespace mangrove::demo {
 
 class House {
  public:
-  static Result<std::unique_ptr<House>> open(Interrupt& interrupt);
+  static Result<std::unique_ptr<House>> open(frame::Interrupt& interrupt);
   ~House();
   House(const House&) = delete;
   House& operator=(const House&) = delete;
@@ -51,11 +51,11 @@ class House {
   std::vector<pid_t> processes() const;
 
  private:
-  explicit House(Interrupt& interrupt) : interrupt_(interrupt) {}
+  explicit House(frame::Interrupt& interrupt) : interrupt_(interrupt) {}
   Result<pid_t> spawn(const std::vector<std::string>& args, const std::string& log);
   void endUp();
 
-  Interrupt& interrupt_;
+  frame::Interrupt& interrupt_;
   std::string dir_, cgroup_, dashboard_;
   std::unique_ptr<BoardFile> board_;
   pid_t up_ = 0;

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 #include "base/units.h"
 
-namespace mangrove::demo {
+namespace mangrove::frame {
 
 class Interrupt {
  public:
@@ -35,4 +35,4 @@ class Interrupt {
 // In a child, before it executes something: signals as they were before.
 void restoreSignals();
 
-}  // namespace mangrove::demo
+}  // namespace mangrove::frame

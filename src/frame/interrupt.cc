@@ -1,4 +1,4 @@
-#include "demo/interrupt.h"
+#include "frame/interrupt.h"
 
 #include <algorithm>
 #include <csignal>
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 
-namespace mangrove::demo {
+namespace mangrove::frame {
 namespace {
 
 sigset_t interruptions() {
@@ -72,4 +72,4 @@ void restoreSignals() {
   std::signal(SIGPIPE, SIG_DFL);
 }
 
-}  // namespace mangrove::demo
+}  // namespace mangrove::frame
