@@ -125,8 +125,9 @@ class Demo {
     auto service = servicePart("service");
     service.push_back("--workers");
     service.push_back(std::to_string(workers()));
-    if (auto ok = house_.startPod("service", {"--qos", "LS", "--cpu", "500m"}, service); !ok)
-      return ok;
+    // Its limit is the whole machine: a quota of its own would be what limits it.
+    const std::vector<std::string> whole{"--qos", "LS", "--cpu", std::to_string(cpus_)};
+    if (auto ok = house_.startPod("service", whole, service); !ok) return ok;
     auto awake = part("awake");
     awake.push_back("--workers");
     awake.push_back(std::to_string(std::min<int64_t>(cpus_, Board::kWorkers)));

@@ -10,6 +10,7 @@ namespace mangrove::demo {
 namespace {
 
 std::string shown(const stats::Interval& i, int digits = 2) {
+  if (i.count == 0) return "-";
   return fmt::format("{:.{}f} [{:.{}f}-{:.{}f}]", i.estimate, digits, i.low, digits, i.high,
                      digits);
 }
@@ -86,7 +87,8 @@ std::string toTable(const Findings& f, const DiscardRule& rule) {
         nameOf(row.condition), row.kept, row.blocks, shown(row.p50), shown(row.p99),
         shown(row.p999, 1), row.condition == f.baseline ? "-" : costShown(row.cost),
         batch ? fmt::format("{:.2f}", row.batchCores.estimate) : "-",
-        batch ? percent(row.batchShare) + " of careless" : "-", percent(row.utilisation),
+        batch && row.kept > 0 ? percent(row.batchShare) + " of careless" : "-",
+        percent(row.utilisation),
         row.condition == Condition::kMangrove ? fmt::format("{}", f.situation.evictions) : "-");
   }
   return out + fmt::format("\n{}.\n{}.\n", f.sentence, f.careless);

@@ -51,8 +51,8 @@ TEST(LatenciesOf, EveryFormOfALine) {
   } cases[] = {
       {"{\"t\":1,\"duration_ms\": 12.5}\n{\"other\":1}\n", {.key = "duration_ms"}, {12.5}},
       {"GET / rt=0.25 ok\nGET /x rt=\"0.5\"\n", {.key = "rt", .toMillis = 1000}, {250, 500}},
-      {"10.0.0.1 200 17\n10.0.0.2 200 19\n\nbroken\n", {.field = 3}, {17, 19}},
-      {"a b 3\nc 4\n", {.field = -1}, {3, 4}},
+      {"10.0.0.1 200 17\n10.0.0.2 200 19\n\nbroken\n", {.key = "", .field = 3}, {17, 19}},
+      {"a b 3\nc 4\n", {.key = "", .field = -1}, {3, 4}},
   };
   for (const auto& c : cases) EXPECT_EQ(latenciesOf(c.lines, c.format), c.want) << c.lines;
 }
