@@ -115,7 +115,7 @@ TEST(Day, TheSameSeedIsTheSameHour) {
   for (size_t i = 0; i < shots.size(); ++i) {
     EXPECT_EQ(shots[i].at, again[i].at);
     work.push_back(shots[i].workMicros);
-    if (i > 0) EXPECT_GE(shots[i].at, shots[i - 1].at);
+    EXPECT_GE(shots[i].at, shots[i == 0 ? 0 : i - 1].at);
   }
   EXPECT_NEAR(stats::medianOf(work), 600, 40);
 }
