@@ -1,6 +1,4 @@
 // What most files of the layers from json upwards read; see cmake/Precompile.cmake.
-#include "lean.h"
-
 #include "api/classes.h"
 #include "api/koordinator/extensions.h"
 #include "api/node.h"
@@ -11,3 +9,4 @@
 #include "client/api_client.h"
 #include "json/value.h"
 #include "json/view.h"
+#include "lean.h"

@@ -144,11 +144,10 @@ Result<> House::startUp() {
   const std::string dashboard =
       fmt::format("127.0.0.1:{}", portIsFree(kDashboardPort) ? kDashboardPort : 0);
   const pid_t self = ::getpid();
-  auto pid = spawn(
-      {"up", "--data-dir", dir_ + "/up", "--port", "0", "--cgroup-root", cgroup_, "--bridge",
-       fmt::format("mgd{}", self), "--pod-subnet", fmt::format("10.{}.0.0/16", 100 + self % 100),
-       "--dashboard", dashboard, "--suppress-on-pressure"},
-      "up.log");
+  auto pid = spawn({"up", "--data-dir", dir_ + "/up", "--port", "0", "--cgroup-root", cgroup_,
+                    "--bridge", fmt::format("mgd{}", self), "--pod-subnet",
+                    fmt::format("10.{}.0.0/16", 100 + self % 100), "--dashboard", dashboard},
+                   "up.log");
   if (!pid) return pass(pid.error());
   up_ = *pid;
   for (Duration waited{}; waited < kReadyWithin; waited += milliseconds(50)) {
