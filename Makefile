@@ -14,6 +14,7 @@ help:
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
+	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make bench   build optimised, then run the benchmarks"
 	@echo "make format  reformat the sources in place"
 	@echo "make check   the checks alone: format, layers, headers, architecture graph"
@@ -56,6 +57,13 @@ test-kubernetes: build
 	@scripts/setup --kubernetes
 	@test/kubernetes/programs || [ $$? -eq 77 ]
 	@test/kubernetes/run $(BUILD)/bin/mangrove $(CASES) || [ $$? -eq 77 ]
+
+MINUTES ?= 10
+# Half of the time on our own API server, half on kube-apiserver where it is here. SEED plays a run again.
+test-chaos: build
+	@scripts/setup --kubernetes
+	@test/kubernetes/programs kube-apiserver etcd kubectl || [ $$? -eq 77 ]
+	@test/chaos/run $(BUILD)/bin/mangrove --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) || [ $$? -eq 77 ]
 
 bench:
 	@$(MAKE) --no-print-directory PRESET=release build

@@ -10,14 +10,14 @@ grow = "dd if=/dev/zero of=/dev/null bs=160M count=100000"  # holds 160 MiB and 
 def case_strategies_reach_the_files(world):
     ready(world)
     cluster, node = world.cluster, world.node()
-    colocate(cluster, cpuSuppressThresholdPercent=65)
+    colocate(cluster, cpuSuppressThresholdPercent=65, cpuSuppressPolicy="cfsQuota")
     sells(cluster)
     classed(cluster, "limited", "LS", "sleep 3600", cpu="500m")
     batch(cluster, "job", burn, cpu="1000")
     limited, job = node.running("work", "limited"), node.running("work", "job")
     quota = lambda: int(node.best_effort("cpu", "cpu.cfs_quota_us"))
     eventually(quota, lambda q: q > 0, 20, "suppression limits the best-effort group")
-    colocate(cluster, cpu_burst_config={"clusterStrategy": {"policy": "cpuBurstOnly", "cpuBurstPercent": 1000}}, cpuSuppressThresholdPercent=65)
+    colocate(cluster, cpu_burst_config={"clusterStrategy": {"policy": "cpuBurstOnly", "cpuBurstPercent": 1000}}, cpuSuppressThresholdPercent=65, cpuSuppressPolicy="cfsQuota")
     burst = lambda: node.value(limited, "cpu", "cpu.cfs_burst_us", container=True)
     eventually(burst, lambda text: int(text) > 0, 20, "burst of the limited service")
     colocate(cluster, enable=False)
@@ -29,7 +29,7 @@ def case_strategies_reach_the_files(world):
 def case_batch_work_makes_room_for_services(world):
     ready(world)
     cluster, node = world.cluster, world.node()
-    colocate(cluster, cpuSuppressThresholdPercent=65)
+    colocate(cluster, cpuSuppressThresholdPercent=65, cpuSuppressPolicy="cfsQuota")
     sells(cluster)
     batch(cluster, "job", burn, cpu="1500")
     job = node.running("work", "job")
@@ -48,7 +48,7 @@ def pods_that_stay(cluster):
 
 
 def case_evictions_honour_budgets(world):
-    ready(world)
+    ready(world, "--feature-gates", "BEMemoryEvict=true")
     cluster, node = world.cluster, world.node()
     colocate(cluster)
     sells(cluster)
@@ -100,7 +100,7 @@ def case_a_kubelet_restarts_over_the_idle_floor(world):
 def case_a_killed_agent_finds_its_way_back(world):
     ready(world)
     cluster, node = world.cluster, world.node()
-    colocate(cluster, cpuSuppressThresholdPercent=65)
+    colocate(cluster, cpuSuppressThresholdPercent=65, cpuSuppressPolicy="cfsQuota")
     sells(cluster)
     batch(cluster, "job", burn, cpu="1000")
     job = node.running("work", "job")

@@ -42,12 +42,12 @@ def free_port():
         return held.getsockname()[1]
 
 
-def ready(world, **more):
+def ready(world, *flags, **more):
     cluster = world.cluster
     world.node()
     hooked(cluster)
     scheduler(cluster)
-    agent(world, **more)
+    agent(world, *flags, **more)
     if not any(n["metadata"]["name"] == "work" for n in cluster.api.items("/api/v1/namespaces")):
         cluster.namespace("work")
     cluster.clear("work")
