@@ -65,7 +65,8 @@ def case_evictions_honour_budgets(world):
     refused = lambda: [r for r in cluster.requests() if r["requestURI"].endswith("/kept/eviction") and r["responseStatus"]["code"] == 429]
     eventually(refused, within=30, what="the eviction of the other was asked for, and refused by its budget")
     same(pods_that_stay(cluster), ["kept"], "pods after the refusal")
-    check(any("cooldown" in t["key"] for t in cluster.node()["spec"].get("taints", [])), "the node keeps new batch work away for a while")
+    eventually(lambda: any("cooldown" in t["key"] for t in cluster.node()["spec"].get("taints", [])), within=10,
+               what="the node keeps new batch work away for a while")
     colocate(cluster)
     cluster.api.delete(budget + "/kept")
     lift(cluster)
