@@ -34,6 +34,31 @@ TEST_F(GarbageCollectorTest, WithAnotherOwnerOnlyTheReferenceGoes) {
   EXPECT_EQ(statusOf(map("c")), 404);
 }
 
+// Creation and deletion may become durable together: whoever created it still gets what it was.
+TEST_F(GarbageCollectorTest, WhatIsGoneInTheSameBatchWasCreatedAllTheSame) {
+  const auto made = send("POST", kMaps, R"({"metadata":{"name":"short"}})");
+  const auto gone = send("DELETE", map("short"));
+  settle();
+  ASSERT_TRUE(made->has_value() && gone->has_value());
+  EXPECT_EQ((*made)->status, 201) << (*made)->body;
+  EXPECT_EQ(at(**made, "/metadata/name"), "short");
+  EXPECT_EQ((*gone)->status, 200) << (*gone)->body;
+  EXPECT_EQ(statusOf(map("short")), 404);
+}
+
+TEST_F(GarbageCollectorTest, AnUpdateIsAnsweredWithWhatItWrote) {
+  createMap("a");
+  const auto patch = [&](const std::string& text) {
+    return send("PATCH", map("a"), R"({"data":{"x":")" + text + R"("}})",
+                "application/merge-patch+json");
+  };
+  const auto first = patch("1"), second = patch("2");
+  settle();
+  ASSERT_TRUE(first->has_value() && second->has_value());
+  EXPECT_EQ(at(**first, "/data/x"), "1");
+  EXPECT_EQ(at(**second, "/data/x"), "2");
+}
+
 TEST_F(GarbageCollectorTest, OrphansStay) {
   auto a = createMap("a");
   createMap("b", ownedBy(owner("a", a)));

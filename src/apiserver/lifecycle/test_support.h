@@ -86,7 +86,9 @@ class LifecycleTest : public testing::Test {
     clock_.advance(time);
     settle();
   }
-  Answer ask(std::string method, const std::string& target, std::string body = "",
+  // Without waiting for the answer: what is sent until settle() goes to the store in one batch.
+  using Heard = std::shared_ptr<std::optional<Answer>>;
+  Heard send(const std::string& method, const std::string& target, std::string body = "",
              std::string type = "application/json") {
     auto heard = std::make_shared<std::optional<Answer>>();
     auto info = parseRequest(method, target);
@@ -98,6 +100,11 @@ class LifecycleTest : public testing::Test {
               "application/json",
               "test/1"};
     server_->handle(std::move(call), std::make_shared<KeepAnswer>(heard));
+    return heard;
+  }
+  Answer ask(const std::string& method, const std::string& target, std::string body = "",
+             std::string type = "application/json") {
+    const Heard heard = send(method, target, std::move(body), std::move(type));
     settle();
     EXPECT_TRUE(heard->has_value()) << target;
     return heard->value_or(Answer{});

@@ -1,9 +1,10 @@
 #pragma once
 // `mangrove bench scheduler` against a server, in this process or over HTTP: nodes and pods are
-// created through the API, the whole Scheduler runs with its watches, and the time until every
-// measured pod has its binding confirmed is taken. Over HTTP the server's raw rate of bindings is
-// measured before each case, with pods of the same shape. Blocks; must not run on the server's own
-// thread.
+// created through the API, the whole Scheduler runs with its watches, all measured pods wait before
+// the first is tried, and the time in which the last nine tenths of them get their bindings
+// confirmed is taken. Over HTTP the server's raw rate of bindings is measured before and after each
+// case: on the same nodes, with pods of the same shape that all wait, one pod watch open, and its
+// first tenth left out as well. Blocks; must not run on the server's own thread.
 
 #include <functional>
 

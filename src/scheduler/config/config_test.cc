@@ -173,6 +173,8 @@ TEST(Config, mistakes_name_the_field_and_what_is_near) {
        "unknown field 'schedulerNam', did you mean 'schedulerName'?"},
       {"profiles: [{plugins: {score: {enabled: [{name: NodeResourceFit}]}}}]",
        "unknown plugin 'NodeResourceFit', did you mean 'NodeResourcesFit'?"},
+      {"profiles: [{plugins: {score: {enabled: [{name: ImageLocality, weight: 2000000}]}}}]",
+       "weight 2000000 of plugin ImageLocality: want 0..1000000"},
       {"extenders: [{urlPrefix: x}]", "HTTP extenders are not supported"},
       {"percentageOfNodesToScore: 101", "101 is not in 0..100"},
       {"profiles: [{schedulerName: a}, {schedulerName: a}]", "schedulerName 'a' is there twice"},

@@ -28,6 +28,9 @@ bool isUnbuilt(std::string_view name) {
   return std::find(all.begin(), all.end(), name) != all.end();
 }
 
+// So that the sum over all plugins of weight · 100 stays a 32-bit number.
+constexpr int64_t kMaxWeight = 1'000'000;
+
 std::string nearestPlugin(std::string_view name) {
   std::vector<std::string_view> known(unbuiltPlugins().begin(), unbuiltPlugins().end());
   for (const auto& entry : pluginEntries()) known.push_back(entry.name);
@@ -51,7 +54,11 @@ PluginWishes::Point readPoint(Args args, Args& complaints, SchedulerConfig& out)
     one.only({"name", "weight"});
     const std::string name = one.text("name");
     checkPlugin(name, one, out);
-    point.enabled.push_back({name, static_cast<int32_t>(one.integer("weight", 0))});
+    const int64_t weight = one.integer("weight", 0);
+    if (weight < 0 || weight > kMaxWeight)
+      one.complain(fmt::format("weight {} of plugin {}: want 0..{}", weight, name, kMaxWeight));
+    point.enabled.push_back(
+        {name, static_cast<int32_t>(std::clamp<int64_t>(weight, 0, kMaxWeight))});
     args.take(one);
   }
   for (const auto& entry : args.list("disabled")) {

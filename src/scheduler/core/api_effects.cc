@@ -108,11 +108,11 @@ void ApiEffects::send(client::Request request, UniqueFn<void(Result<client::Repl
 void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
                       Done done) {
   send(bindingWith(pod.pod->meta, node, notes),
-       [this, meta = pod.pod->meta, node = std::string(node),
+       [this, object = pod.pod, node = std::string(node),
         done = std::move(done)](Result<client::Reply> reply) mutable {
          if (reply) return done({});
          if (isDecided(reply.error())) return done(pass(reply.error()));
-         findOut(meta, node, reply.error(), std::move(done));
+         findOut(object->meta, node, reply.error(), std::move(done));
        });
 }
 

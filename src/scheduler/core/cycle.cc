@@ -64,7 +64,23 @@ void Cycle::refused(const PodVerdict& verdict, std::string_view plugin) {
   if (verdict.kind == PodVerdict::Kind::kRefused) diagnosis_.mayPreempt = cluster_.table.liveRows();
 }
 
+// Since the last call.
+std::optional<Duration> Cycle::lap() {
+  if (!options_.clock) return std::nullopt;
+  const MonoTime now = options_.clock->mono();
+  return now - std::exchange(lapStart_, now);
+}
+
 bool Cycle::prepare() {
+  lap();
+  const bool go = askPlugins();
+  times_.preFilter = lap();
+  if (go && (!narrowed_ || narrowed_->size() > kFewRows)) state_->refresh();
+  return go;
+}
+
+// PreFilter: what must hold for the pod as a whole.
+bool Cycle::askPlugins() {
   state_ = &profile_.compiled(pod_->cls);
   for (Plugin* plugin : profile_.preFilter()) {
     const PodVerdict verdict = plugin->prepare(state_->plan(), *pod_->pod);
@@ -89,7 +105,6 @@ bool Cycle::prepare() {
       refused(verdict, verdict.plugin);
       return false;
     }
-  if (!narrowed_ || narrowed_->size() > kFewRows) state_->refresh();
   return true;
 }
 
@@ -104,7 +119,7 @@ std::optional<Placement> Cycle::pickPinned() {
     if (Placement one; tryOnly(row, one) && fitting++ == 0) only = one;
   if (fitting == 1) return only;
   state_->refresh();
-  return fitting == 0 ? std::nullopt : pickAmong(feasibleRows());
+  return fitting == 0 ? std::nullopt : pickFeasible();
 }
 
 std::optional<Placement> Cycle::run() {
@@ -126,12 +141,7 @@ std::optional<Placement> Cycle::run() {
   for (Suggesting* plugin : profile_.suggesting())
     for (Row row : plugin->preferred(state_->plan(), *pod_->pod))
       if (tryOnly(row, only)) return only;
-  if (isPlain()) {
-    const Placement placed = pickPlain();
-    if (placed.row != kNoRow) return placed;
-  } else if (auto placed = pickAmong(feasibleRows())) {
-    return placed;
-  }
+  if (auto placed = pickFeasible()) return placed;
   diagnose();
   return std::nullopt;
 }
@@ -163,12 +173,29 @@ uint64_t Cycle::tieOf(Row row) const {
   return hash ^ (hash >> 33);
 }
 
-Placement Cycle::pickPlain() const {
-  const auto& local = state_->local();
-  std::vector<BlockSum> blocks(local.size() / kBlock);
-  BlockSum all = sumUp(local.data() + blocks.size() * kBlock, local.size() % kBlock);
+std::optional<Placement> Cycle::pickFeasible() {
+  Placement placed;
+  if (isPlain()) {
+    times_.filter = lap();
+    placed = best(state_->local());
+  } else {
+    markFeasible();
+    limit();
+    times_.filter = lap();
+    addScores();
+    placed = best(state_->totals);
+  }
+  times_.score = lap();
+  if (placed.row == kNoRow) return std::nullopt;
+  return placed;
+}
+
+// The highest total; among equals the pod and the node's name decide.
+Placement Cycle::best(std::span<const int32_t> totals) const {
+  std::vector<BlockSum> blocks(totals.size() / kBlock);
+  BlockSum all = sumUp(totals.data() + blocks.size() * kBlock, totals.size() % kBlock);
   for (size_t b = 0; b < blocks.size(); b++) {
-    blocks[b] = sumUpBlock(local.data() + b * kBlock);
+    blocks[b] = sumUpBlock(totals.data() + b * kBlock);
     all.top = std::max(all.top, blocks[b].top);
     all.feasible += blocks[b].feasible;
   }
@@ -177,7 +204,7 @@ Placement Cycle::pickPlain() const {
   uint64_t bestTie = 0;
   const auto look = [&](size_t from, size_t to) {
     for (size_t row = from; row < to; row++) {
-      if (local[row] != all.top) continue;
+      if (totals[row] != all.top) continue;
       const uint64_t tie = tieOf(static_cast<Row>(row));
       if (out.row != kNoRow && tie <= bestTie) continue;
       out.row = static_cast<Row>(row);
@@ -186,30 +213,38 @@ Placement Cycle::pickPlain() const {
   };
   for (size_t b = 0; b < blocks.size(); b++)
     if (blocks[b].top == all.top) look(b * kBlock, (b + 1) * kBlock);
-  look(blocks.size() * kBlock, local.size());
+  look(blocks.size() * kBlock, totals.size());
   return out;
 }
 
-std::vector<Row> Cycle::feasibleRows() {
-  std::vector<Row> rows;
+// The column of totals, with the node-local sums where the pod fits.
+void Cycle::markFeasible() {
   const auto& local = state_->local();
-  if (!narrowed_) rows.reserve(local.size());
+  auto& totals = state_->totals;
   if (narrowed_) {
-    for (Row row : *narrowed_)
-      if (local[row] != kNotFeasible) rows.push_back(row);
+    totals.assign(local.size(), kNotFeasible);
+    for (Row row : *narrowed_) totals[row] = local[row];
   } else {
-    for (Row row = 0; row < local.size(); row++)
-      if (local[row] != kNotFeasible) rows.push_back(row);
+    totals.assign(local.begin(), local.end());
   }
   for (const auto& part : state_->parts())
-    if (part.ready.filters && part.filterAt != kNoPlugin) part.part->keepFitting(rows);
-  if (!options_.skipNominated) dropForNominated(rows);
+    if (part.ready.filters && part.filterAt != kNoPlugin) part.part->exclude(totals);
+  if (!options_.skipNominated) dropForNominated();
+}
+
+std::vector<Row> Cycle::feasibleRows() {
+  markFeasible();
+  std::vector<Row> rows;
+  for (Row row = 0; row < state_->totals.size(); row++)
+    if (state_->totals[row] != kNotFeasible) rows.push_back(row);
   return rows;
 }
 
-void Cycle::dropForNominated(std::vector<Row>& rows) {
+void Cycle::dropForNominated() {
   if (!cluster_.hasNominations()) return;
-  std::erase_if(rows, [this](Row row) { return !besideNominated(row).fits(); });
+  for (Row row = 0; row < state_->totals.size(); row++)
+    if (state_->totals[row] != kNotFeasible && !besideNominated(row).fits())
+      state_->totals[row] = kNotFeasible;
 }
 
 // Thousands of pods may be nominated in a storm: what was found out about a node holds for the
@@ -244,64 +279,49 @@ Verdict Cycle::fitsWithNominated(Row row) {
 }
 
 // Kubernetes' subset: from a moving start, until enough feasible nodes are found.
-void Cycle::limit(std::vector<Row>& rows) {
+void Cycle::limit() {
   const int32_t percentage = options_.percentageOfNodesToScore;
   if (percentage == 0 || percentage >= 100 || !options_.rotation) return;
+  auto& totals = state_->totals;
   const auto& order = cluster_.table.liveRows();
   const size_t wanted = nodesToFind(order.size(), percentage);
-  std::vector<uint8_t> feasible(cluster_.table.rows());
-  for (Row row : rows) feasible[row] = 1;
-  rows.clear();
-  size_t seen = 0;
-  for (; seen < order.size() && rows.size() < wanted; seen++) {
+  std::vector<int32_t> chosen(totals.size(), kNotFeasible);
+  size_t seen = 0, found = 0;
+  for (; seen < order.size() && found < wanted; seen++) {
     const Row row = order[(*options_.rotation + seen) % order.size()];
-    if (feasible[row]) rows.push_back(row);
+    chosen[row] = totals[row];
+    found += totals[row] != kNotFeasible;
   }
+  totals.swap(chosen);
   *options_.rotation = (*options_.rotation + seen) % order.size();
 }
 
-std::optional<Placement> Cycle::pickAmong(std::vector<Row> rows) {
-  limit(rows);
-  if (rows.empty()) return std::nullopt;
-  Placement out{rows[0], 0, cluster_.table.size(), rows.size()};
-  if (rows.size() == 1) return out;
-  return best(rows, totals(rows));
+namespace {
+
+int32_t topOf(Totals totals, const std::vector<int32_t>& raw) {
+  int32_t top = 0;
+  for (size_t row = 0; row < totals.size(); row++)
+    top = std::max(top, totals[row] != kNotFeasible ? raw[row] : 0);
+  return top;
 }
 
-Placement Cycle::best(const std::vector<Row>& rows, const std::vector<int64_t>& totals) const {
-  const int64_t top = *std::max_element(totals.begin(), totals.end());
-  Placement out{kNoRow, top, cluster_.table.size(), rows.size()};
-  uint64_t bestTie = 0;
-  for (size_t i = 0; i < rows.size(); i++) {
-    if (totals[i] != top) continue;
-    const uint64_t tie = tieOf(rows[i]);
-    if (out.row == kNoRow || tie > bestTie) {
-      out.row = rows[i];
-      bestTie = tie;
-    }
-  }
-  return out;
-}
+}  // namespace
 
-std::vector<int64_t> Cycle::totals(const std::vector<Row>& rows) {
-  std::vector<int64_t> out(rows.size());
-  for (size_t i = 0; i < rows.size(); i++) out[i] = state_->local()[rows[i]];
+// What depends on which nodes are feasible, on top of the node-local sums.
+void Cycle::addScores() {
+  auto& totals = state_->totals;
   for (const auto& scaled : state_->scaled()) {
     const auto& score = profile_.layout().scores[scaled.score];
     const bool reverse = score.local->scale() == Scale::kReverseShareOfMax;
-    int32_t top = 0;
-    for (Row row : rows) top = std::max(top, scaled.raw[row]);
-    for (size_t i = 0; i < rows.size(); i++)
-      out[i] += score.weight * scaledScore(scaled.raw[rows[i]], top, reverse);
+    if (scaled.nonZero == 0) continue;  // the same for all
+    const int32_t top = topOf(totals, scaled.raw);
+    for (size_t row = 0; row < totals.size(); row++)
+      if (totals[row] != kNotFeasible)
+        totals[row] +=
+            score.weight * static_cast<int32_t>(scaledScore(scaled.raw[row], top, reverse));
   }
-  std::vector<int64_t> one;
-  for (const auto& part : state_->parts()) {
-    if (!part.ready.scores || part.weight == 0) continue;
-    one.assign(rows.size(), 0);
-    if (!part.part->score(rows, one.data())) continue;
-    for (size_t i = 0; i < rows.size(); i++) out[i] += part.weight * one[i];
-  }
-  return out;
+  for (const auto& part : state_->parts())
+    if (part.ready.scores && part.weight != 0) part.part->addScores(totals, part.weight);
 }
 
 std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
@@ -322,7 +342,10 @@ std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
       const auto part = std::find_if(state_->parts().begin(), state_->parts().end(),
                                      [&](const auto& p) { return p.plugin == score.plugin; });
       if (part == state_->parts().end() || !part->ready.scores) continue;
-      if (!part->part->score(rows, one.scores.data())) continue;
+      std::vector<int32_t> column(state_->local().size(), kNotFeasible);
+      for (Row row : rows) column[row] = 0;
+      if (!part->part->addScores(column, 1)) continue;
+      for (size_t i = 0; i < rows.size(); i++) one.scores[i] = column[rows[i]];
     }
     out.push_back(std::move(one));
   }

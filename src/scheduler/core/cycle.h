@@ -28,6 +28,12 @@ struct CycleOptions {
   int32_t percentageOfNodesToScore = 0;  // 0 or 100: all
   size_t* rotation = nullptr;            // where the search starts; moved on
   bool skipNominated = false;            // inside preemption
+  Clock* clock = nullptr;                // to time the steps with; null: not timed
+};
+
+// How long the steps of a cycle took, those that were reached and timed.
+struct CycleTimes {
+  std::optional<Duration> preFilter, filter, score;
 };
 
 // How many feasible nodes Kubernetes looks for among `nodes`.
@@ -41,11 +47,10 @@ class Cycle {
   const Diagnosis& diagnosis() const { return diagnosis_; }
   Diagnosis& diagnosis() { return diagnosis_; }
   PlanState& state() { return *state_; }
+  const CycleTimes& times() const { return times_; }
 
   // Whether the pod fits on the row as it is now, nominated pods counted; nullopt: it fits.
   Verdict fitsWithNominated(Row row);
-  // Weighted totals of feasible rows; for explanations.
-  std::vector<int64_t> totals(const std::vector<Row>& rows);
   // All rows that pass, after prepare(); for explanations.
   std::vector<Row> feasibleRows();
   bool prepare();
@@ -62,13 +67,16 @@ class Cycle {
  private:
   bool tryOnly(Row row, Placement& out);
   std::optional<Placement> pickPinned();
+  bool askPlugins();
+  std::optional<Duration> lap();
   bool isPlain() const;
-  Placement pickPlain() const;
-  std::optional<Placement> pickAmong(std::vector<Row> rows);
-  void limit(std::vector<Row>& rows);
-  void dropForNominated(std::vector<Row>& rows);
+  std::optional<Placement> pickFeasible();
+  void markFeasible();
+  void limit();
+  void dropForNominated();
   Verdict besideNominated(Row row);
-  Placement best(const std::vector<Row>& rows, const std::vector<int64_t>& totals) const;
+  void addScores();
+  Placement best(std::span<const int32_t> totals) const;
   uint64_t tieOf(Row row) const;
   void diagnose();
   Verdict firstRefusal(Row row);
@@ -81,6 +89,8 @@ class Cycle {
   PlanState* state_ = nullptr;
   uint64_t tieSeed_ = 0;
   Row ownRow_ = kNoRow;  // where it is nominated itself
+  MonoTime lapStart_{};
+  CycleTimes times_;
   Diagnosis diagnosis_;
   std::optional<std::vector<Row>> narrowed_;  // by PreFilter
   std::string narrowedBy_;

@@ -39,6 +39,7 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
     for (const auto& name : (*profile)->config().absent)
       log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",
                wanted.schedulerName, name);
+    beside_.emplace(profile->get(), Beside{ProfileMetrics(metrics_, wanted.schedulerName)});
     profiles_.push_back(std::move(*profile));
   }
   const auto pluginOf = [this](const std::string& name, const PodInfo& pod) -> Plugin* {
@@ -64,6 +65,7 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
       if (Plugin* plugin = profile->find(name)) all |= plugin->interests();
     return all;
   };
+  rules.entered = [this](Area area, std::string_view event) { cameIn(area, event); };
   QueueOptions options;
   options.initialBackoff = config.podInitialBackoff;
   options.maxBackoff = config.podMaxBackoff;
@@ -115,12 +117,11 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
   CycleOptions options;
   options.percentageOfNodesToScore =
       profile.config().percentageOfNodesToScore.value_or(config_.percentageOfNodesToScore);
-  options.rotation = &rotation_[profile.config().schedulerName];
+  options.rotation = &beside_.at(&profile).rotation;
+  options.clock = &clock_;
   Cycle cycle(profile, cluster_, pod, options);
   const auto placed = cycle.run();
-  const Duration took = clock_.mono() - start;
-  metrics_.algorithmDuration.observe(secondsOf(took));
-  tell(cycle, *pod, placed, took, profile.config().schedulerName);
+  tell(cycle, *pod, placed, clock_.mono() - start, profile);
   if (!placed) {
     if (!cycle.diagnosis().isError && profile.preempts() && cluster_.table.size() > 0)
       cycle.diagnosis().postFilter = preempt(queued, profile, cycle);
@@ -133,12 +134,22 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
 
 // What was asked to be told about each decision, and whether it took too long.
 void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed,
-                  Duration took, const std::string& profile) {
+                  Duration took, Profile& profile) {
+  metrics_.algorithmDuration.observe(secondsOf(took));
+  ProfileMetrics& metrics = beside_.at(&profile).metrics;
+  const CycleTimes& times = cycle.times();
+  const bool prepared = placed || cycle.diagnosis().preFilter.empty();
+  if (times.preFilter) metrics.took(Point::kPreFilter, prepared, *times.preFilter);
+  if (times.filter) metrics.took(Point::kFilter, placed.has_value(), *times.filter);
+  if (times.score && placed) metrics.took(Point::kScore, true, *times.score);
+  const bool talks =
+      took > longestCycle_ || debug_.topScores > 0 || debug_.filters || debug_.diagnosis;
+  if (!talks) return;
   const std::string name = pod.pod->meta.ns.str() + "/" + pod.pod->meta.name.str();
   if (took > longestCycle_) {
     log.warn("critical timeout: choosing a node for {} took {:.1f} s, more than {:.1f} s", name,
              secondsOf(took), secondsOf(longestCycle_));
-    metrics_.schedulingTimeout.with({profile}).inc();
+    metrics_.schedulingTimeout.with({profile.config().schedulerName}).inc();
   }
   if (debug_.topScores > 0 && placed)
     log.info("scores of {}\n{}", name,
@@ -167,8 +178,9 @@ void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosi
                   const PodPtr& pod) {
   const std::string& name = profile.config().schedulerName;
   const api::Uid uid = pod->pod->meta.uid;
-  metrics_.scheduleAttempts.with({diagnosis.isError ? "error" : "unschedulable", name}).inc();
-  for (const auto& plugin : diagnosis.plugins) metrics_.unschedulableBy.with({plugin, name}).inc();
+  ProfileMetrics& metrics = beside_.at(&profile).metrics;
+  (diagnosis.isError ? metrics.error : metrics.unschedulable)
+      .add(clock_.mono() - queued.lastAttempt);
   PodFailure failure;
   failure.reason = diagnosis.isError ? "SchedulerError" : "Unschedulable";
   failure.message = diagnosis.message();
@@ -193,6 +205,7 @@ std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
   if (!nominated.empty() && hasTerminatingVictim(nominated, pod->cls->priority))
     return "preemption: not eligible due to a terminating pod on the nominated node.";
   metrics_.preemptionAttempts.inc();
+  const MonoTime start = clock_.mono();
   PreemptionSearch search{cluster_,
                           cycle.state(),
                           profile.layout(),
@@ -201,6 +214,7 @@ std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
                           [&](Row row) { return cycle.fitsWithNominated(row); },
                           profile.preemptionArgs()};
   Preemption found = scheduler::preempt(search, rng_);
+  beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, clock_.mono() - start);
   if (found.row == kNoRow) {
     cluster_.denominate(uid);
     return found.message;
@@ -268,9 +282,34 @@ void Engine::tick() {
   metrics_.pendingPods.with({"backoff"}).set(static_cast<double>(sizes.backoff));
   metrics_.pendingPods.with({"unschedulable"}).set(static_cast<double>(sizes.pool));
   metrics_.pendingPods.with({"gated"}).set(static_cast<double>(sizes.gated));
+  countRefused();
   metrics_.cacheSize.with({"nodes"}).set(static_cast<double>(cluster_.table.size()));
   metrics_.cacheSize.with({"pods"}).set(static_cast<double>(cluster_.podCount()));
   metrics_.cacheSize.with({"assumed_pods"}).set(static_cast<double>(binding_.size()));
+}
+
+void Engine::cameIn(Area area, std::string_view event) {
+  const auto [at, isNew] = incoming_.try_emplace({area, std::string(event)});
+  if (isNew)
+    at->second = metrics_.queueIncoming.with({area == Area::kActive ? "active"
+                                              : area == Area::kPool ? "unschedulable"
+                                                                    : "backoff",
+                                              std::string(event)});
+  at->second.inc();
+}
+
+void Engine::countRefused() {
+  std::map<std::pair<std::string, std::string>, double> now;
+  for (const auto& known : refusedBefore_) now[known] = 0;
+  queue_->eachInPool([&](const QueuedPod& waiting) {
+    const Profile* profile = profileOf(*waiting.pod->pod);
+    if (!profile) return;
+    for (const auto& plugin : waiting.refusedBy) now[{plugin, profile->config().schedulerName}]++;
+  });
+  for (const auto& [key, pods] : now) {
+    metrics_.unschedulablePods.with({key.first, key.second}).set(pods);
+    refusedBefore_.insert(key);
+  }
 }
 
 }  // namespace mangrove::scheduler

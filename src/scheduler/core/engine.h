@@ -82,7 +82,8 @@ class Engine final : private WaitingPods {
     MonoTime since{};
     BindNotes notes;
     bool waitsForVolumes = false;
-    std::set<std::string> permits;  // plugins whose word is missing
+    std::set<std::string> permits = {};  // plugins whose word is missing
+    MonoTime sentAt{};
     MonoTime permitUntil = MonoTime::max();
     bool isIdle() const { return waitsForVolumes || !permits.empty(); }
   };
@@ -104,7 +105,9 @@ class Engine final : private WaitingPods {
   void tryGroup(QueuedPod& queued, Profile& profile, const Group& group, std::string_view plugin);
   std::string placeMember(Profile& profile, const PodPtr& pod, Row row);
   void tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed, Duration took,
-            const std::string& profile);
+            Profile& profile);
+  void cameIn(Area area, std::string_view event);
+  void countRefused();
   bool refusedByAbsence(QueuedPod& queued, Profile& profile);
   void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
   std::string reserveAll(const Decision& decision, Profile& profile, std::string& refusedBy);
@@ -132,7 +135,14 @@ class Engine final : private WaitingPods {
   std::unordered_map<api::Uid, PodObject> waiting_;  // ours, without a node, as the server has them
   std::unordered_map<api::Uid, Binding> binding_;
   std::unordered_map<api::Uid, std::set<std::string>> evicting_;  // preemptor → victims under way
-  std::map<std::string, size_t> rotation_;                        // by profile
+  // What is kept per profile beside it.
+  struct Beside {
+    ProfileMetrics metrics;
+    size_t rotation = 0;  // where the next search starts
+  };
+  std::map<const Profile*, Beside> beside_;
+  std::map<std::pair<Area, std::string>, Counter> incoming_;     // by area and event
+  std::set<std::pair<std::string, std::string>> refusedBefore_;  // plugin, profile; of the gauge
   std::function<void()> progress_ = [] {};
   size_t idle_ = 0;  // of binding_
   DebugFlags debug_;

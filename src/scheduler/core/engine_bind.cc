@@ -29,9 +29,11 @@ Diagnosis refusedBy(size_t nodes, std::string plugin, std::string reason) {
 void Engine::commit(QueuedPod& queued, Profile& profile, PlanState& state,
                     const Placement& placed) {
   const PodPtr pod = queued.pod;
+  const MonoTime start = clock_.mono();
   cluster_.assume(pod, placed.row);
   std::string plugin;
   const std::string reason = reserveAll({state.plan(), pod, placed.row}, profile, plugin);
+  beside_.at(&profile).metrics.took(Point::kReserve, reason.empty(), clock_.mono() - start);
   if (!reason.empty())
     return fail(queued, profile, refusedBy(cluster_.table.size(), plugin, reason), pod);
   askPermission(queued, profile, state, placed.row);
@@ -66,6 +68,7 @@ void Engine::askPermission(QueuedPod& queued, Profile& profile, PlanState& state
       longest = std::max(longest, std::min<Duration>(verdict.longest, std::chrono::minutes(15)));
     } else if (!verdict.go()) {
       undo(decision, profile, profile.reserve().size());
+      beside_.at(&profile).metrics.took(Point::kPermit, false, Duration::zero());
       const std::string why = verdict.reasons.empty() ? "refused" : verdict.reasons.front();
       return fail(queued, profile,
                   refusedBy(cluster_.table.size(), std::string(plugin->name()), why), pod);
@@ -73,7 +76,12 @@ void Engine::askPermission(QueuedPod& queued, Profile& profile, PlanState& state
   }
   const api::Uid uid = pod->pod->meta.uid;
   Binding& binding = binding_[uid];
-  binding = {pod, &profile, row, queue_->take(uid), clock_.mono(), {}, false, {}, MonoTime::max()};
+  binding = {};
+  binding.pod = pod;
+  binding.profile = &profile;
+  binding.row = row;
+  binding.queued = queue_->take(uid);
+  binding.since = clock_.mono();
   if (permits.empty()) return proceed(uid);
   binding.permitUntil = clock_.mono() + longest;
   effects_.nominate(*pod->pod, pod->nodeName.view());
@@ -98,9 +106,13 @@ void Engine::proceed(const api::Uid& uid) {
   }
   const Decision decision{binding.profile->compiled(binding.pod->cls).plan(), binding.pod,
                           binding.row};
+  binding.sentAt = clock_.mono();
   for (Transactional* plugin : binding.profile->preBind())
-    if (auto written = plugin->preBind(decision, binding.notes); !written)
+    if (auto written = plugin->preBind(decision, binding.notes); !written) {
+      beside_.at(binding.profile)
+          .metrics.took(Point::kPreBind, false, clock_.mono() - binding.sentAt);
       return bindingDone(uid, written);
+    }
   if (binding.notes.volumes.empty()) return send(uid, binding);
   effects_.nominate(*binding.pod->pod, binding.pod->nodeName.view());
   effects_.bindVolumes(binding.notes.volumes, [this, uid](Result<> result) {
@@ -114,6 +126,9 @@ void Engine::proceed(const api::Uid& uid) {
 
 void Engine::send(const api::Uid& uid, Binding& binding) {
   setIdle(binding, false, {});
+  const MonoTime now = clock_.mono();
+  beside_.at(binding.profile)
+      .metrics.took(Point::kPreBind, true, now - std::exchange(binding.sentAt, now));
   effects_.bind(*binding.pod, binding.pod->nodeName.view(), binding.notes,
                 [this, uid](Result<> result) { bindingDone(uid, result); });
 }
@@ -159,7 +174,11 @@ void Engine::allow(const api::Uid& pod, std::string_view plugin) {
   auto left = at->second.permits;
   left.erase(std::string(plugin));
   setIdle(at->second, false, left);
-  if (left.empty()) proceed(pod);
+  if (!left.empty()) return;
+  const Duration waited = clock_.mono() - at->second.since;
+  metrics_.permitWait.with({"allowed"}).observe(secondsOf(waited));
+  beside_.at(at->second.profile).metrics.took(Point::kPermit, true, waited);
+  proceed(pod);
 }
 
 void Engine::reject(const api::Uid& pod, std::string_view plugin, std::string reason) {
@@ -177,7 +196,9 @@ void Engine::reject(const api::Uid& pod, std::string_view plugin, std::string re
   if (latest == waiting_.end()) return;
   const std::string& name = binding.profile->config().schedulerName;
   const auto told = refusedBy(cluster_.table.size(), std::string(plugin), std::move(reason));
-  metrics_.scheduleAttempts.with({"unschedulable", name}).inc();
+  const MonoTime now = clock_.mono();
+  metrics_.permitWait.with({"rejected"}).observe(secondsOf(now - binding.since));
+  beside_.at(binding.profile).metrics.unschedulable.add(now - binding.queued->lastAttempt);
   binding.queued->pod = cluster_.makeInfo(latest->second);
   queue_->giveBack(std::move(binding.queued), told.plugins, {}, false);
   effects_.failed(*latest->second, {"Unschedulable", told.message(), "", true}, name);
@@ -249,13 +270,12 @@ void Engine::bindingDone(const api::Uid& uid, const Result<>& result) {
   const Decision decision{plan, binding.pod, binding.row};
   if (result) {
     for (Transactional* plugin : binding.profile->postBind()) plugin->bound(decision);
-    const Duration waited = clock_.mono() - binding.queued->firstQueued;
-    metrics_.scheduleAttempts.with({"scheduled", name}).inc();
-    metrics_.attemptDuration.with({"scheduled", name})
-        .observe(secondsOf(clock_.mono() - binding.since));
+    const MonoTime now = clock_.mono();
+    ProfileMetrics& metrics = beside_.at(binding.profile).metrics;
+    metrics.took(Point::kBind, true, now - binding.sentAt);
+    metrics.scheduled.add(now - binding.queued->lastAttempt);
+    metrics.waited(binding.queued->attempts, now - binding.queued->firstQueued);
     metrics_.podAttempts.observe(binding.queued->attempts);
-    metrics_.slidingDuration.with({std::to_string(std::min(binding.queued->attempts, 16))})
-        .observe(secondsOf(waited));
     effects_.scheduled(pod, binding.pod->nodeName.view(), name);
     return;
   }
@@ -272,7 +292,7 @@ void Engine::bindingDone(const api::Uid& uid, const Result<>& result) {
   if (latest == waiting_.end() || cluster_.find(uid)) return;  // gone, or bound after all
   binding.queued->pod = cluster_.makeInfo(latest->second);
   PodFailure failure{"SchedulerError", result.error().text(), "", !binding.notes.volumes.empty()};
-  metrics_.scheduleAttempts.with({"error", name}).inc();
+  beside_.at(binding.profile).metrics.error.add(clock_.mono() - binding.queued->lastAttempt);
   queue_->giveBack(std::move(binding.queued), {}, {}, true);
   effects_.failed(*latest->second, failure, name);
 }

@@ -89,10 +89,14 @@ void Engine::assignedPodChanged(const PodObject& before, const PodObject& after)
   const PodPtr known = cluster_.find(uid);
   const bool isNew = !known || known->assumed;
   uint32_t actions = 0;
-  PodRequests old;
-  if (known) old = known->requests();
+  // What it asked for before; observe() may change the very same object.
+  const ClassPtr oldClass = known ? known->cls : nullptr;
+  const auto oldGrant =
+      known && known->granted ? std::make_unique<PodRequests>(*known->granted) : nullptr;
   const PodPtr now = cluster_.observe(after);
-  if (known && asksLess(old, now->requests())) actions |= action::kScaleDown;
+  if (known && (oldGrant || now->granted || oldClass != now->cls) &&
+      asksLess(oldGrant ? *oldGrant : oldClass->requests, now->requests()))
+    actions |= action::kScaleDown;
   if (before && !(before->meta.labels == after->meta.labels)) actions |= action::kLabel;
   if (isNew)
     assignedPodEvent(EventKind::kAssignedPodAdd, nullptr, after, 0);

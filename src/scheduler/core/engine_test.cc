@@ -56,6 +56,40 @@ TEST(Engine, says_why_in_kubernetes_words) {
             std::string::npos);
 }
 
+TEST(Engine, counts_what_it_did) {
+  Lab lab;
+  lab.node(node("n1", "1"));
+  lab.pod(pod("a", "1"));
+  lab.pod(pod("b", "1"));
+  lab.run();
+  lab.wait(std::chrono::seconds(2));
+  SchedulerMetrics& metrics = lab.engine().metrics();
+  const std::string name = "default-scheduler";
+  const auto times = [&](const char* point, const char* status) {
+    return metrics.extensionPoint.with({point, status, name}).count();
+  };
+  EXPECT_EQ(times("PreFilter", "Success"), 2u);
+  EXPECT_EQ(times("Filter", "Success"), 1u);
+  EXPECT_EQ(times("Filter", "Unschedulable"), 1u);
+  EXPECT_EQ(times("Score", "Success"), 1u);
+  EXPECT_EQ(times("PostFilter", "Unschedulable"), 1u);
+  EXPECT_EQ(times("Reserve", "Success"), 1u);
+  EXPECT_EQ(times("PreBind", "Success"), 1u);
+  EXPECT_EQ(times("Bind", "Success"), 1u);
+  EXPECT_EQ(metrics.scheduleAttempts.with({"scheduled", name}).value(), 1);
+  EXPECT_EQ(metrics.scheduleAttempts.with({"unschedulable", name}).value(), 1);
+  EXPECT_EQ(metrics.queueIncoming.with({"active", "PodAdd"}).value(), 2);
+  EXPECT_EQ(metrics.queueIncoming.with({"unschedulable", "ScheduleAttemptFailure"}).value(), 1);
+  EXPECT_EQ(metrics.unschedulablePods.with({"NodeResourcesFit", name}).value(), 1);
+  lab.removePod("a");
+  lab.run();
+  lab.wait(std::chrono::seconds(12));
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("b"), "n1");
+  lab.wait(std::chrono::seconds(1));
+  EXPECT_EQ(metrics.unschedulablePods.with({"NodeResourcesFit", name}).value(), 0);
+}
+
 TEST(Engine, tries_again_when_a_node_comes_and_not_before) {
   Lab lab;
   lab.node(node("n1", "1"));

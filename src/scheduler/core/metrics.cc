@@ -1,5 +1,7 @@
 #include "scheduler/core/metrics.h"
 
+#include <algorithm>
+
 namespace mangrove::scheduler {
 
 namespace {
@@ -46,7 +48,51 @@ SchedulerMetrics::SchedulerMetrics(Registry& r)
                                    {"profile"})),
       cacheSize(
           r.gauges("scheduler_cache_size", "Nodes, pods and assumed pods in the cache.", {"type"})),
-      unschedulableBy(r.counters("scheduler_unschedulable_pods_total", "Refusals by plugin.",
-                                 {"plugin", "profile"})) {}
+      unschedulablePods(r.gauges("scheduler_unschedulable_pods",
+                                 "Pods that wait because a plugin refused them.",
+                                 {"plugin", "profile"})),
+      permitWait(r.histograms("scheduler_permit_wait_duration_seconds",
+                              "Time a pod with a node waited for permission.", {"result"},
+                              powers(0.001, 2, 15))) {}
+
+namespace {
+
+constexpr std::array<const char*, kPoints> kPointNames = {
+    "PreFilter", "Filter", "Score", "PostFilter", "Reserve", "Permit", "PreBind", "Bind"};
+
+double secondsOf(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+ProfileMetrics::ProfileMetrics(SchedulerMetrics& all, const std::string& profile) {
+  const auto attempts = [&](const char* result) {
+    return Attempts{all.scheduleAttempts.with({result, profile}),
+                    all.attemptDuration.with({result, profile})};
+  };
+  scheduled = attempts("scheduled");
+  unschedulable = attempts("unschedulable");
+  error = attempts("error");
+  for (size_t i = 0; i < kPoints; i++)
+    points_[i] = {all.extensionPoint.with({kPointNames[i], "Success", profile}),
+                  all.extensionPoint.with({kPointNames[i], "Unschedulable", profile})};
+  for (size_t i = 1; i < byAttempts_.size(); i++)
+    byAttempts_[i] = all.slidingDuration.with({std::to_string(i)});
+}
+
+void ProfileMetrics::Attempts::add(Duration took) {
+  count.inc();
+  duration.observe(secondsOf(took));
+}
+
+void ProfileMetrics::took(Point point, bool good, Duration duration) {
+  Status& status = points_[static_cast<size_t>(point)];
+  (good ? status.good : status.refused).observe(secondsOf(duration));
+}
+
+void ProfileMetrics::waited(int attempts, Duration sinceQueued) {
+  byAttempts_[static_cast<size_t>(std::clamp(attempts, 1, 16))].observe(secondsOf(sinceQueued));
+}
 
 }  // namespace mangrove::scheduler

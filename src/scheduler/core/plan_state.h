@@ -10,7 +10,6 @@
 // Owner thread only.
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <vector>
 
@@ -40,7 +39,6 @@ struct Layout {
   size_t slots = 0;
 };
 
-inline constexpr int32_t kNotFeasible = std::numeric_limits<int32_t>::min();
 inline constexpr uint8_t kNoPlugin = 255;
 
 class PlanState {
@@ -86,6 +84,7 @@ class PlanState {
   // changes; kError: not known yet.
   Verdict& crowded(Row row) { return crowded_[row]; }
 
+  std::vector<int32_t> totals;  // of the cycle at hand; kept for its memory
   uint64_t lastUse = 0;
 
  private:

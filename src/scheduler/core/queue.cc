@@ -52,15 +52,15 @@ void Queue::add(PodPtr pod) {
   slot->pod = std::move(pod);
   slot->number = next_++;
   slot->since = slot->firstQueued = clock_.mono();
-  if (!gate(*slot)) toActive(*slot);
+  if (!gate(*slot, "PodAdd")) toActive(*slot, "PodAdd");
 }
 
 // Runs PreEnqueue; a pod that is kept out waits in the pool.
-bool Queue::gate(QueuedPod& pod) {
+bool Queue::gate(QueuedPod& pod, std::string_view event) {
   pod.gatedBy = rules_.admit(*pod.pod);
   if (pod.gatedBy.empty()) return false;
   pod.refusedBy.insert(pod.gatedBy);
-  toPool(pod);
+  toPool(pod, event);
   return true;
 }
 
@@ -87,19 +87,27 @@ void Queue::leave(QueuedPod& pod) {
   }
 }
 
-void Queue::toActive(QueuedPod& pod) {
+// An update of a pod brings it nowhere: no event.
+void Queue::note(Area area, std::string_view event) const {
+  if (rules_.entered && !event.empty()) rules_.entered(area, event);
+}
+
+void Queue::toActive(QueuedPod& pod, std::string_view event) {
+  note(Area::kActive, event);
   pod.area = Area::kActive;
   active_.insert(&pod);
 }
 
-void Queue::toPool(QueuedPod& pod) {
+void Queue::toPool(QueuedPod& pod, std::string_view event) {
+  note(Area::kPool, event);
   pod.area = Area::kPool;
   pool_.insert(&pod);
   for (const auto& plugin : pod.refusedBy) poolByPlugin_[plugin].insert(&pod);
   for (const auto& plugin : pod.waitingFor) poolByPlugin_[plugin].insert(&pod);
 }
 
-void Queue::toBackoff(QueuedPod& pod) {
+void Queue::toBackoff(QueuedPod& pod, std::string_view event) {
+  note(Area::kBackoff, event);
   // Nobody refused it: trying again at once would only repeat the error, so it never leaves early.
   const bool error = pod.refusedBy.empty() && pod.waitingFor.empty();
   pod.area = error ? Area::kErrorBackoff : Area::kBackoff;
@@ -121,16 +129,16 @@ void Queue::update(PodPtr pod, uint32_t actions) {
   }
   leave(*queued);
   queued->pod = std::move(pod);
-  if (area == Area::kActive) return toActive(*queued);
-  if (area == Area::kBackoff || area == Area::kErrorBackoff) return toBackoff(*queued);
-  toPool(*queued);
+  if (area == Area::kActive) return toActive(*queued, "");
+  if (area == Area::kBackoff || area == Area::kErrorBackoff) return toBackoff(*queued, "");
+  toPool(*queued, "");
   if (actions == 0) return;
   ClusterEvent event;
   event.kind = EventKind::kPodUpdate;
   event.actions = actions;
   event.label = "UnscheduledPodUpdate";
   event.pod = queued->pod->pod;
-  wake(*queued, answer(*queued, event));
+  wake(*queued, answer(*queued, event), event.label);
 }
 
 void Queue::remove(const api::Uid& uid) {
@@ -163,7 +171,8 @@ QueuedPod* Queue::takeOff(QueuedPod& pod) {
   leave(pod);
   pod.area = Area::kInFlight;
   pod.attempts++;
-  if (pod.firstAttempt == MonoTime{}) pod.firstAttempt = clock_.mono();
+  pod.lastAttempt = clock_.mono();
+  if (pod.firstAttempt == MonoTime{}) pod.firstAttempt = pod.lastAttempt;
   pod.refusedBy.clear();
   pod.waitingFor.clear();
   inFlight_[&pod] = eventsBase_ + events_.size();
@@ -186,7 +195,7 @@ void Queue::returned(const api::Uid& uid, std::set<std::string> refusedBy,
   settle(*pod, std::move(refusedBy), std::move(waitingFor), isError);
   for (const auto& event : missed) {
     if (pod->area != Area::kPool) return;
-    wake(*pod, answer(*pod, event));
+    wake(*pod, answer(*pod, event), event.label);
   }
 }
 
@@ -201,8 +210,9 @@ void Queue::settle(QueuedPod& pod, std::set<std::string> refusedBy,
   const int32_t failures = isError ? pod.errors : pod.rejections;
   pod.backoffUntil =
       pod.since + backoffAfter(failures, options_.initialBackoff, options_.maxBackoff);
-  if (!isError && !(pod.refusedBy.empty() && pod.waitingFor.empty())) return toPool(pod);
-  isBackingOff(pod) ? toBackoff(pod) : toActive(pod);
+  constexpr std::string_view kFailed = "ScheduleAttemptFailure";
+  if (!isError && !(pod.refusedBy.empty() && pod.waitingFor.empty())) return toPool(pod, kFailed);
+  isBackingOff(pod) ? toBackoff(pod, kFailed) : toActive(pod, kFailed);
 }
 
 std::unique_ptr<QueuedPod> Queue::take(const api::Uid& uid) {
@@ -235,17 +245,17 @@ Queue::Wake Queue::answer(const QueuedPod& pod, const ClusterEvent& event) const
   return Wake::kNo;
 }
 
-void Queue::wake(QueuedPod& pod, Wake how) {
+void Queue::wake(QueuedPod& pod, Wake how, std::string_view event) {
   if (how == Wake::kNo || pod.area != Area::kPool) return;
   leave(pod);
   const bool wasGated = !pod.gatedBy.empty();
-  if (gate(pod)) return;
+  if (gate(pod, "")) return;
   if (wasGated) {
     pod.refusedBy.clear();
     pod.since = clock_.mono();
   }
-  if (how == Wake::kNow || !isBackingOff(pod)) return toActive(pod);
-  toBackoff(pod);
+  if (how == Wake::kNow || !isBackingOff(pod)) return toActive(pod, event);
+  toBackoff(pod, event);
 }
 
 void Queue::happened(const ClusterEvent& event) {
@@ -263,7 +273,7 @@ void Queue::happened(const ClusterEvent& event) {
   std::sort(concerned.begin(), concerned.end(), ByOrder());
   concerned.erase(std::unique(concerned.begin(), concerned.end()), concerned.end());
   for (QueuedPod* pod : concerned)
-    if (pod->area == Area::kPool) wake(*pod, answer(*pod, event));
+    if (pod->area == Area::kPool) wake(*pod, answer(*pod, event), event.label);
 }
 
 void Queue::remember(const ClusterEvent& event) {
@@ -290,7 +300,7 @@ void Queue::activate(const api::Uid& uid) {
     return;
   }
   leave(*pod);
-  if (!gate(*pod)) toActive(*pod);
+  if (!gate(*pod, "ForceActivate")) toActive(*pod, "ForceActivate");
 }
 
 void Queue::flush() {
@@ -298,7 +308,7 @@ void Queue::flush() {
     while (!waiting.empty() && !isBackingOff(**waiting.begin())) {
       QueuedPod* pod = *waiting.begin();
       waiting.erase(waiting.begin());
-      if (!gate(*pod)) toActive(*pod);
+      if (!gate(*pod, "BackoffComplete")) toActive(*pod, "BackoffComplete");
     }
   };
   ready(backoff_);
@@ -308,7 +318,7 @@ void Queue::flush() {
   for (QueuedPod* pod : pool_)
     if (pod->gatedBy.empty() && pod->since < tooOld) old.push_back(pod);
   std::sort(old.begin(), old.end(), ByOrder());
-  for (QueuedPod* pod : old) wake(*pod, Wake::kAfterBackoff);
+  for (QueuedPod* pod : old) wake(*pod, Wake::kAfterBackoff, "UnschedulableTimeout");
 }
 
 MonoTime Queue::nextFlush() const {

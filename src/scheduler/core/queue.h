@@ -36,6 +36,7 @@ struct QueuedPod {
   Area area = Area::kActive;
   MonoTime since{};         // when it entered the queue last
   MonoTime firstAttempt{};  // zero: not tried yet
+  MonoTime lastAttempt{};
   MonoTime firstQueued{};
   uint64_t number = 0;  // ties of equal times
   int32_t attempts = 0;
@@ -58,6 +59,8 @@ struct QueueRules {
   std::function<std::string(const PodInfo&)> admit;
   std::function<Hint(const std::string& plugin, const ClusterEvent&, const PodInfo&)> hint;
   std::function<uint32_t(const std::string& plugin)> interests;
+  // A pod came into an area, and what brought it there; may be empty.
+  std::function<void(Area, std::string_view event)> entered = {};
 };
 
 // min(initial · 2^(n−1), max); zero for n = 0 or max = 0.
@@ -101,6 +104,11 @@ class Queue {
     size_t active = 0, backoff = 0, pool = 0, gated = 0, inFlight = 0;
   };
   Sizes sizes() const;
+  // fn(pod) for every pod that waits for an event.
+  template <class Visit>
+  void eachInPool(Visit visit) const {
+    for (const QueuedPod* pod : pool_) visit(*pod);
+  }
   bool ready() const { return !active_.empty() || (options_.popFromBackoff && !backoff_.empty()); }
 
  private:
@@ -117,12 +125,13 @@ class Queue {
               bool isError);
   void leave(QueuedPod& pod);
   QueuedPod* takeOff(QueuedPod& pod);
-  void toActive(QueuedPod& pod);
-  void toPool(QueuedPod& pod);
-  void toBackoff(QueuedPod& pod);
-  void wake(QueuedPod& pod, Wake how);
+  void toActive(QueuedPod& pod, std::string_view event);
+  void toPool(QueuedPod& pod, std::string_view event);
+  void toBackoff(QueuedPod& pod, std::string_view event);
+  void note(Area area, std::string_view event) const;
+  void wake(QueuedPod& pod, Wake how, std::string_view event);
   Wake answer(const QueuedPod& pod, const ClusterEvent& event) const;
-  bool gate(QueuedPod& pod);
+  bool gate(QueuedPod& pod, std::string_view event);
   bool isBackingOff(const QueuedPod& pod) const;
   void remember(const ClusterEvent& event);
   void trimEvents();

@@ -6,9 +6,13 @@ namespace mangrove::scheduler {
 
 namespace {
 
-// Annotations may have come with the binding; nothing that is counted by class depends on them.
-bool sameDemand(const PodClass& a, const PodClass& b) {
-  return a.spec.id() == b.spec.id() && a.ns == b.ns && a.labels == b.labels;
+// Whether the pod counts as before. Annotations may have come with the binding; nothing that is
+// counted by class depends on them.
+bool sameDemand(const PodInfo& known, const api::Pod& pod) {
+  const PodClass& cls = *known.cls;
+  return known.nodeName == pod.nodeName && !known.granted && !hasGrants(pod) &&
+         known.terminating == pod.meta.isDeleting() && cls.spec.id() == pod.spec.id() &&
+         cls.ns == pod.meta.ns && cls.labels == pod.meta.labels;
 }
 
 }  // namespace
@@ -86,11 +90,8 @@ void Cluster::displace(const PodPtr& pod, bool trial) {
 }
 
 PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
-  PodPtr info = makeInfo(pod);
   PodPtr& slot = pods_[pod->meta.uid];
-  const bool asKnown = slot && slot->nodeName == info->nodeName && !slot->granted &&
-                       !info->granted && slot->terminating == info->terminating;
-  if (asKnown && (slot->cls == info->cls || sameDemand(*slot->cls, *info->cls))) {
+  if (slot && sameDemand(*slot, *pod)) {
     // Who started when decides about victims; nothing else that is remembered depends on it.
     const bool started = slot->pod->status.startTime != pod->status.startTime;
     slot->pod = pod;
@@ -100,6 +101,7 @@ PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
       for (auto* listener : listeners_) listener->podUpdated(*slot, slot->row);
     return slot;
   }
+  PodPtr info = makeInfo(pod);
   if (slot) displace(slot, false);
   slot = info;
   place(info, false);
@@ -126,7 +128,8 @@ void Cluster::assume(const PodPtr& pod, Row row) {
   pod->assumed = true;
   pods_[pod->pod->meta.uid] = pod;
   denominate(pod->pod->meta.uid);
-  place(pod, false);
+  table.addPod(pod, row);
+  for (auto* listener : listeners_) listener->podAdded(*pod, row, false);
 }
 
 void Cluster::forget(const PodPtr& pod) {

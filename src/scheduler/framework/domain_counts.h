@@ -32,6 +32,11 @@ class DomainCounts {
     if (counts_[domain] == 0) nonZero_--;
   }
   bool anywhere() const { return nonZero_ != 0; }
+  // By domain; [0], no label, is 0. Valid until the next add().
+  const int64_t* all() const {
+    if (counts_.size() < domains_->values.size()) counts_.resize(domains_->values.size());
+    return counts_.data();
+  }
   void clear() {
     counts_.clear();
     nonZero_ = 0;
@@ -39,7 +44,7 @@ class DomainCounts {
 
  private:
   const Domains* domains_;
-  std::vector<int64_t> counts_;  // by domain; [0] unused
+  mutable std::vector<int64_t> counts_;  // by domain; [0] unused
   size_t nonZero_ = 0;
 };
 

@@ -57,12 +57,14 @@ class ClusterPart : public ClusterListener {
   };
   virtual Ready prepare() = 0;
   virtual Verdict verdict(Row) const { return {}; }
-  // Removes the rows that do not fit.
-  virtual void keepFitting(std::vector<Row>& rows) const {
-    std::erase_if(rows, [this](Row row) { return !verdict(row).fits(); });
+  // Marks the rows that do not fit; the same answer as verdict() for every row.
+  virtual void exclude(Totals totals) const {
+    for (Row row = 0; row < totals.size(); row++)
+      if (totals[row] != kNotFeasible && !verdict(row).fits()) totals[row] = kNotFeasible;
   }
-  // 0..100 for each feasible row, normalised; false: nothing to score after all.
-  virtual bool score(std::span<const Row>, int64_t*) { return false; }
+  // Adds 0..100, normalised over the feasible rows, times weight; false: nothing to score after
+  // all.
+  virtual bool addScores(Totals, int32_t /*weight*/) { return false; }
 };
 
 class ClusterWide {

@@ -3,6 +3,8 @@
 // own number for the reason. The text is made only when somebody reads it (Plugin::reasons).
 
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,11 @@ namespace mangrove::scheduler {
 
 using Row = uint32_t;
 inline constexpr Row kNoRow = ~Row{0};
+
+// A number for each row of the table: the weighted sum of its scores so far, kNotFeasible where the
+// pod does not fit.
+using Totals = std::span<int32_t>;
+inline constexpr int32_t kNotFeasible = std::numeric_limits<int32_t>::min();
 
 enum class Code : uint8_t {
   kFits,

@@ -115,8 +115,8 @@ ServiceAnswer askPlugin(Engine& engine, std::string_view path) {
 }  // namespace
 
 ServiceAnswer answerService(Engine& engine, std::string_view path, bool leading) {
-  if (path == "/apis/v1/__services__") return services();
   if (!leading) return told(503, "the instance is not leader");
+  if (path == "/apis/v1/__services__") return services();
   if (path.starts_with(kPlugins)) return askPlugin(engine, path.substr(kPlugins.size()));
   if (!path.starts_with(kNodes)) return told(404, fmt::format("no such path: {}", path));
   const NodeTable& table = engine.cluster().table;

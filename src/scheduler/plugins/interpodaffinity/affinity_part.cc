@@ -1,6 +1,7 @@
 #include "scheduler/plugins/interpodaffinity/affinity_part.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "scheduler/framework/scale.h"
@@ -140,50 +141,87 @@ Verdict AffinityPart::verdict(Row row) const {
   return {};
 }
 
-// One pass for each topology key, so that the loop over the rows stays small: the same answer as
-// verdict() for every row.
-void AffinityPart::keepFitting(std::vector<Row>& rows) const {
+// One pass for each topology key, without branches, over all rows.
+void AffinityPart::exclude(Totals totals) const {
   const bool anyPlace = !anywhere(tables_[kOwnAffinity]) && matchesSelf_;
-  for (const DomainCounts& counts : tables_[kOwnAffinity])
-    std::erase_if(rows, [&](Row row) {
-      const uint32_t domain = counts.domainOf(row);
-      return domain == 0 || (!anyPlace && counts.in(domain) <= 0);
-    });
+  for (const DomainCounts& counts : tables_[kOwnAffinity]) {
+    const uint32_t* of = counts.domains().of.data();
+    const int64_t* pods = counts.all();
+    const int64_t fewest = anyPlace ? 0 : 1;
+    for (size_t row = 0; row < totals.size(); row++) {
+      const bool fits = of[row] != 0 && pods[of[row]] >= fewest;
+      totals[row] = fits ? totals[row] : kNotFeasible;
+    }
+  }
   for (const Table* table : {&tables_[kOwnAnti], &tables_[kTheirAnti]})
-    for (const DomainCounts& counts : *table)
-      if (counts.anywhere()) std::erase_if(rows, [&](Row row) { return counts.at(row) > 0; });
+    for (const DomainCounts& counts : *table) {
+      if (!counts.anywhere()) continue;
+      const uint32_t* of = counts.domains().of.data();
+      const int64_t* pods = counts.all();
+      for (size_t row = 0; row < totals.size(); row++)
+        totals[row] = pods[of[row]] > 0 ? kNotFeasible : totals[row];
+    }
 }
 
 namespace {
 
-// least … most becomes 0 … 100. A few values repeat over thousands of nodes: each is divided once.
-void spreadOut(int64_t* scores, size_t count, int64_t least, int64_t most) {
-  const double span = static_cast<double>(most - least);
-  const auto share = [&](int64_t value) {
-    return static_cast<int64_t>(static_cast<double>(kMaxScore) *
-                                (static_cast<double>(value - least) / span));
-  };
-  if (static_cast<uint64_t>(most - least) >= count) {
-    for (size_t i = 0; i < count; i++) scores[i] = share(scores[i]);
-    return;
+struct Range {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  int64_t most = std::numeric_limits<int64_t>::min();
+};
+
+template <class RawOf>
+Range rangeOf(Totals totals, RawOf rawOf) {
+  Range out;
+  for (size_t row = 0; row < totals.size(); row++) {
+    const bool counts = totals[row] != kNotFeasible;
+    const int64_t raw = rawOf(row);
+    out.least = std::min(out.least, counts ? raw : out.least);
+    out.most = std::max(out.most, counts ? raw : out.most);
   }
-  std::vector<int64_t> shares(static_cast<size_t>(most - least) + 1);
-  for (size_t i = 0; i < shares.size(); i++) shares[i] = share(least + static_cast<int64_t>(i));
-  for (size_t i = 0; i < count; i++) scores[i] = shares[static_cast<size_t>(scores[i] - least)];
+  return out;
+}
+
+// least … most becomes 0 … 100. A few values repeat over thousands of nodes: each is divided once.
+template <class RawOf>
+void spreadOut(Totals totals, RawOf rawOf, int32_t weight) {
+  const Range range = rangeOf(totals, rawOf);
+  if (range.least >= range.most) return;
+  const double span = static_cast<double>(range.most - range.least);
+  const auto share = [&](int64_t above) {
+    return weight * static_cast<int32_t>(static_cast<double>(kMaxScore) *
+                                         (static_cast<double>(above) / span));
+  };
+  const auto distinct = static_cast<uint64_t>(range.most - range.least) + 1;
+  std::vector<int32_t> shares(distinct <= totals.size() ? distinct : 0);
+  for (size_t i = 0; i < shares.size(); i++) shares[i] = share(static_cast<int64_t>(i));
+  for (size_t row = 0; row < totals.size(); row++) {
+    if (totals[row] == kNotFeasible) continue;
+    const int64_t above = rawOf(row) - range.least;
+    totals[row] += shares.empty() ? share(above) : shares[static_cast<size_t>(above)];
+  }
 }
 
 }  // namespace
 
-bool AffinityPart::score(std::span<const Row> rows, int64_t* out) {
+bool AffinityPart::addScores(Totals totals, int32_t weight) {
   if (scoreEntries_ == 0) return false;
-  std::fill_n(out, rows.size(), 0);
-  for (const DomainCounts& counts : tables_[kScore])
-    for (size_t i = 0; i < rows.size(); i++) out[i] += counts.at(rows[i]);
-  const auto [least, most] = std::minmax_element(out, out + rows.size());
-  if (rows.empty() || *least == *most)
-    std::fill_n(out, rows.size(), 0);
-  else
-    spreadOut(out, rows.size(), *least, *most);
+  const Table& table = tables_[kScore];
+  if (table.size() == 1) {  // read where the numbers are
+    const uint32_t* of = table[0].domains().of.data();
+    const int64_t* sums = table[0].all();
+    spreadOut(
+        totals, [=](size_t row) { return sums[of[row]]; }, weight);
+    return true;
+  }
+  raw_.assign(totals.size(), 0);
+  for (const DomainCounts& counts : table) {
+    const uint32_t* of = counts.domains().of.data();
+    const int64_t* sums = counts.all();
+    for (size_t row = 0; row < totals.size(); row++) raw_[row] += sums[of[row]];
+  }
+  spreadOut(
+      totals, [this](size_t row) { return raw_[row]; }, weight);
   return true;
 }
 

@@ -26,8 +26,8 @@ class AffinityPart final : public ClusterPart {
 
   Ready prepare() override;
   Verdict verdict(Row row) const override;
-  void keepFitting(std::vector<Row>& rows) const override;
-  bool score(std::span<const Row> rows, int64_t* out) override;
+  void exclude(Totals totals) const override;
+  bool addScores(Totals totals, int32_t weight) override;
 
   void podAdded(const PodInfo& pod, Row row, bool) override { count(*pod.cls, row, +1); }
   void podRemoved(const PodInfo& pod, Row row, bool) override { count(*pod.cls, row, -1); }
@@ -62,6 +62,7 @@ class AffinityPart final : public ClusterPart {
   bool scoresOwn_, scoresTheirs_;
   Table tables_[kTables];
   std::unordered_map<uint32_t, Shares> shares_;  // by class
+  std::vector<int64_t> raw_;  // of the cycle at hand, by row; kept for its memory
   SeenDomains seen_;
   std::vector<Interned> followed_;
   uint64_t namespaces_ = 0;

@@ -127,48 +127,125 @@ Verdict SpreadPart::verdict(Row row) const {
   return {};
 }
 
+// One pass for each constraint, without branches, over all rows.
+void SpreadPart::exclude(Totals totals) const {
+  for (const Counter& counter : hard_) {
+    const uint32_t* of = counter.pods.domains().of.data();
+    const int64_t* pods = counter.pods.all();
+    const int64_t most = counter.rule.maxSkew + counter.least - counter.rule.matchesSelf;
+    for (size_t row = 0; row < totals.size(); row++) {
+      const bool fits = of[row] != 0 && pods[of[row]] <= most;
+      totals[row] = fits ? totals[row] : kNotFeasible;
+    }
+  }
+}
+
 bool SpreadPart::lacksKey(Row row) const {
   return plan_.needsAllKeys && std::any_of(soft_.begin(), soft_.end(), [&](const Counter& counter) {
            return !counter.pods.has(row);
          });
 }
 
-bool SpreadPart::score(std::span<const Row> rows, int64_t* out) {
-  constexpr int64_t kIgnored = -1;
-  size_t counted = 0;
-  for (size_t i = 0; i < rows.size(); i++) {
-    out[i] = lacksKey(rows[i]) ? kIgnored : 0;
-    counted += out[i] == 0;
+namespace {
+
+constexpr double kIgnored = -1;  // instead of a sum: the node lacks a key
+
+// Halves away from zero, of what is not negative.
+int64_t rounded(double value) {
+  const auto whole = static_cast<int64_t>(value);
+  return whole + (value - static_cast<double>(whole) >= 0.5);
+}
+
+}  // namespace
+
+// How many values the label has among the feasible nodes; for host names, how many nodes there are.
+size_t SpreadPart::sizeOf(const Counter& counter, Totals totals) const {
+  const auto counts = [&](Row row) { return totals[row] != kNotFeasible && sums_[row] >= 0; };
+  size_t size = 0;
+  if (counter.rule.isHostname) {
+    for (Row row = 0; row < totals.size(); row++) size += counts(row);
+    return size;
   }
-  std::vector<double> sums(rows.size());
-  std::vector<uint8_t> met;
-  for (const Counter& counter : soft_) {
-    size_t size = counted;
-    if (!counter.rule.isHostname) {
-      met.assign(counter.pods.domains().values.size(), 0);
-      size = 0;
-      for (size_t i = 0; i < rows.size(); i++)
-        if (const uint32_t domain = counter.pods.domainOf(rows[i]);
-            out[i] == 0 && domain && !met[domain])
-          met[domain] = 1, size++;
-    }
-    for (size_t i = 0; i < rows.size(); i++) {
-      if (out[i] == kIgnored || !counter.pods.has(rows[i])) continue;
-      const int64_t count =
-          counter.rule.isHostname ? counter.onRow[rows[i]] : counter.pods.at(rows[i]);
-      sums[i] += spreadScore(count, counter.rule.maxSkew, size);
-    }
+  std::vector<uint8_t> met(counter.pods.domains().values.size());
+  const uint32_t* of = counter.pods.domains().of.data();
+  for (Row row = 0; row < totals.size(); row++) met[of[row]] |= counts(row);
+  return static_cast<size_t>(std::count(met.begin() + 1, met.end(), 1));
+}
+
+void SpreadPart::addRaw(Counter& counter, Totals totals, size_t size) {
+  const uint32_t* of = counter.pods.domains().of.data();
+  if (counter.rule.isHostname) {
+    counter.onRow.resize(std::max(counter.onRow.size(), totals.size()));
+    const double each = spreadScore(1, 1, size), base = counter.rule.maxSkew - 1;
+    for (Row row = 0; row < totals.size(); row++)
+      if (sums_[row] >= 0 && of[row] != 0)
+        sums_[row] += static_cast<double>(counter.onRow[row]) * each + base;
+    return;
   }
+  std::vector<double> scores(counter.pods.domains().values.size());
+  for (uint32_t domain = 1; domain < scores.size(); domain++)
+    scores[domain] = spreadScore(counter.pods.in(domain), counter.rule.maxSkew, size);
+  for (Row row = 0; row < totals.size(); row++) sums_[row] += sums_[row] >= 0 ? scores[of[row]] : 0;
+}
+
+// With one constraint over few domains nothing has to be computed for each node.
+void SpreadPart::addByDomain(const Counter& counter, Totals totals, int32_t weight) const {
+  const uint32_t* of = counter.pods.domains().of.data();
+  std::vector<uint8_t> met(counter.pods.domains().values.size());
+  for (size_t row = 0; row < totals.size(); row++) met[of[row]] |= totals[row] != kNotFeasible;
+  const auto size = static_cast<size_t>(std::count(met.begin() + 1, met.end(), 1));
+  std::vector<int64_t> raw(met.size());  // [0]: nodes without the label
+  for (uint32_t domain = 1; domain < raw.size(); domain++)
+    raw[domain] = rounded(spreadScore(counter.pods.in(domain), counter.rule.maxSkew, size));
+  if (plan_.needsAllKeys) met[0] = 0;
   int64_t least = std::numeric_limits<int64_t>::max(), most = 0;
-  for (size_t i = 0; i < rows.size(); i++) {
-    if (out[i] == kIgnored) continue;
-    out[i] = std::llround(sums[i]);
-    least = std::min(least, out[i]);
-    most = std::max(most, out[i]);
+  for (uint32_t domain = 0; domain < raw.size(); domain++) {
+    least = met[domain] ? std::min(least, raw[domain]) : least;
+    most = met[domain] ? std::max(most, raw[domain]) : most;
   }
-  for (size_t i = 0; i < rows.size(); i++)
-    out[i] = out[i] == kIgnored ? 0 : spreadShare(out[i], least, most);
+  std::vector<int32_t> worth(raw.size());
+  for (uint32_t domain = 0; domain < raw.size(); domain++)
+    if (met[domain])
+      worth[domain] = weight * static_cast<int32_t>(spreadShare(raw[domain], least, most));
+  for (size_t row = 0; row < totals.size(); row++)
+    totals[row] += totals[row] != kNotFeasible ? worth[of[row]] : 0;
+}
+
+bool SpreadPart::addScores(Totals totals, int32_t weight) {
+  if (soft_.size() == 1 && !soft_[0].rule.isHostname) {
+    addByDomain(soft_[0], totals, weight);
+    return true;
+  }
+  sums_.assign(totals.size(), 0);
+  if (plan_.needsAllKeys)
+    for (Row row = 0; row < totals.size(); row++)
+      if (lacksKey(row)) sums_[row] = kIgnored;
+  std::vector<size_t> sizes;
+  for (const Counter& counter : soft_) sizes.push_back(sizeOf(counter, totals));
+  for (size_t i = 0; i < soft_.size(); i++) addRaw(soft_[i], totals, sizes[i]);
+  double least = std::numeric_limits<double>::max(), most = 0;
+  for (Row row = 0; row < totals.size(); row++) {
+    const bool counts = totals[row] != kNotFeasible && sums_[row] >= 0;
+    least = std::min(least, counts ? sums_[row] : least);
+    most = std::max(most, counts ? sums_[row] : most);
+  }
+  if (least <= most) share(totals, rounded(least), rounded(most), weight);
   return true;
+}
+
+// A few values repeat over thousands of nodes: each is divided once.
+void SpreadPart::share(Totals totals, int64_t least, int64_t most, int32_t weight) const {
+  const auto worth = [&](int64_t raw) {
+    return weight * static_cast<int32_t>(spreadShare(raw, least, most));
+  };
+  const auto distinct = static_cast<uint64_t>(most - least) + 1;
+  std::vector<int32_t> known(distinct <= totals.size() ? distinct : 0);
+  for (size_t i = 0; i < known.size(); i++) known[i] = worth(least + static_cast<int64_t>(i));
+  for (Row row = 0; row < totals.size(); row++) {
+    if (totals[row] == kNotFeasible || sums_[row] < 0) continue;
+    const int64_t raw = rounded(sums_[row]);
+    totals[row] += known.empty() ? worth(raw) : known[static_cast<size_t>(raw - least)];
+  }
 }
 
 }  // namespace mangrove::scheduler

@@ -16,7 +16,8 @@ class SpreadPart final : public ClusterPart {
 
   Ready prepare() override;
   Verdict verdict(Row row) const override;
-  bool score(std::span<const Row> rows, int64_t* out) override;
+  void exclude(Totals totals) const override;
+  bool addScores(Totals totals, int32_t weight) override;
 
   void podAdded(const PodInfo& pod, Row row, bool) override { count(pod, row, +1); }
   void podRemoved(const PodInfo& pod, Row row, bool) override { count(pod, row, -1); }
@@ -43,6 +44,10 @@ class SpreadPart final : public ClusterPart {
   void countIn(std::vector<Counter>& counters, const PodInfo& pod, Row row, int by);
   void findLeast();
   bool lacksKey(Row row) const;
+  size_t sizeOf(const Counter& counter, Totals totals) const;
+  void addByDomain(const Counter& counter, Totals totals, int32_t weight) const;
+  void addRaw(Counter& counter, Totals totals, size_t size);
+  void share(Totals totals, int64_t least, int64_t most, int32_t weight) const;
 
   Cluster& cluster_;
   ClassPtr cls_;
@@ -50,6 +55,7 @@ class SpreadPart final : public ClusterPart {
   RequiredNodes required_;
   SpreadPlan plan_;
   std::vector<Counter> hard_, soft_;
+  std::vector<double> sums_;  // of the cycle at hand, by row; kept for its memory
   uint64_t selectors_ = 0;
   bool stale_ = true;
   bool leastStale_ = true;
