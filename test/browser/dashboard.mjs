@@ -80,6 +80,7 @@ await dark.goto(`${url}#/node`);
 await dark.waitForSelector('canvas');
 await dark.locator('main select[aria-label="Time shown"]').selectOption('60');
 await dark.waitForTimeout(1500);  // one more tick, for the picture
+await dark.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
 await dark.screenshot({path: `${out}/node-dark.png`});
 const phone = await open({viewport: {width: 390, height: 844}, isMobile: true, colorScheme: 'light'});
 await phone.waitForSelector('.tile');
