@@ -1,5 +1,6 @@
 #pragma once
-// Commands that came after command.h: kept apart, because every command includes that one.
+// Commands declared apart from command.h, which every command includes: adding one here compiles two
+// files, not forty.
 
 #include <string>
 #include <vector>
