@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/experiment_commands.h"
+#include "cli/output.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
 #include "frame/flags.h"
@@ -19,7 +20,8 @@ namespace {
 struct ReportFlags {
   mangrove::report::ExperimentOptions experiment;
   mangrove::report::CompareOptions compare;
-  std::string kubeconfig, output = "table", html, save, from;
+  std::string kubeconfig, html, save, from;
+  Output output;
   std::string unit = "s", logUnit = "ms";
 };
 
@@ -52,7 +54,7 @@ void addFlags(frame::Flags& flags, ReportFlags& r) {
   flags.add("from", r.from, "no experiment: windows that --save wrote");
   flags.add("save", r.save, "file for the windows");
   flags.add("html", r.html, "page to write");
-  flags.add("o", r.output, "table or json");
+  r.output.declare(flags);
 }
 
 Result<double> millisPer(const std::string& flag, const std::string& unit) {
@@ -68,8 +70,6 @@ Result<> checkFlags(ReportFlags& r) {
   if (!logUnit) return pass(logUnit.error());
   r.experiment.source.scale = *unit;
   r.experiment.source.format.toMillis = *logUnit;
-  if (r.output != "table" && r.output != "json")
-    return invalid("-o '{}': want table or json", r.output);
   if (r.compare.confidence <= 0 || r.compare.confidence >= 1)
     return invalid("--confidence {}: want between 0 and 1, e.g. 0.95", r.compare.confidence);
   if (r.experiment.colocated.empty() != r.experiment.reserved.empty())
@@ -127,8 +127,8 @@ Result<> perform(const ReportFlags& r) {
   if (!r.save.empty())
     if (auto ok = writeFileAtomically(r.save, mangrove::report::toCsv(*windows)); !ok) return ok;
   const auto comparison = mangrove::report::compareWindows(*windows, r.compare);
-  fmt::print("{}", r.output == "json" ? mangrove::report::toJson(comparison, *windows)
-                                      : mangrove::report::toTable(comparison));
+  r.output.show(mangrove::report::toJson(comparison, *windows),
+                mangrove::report::toTable(comparison));
   if (r.html.empty()) return {};
   return writeFileAtomically(
       r.html,
