@@ -5,7 +5,7 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up install test test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary
+.PHONY: demo up reference install test test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary
 
 help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make bench   build optimised, then run the benchmarks"
+	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"
 	@echo "make check   the checks alone: format, layers, headers, architecture graph"
 	@echo "make fuzz    run every fuzz target for FUZZ_SECONDS (default 60) each"
@@ -69,6 +70,10 @@ bench:
 	@$(MAKE) --no-print-directory PRESET=release build
 	@build/release/bin/mangrove bench client
 	@build/release/bin/mangrove bench api
+
+# After a new flag, metric or member of the configuration.
+reference: binary
+	@scripts/reference $(BUILD)/bin/mangrove
 
 format: setup
 	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
