@@ -9,6 +9,7 @@
 #include "client/resource_version.h"
 #include "client/retry_policy.h"
 #include "client/status_error.h"
+#include "json/value.h"
 
 namespace mangrove::client {
 namespace {
@@ -350,6 +351,19 @@ TEST(Requests, warningHeaders) {
   EXPECT_EQ(warningText(R"(299 - "a \"b\" \\ c" "date")"), R"(a "b" \ c)");
   EXPECT_EQ(warningText("299 - none"), "");
   EXPECT_EQ(warningText("299 - \"open"), "");
+}
+
+TEST(Requests, aBindingWrittenAsTextIsTheBodyOfABinding) {
+  api::ObjectMeta pod;
+  pod.name = api::Text("web-1");
+  pod.ns = Interned("team");
+  for (const char* uid : {"", "0b5f5a1c-6a5e-4b8e-9d49-3f2a6f0f8a11", "no uuid"}) {
+    pod.uid = api::Uid(uid);
+    const Request request = bindRequest(pod, R"(n"1\)");
+    const auto body = json::parse(request.body);
+    ASSERT_TRUE(body) << request.body;
+    EXPECT_EQ(json::writeSorted(*body), json::writeSorted(api::bindingBody(pod, R"(n"1\)")));
+  }
 }
 
 }  // namespace
