@@ -38,14 +38,16 @@ SeenLease see(const std::optional<SeenLease>& before, api::Lease now, MonoTime a
   return {std::move(now), since};
 }
 
+MonoTime expiryOf(const ElectionConfig& config, const SeenLease& seen) {
+  const auto promised = std::chrono::seconds(seen.lease.leaseDurationSeconds);
+  return seen.at + std::max<Duration>(config.leaseDuration, promised);
+}
+
 ElectionStep electionStep(const ElectionConfig& config, const SeenLease& seen, MonoTime now) {
   const std::string& holder = seen.lease.holderIdentity;
   if (holder == config.identity) return ElectionStep::kRenew;
   if (holder.empty()) return ElectionStep::kTake;
-  // The holder's own promise counts when it is longer than ours would be.
-  Duration promised = std::max<Duration>(config.leaseDuration,
-                                         std::chrono::seconds(seen.lease.leaseDurationSeconds));
-  return seen.at + promised <= now ? ElectionStep::kTake : ElectionStep::kWait;
+  return expiryOf(config, seen) <= now ? ElectionStep::kTake : ElectionStep::kWait;
 }
 
 api::Lease claimed(const ElectionConfig& config, const api::Lease& seen, WallTime now) {

@@ -38,6 +38,9 @@ struct SeenLease {
 // Keeps the time when nothing changed, so that a dead holder's time runs out.
 SeenLease see(const std::optional<SeenLease>& before, api::Lease now, MonoTime at);
 
+// When the holder's time is over. The holder's own promise counts when it is longer than ours.
+MonoTime expiryOf(const ElectionConfig& config, const SeenLease& seen);
+
 enum class ElectionStep {
   kTake,   // write ourselves as the holder
   kRenew,  // we are the holder

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "client/json_slices.h"
+#include "client/resource_version.h"
 #include "json/value.h"
 
 namespace mangrove::client {
@@ -38,8 +39,14 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
   void look() {
     if (stopped_) return;
     listen();
-    // The leader knows the Lease already; one request instead of two.
-    if (leading_ && seen_) return decide();
+    // The leader knows the Lease already, and so does a candidate who saw its time run out: one
+    // request instead of two. Should we have missed a renewal, the version makes the server refuse.
+    const bool knows = seen_ && (leading_ || step() != ElectionStep::kWait);
+    if (knows) return decide();
+    ask();
+  }
+
+  void ask() {
     Request request;
     request.ref = ref();
     send(std::move(request),
@@ -55,8 +62,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
 
   // Somebody deleted the Lease. Its holder may not know yet and acts on, so its time still counts.
   void onAbsent() {
-    if (seen_ && electionStep(config_, *seen_, clock_.mono()) == ElectionStep::kWait)
-      return again();
+    if (seen_ && step() == ElectionStep::kWait) return again();
     create();
   }
 
@@ -66,6 +72,9 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
       log.warn("lease {}/{}: {}", config_.ns, config_.name, lease.error().text());
       return false;
     }
+    // An answer that was long on its way must not undo what the watch has told since.
+    if (seen_ && surelyOlder(lease->meta.resourceVersion, seen_->lease.meta.resourceVersion))
+      return true;
     seen_ = see(seen_, std::move(*lease), clock_.mono());
     announce(seen_->lease.holderIdentity);
     return true;
@@ -92,6 +101,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
       if (auto self = weak.lock())
         self->postToOwner([denied](Impl& s) {
           s.deaf_ = denied;
+          s.hears_ = false;
           s.watch_.reset();
         });
     };
@@ -104,14 +114,14 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
       const auto event = sliceEvent(line);
       const bool tells =
           event && (event->type == EventType::kAdded || event->type == EventType::kModified);
-      if (tells) observe(event->object);
+      if (tells && observe(event->object)) hears_ = true;
     }
     // An answer that is on its way decides by itself.
     if (asking_ == 0 && seen_) decide();
   }
 
   void decide() {
-    if (electionStep(config_, *seen_, clock_.mono()) == ElectionStep::kWait) return again();
+    if (step() == ElectionStep::kWait) return again();
     write(claimed(config_, seen_->lease, clock_.wall()));
   }
 
@@ -141,22 +151,26 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
   }
 
   void onClaim(MonoTime sentAt, Result<Reply> reply) {
-    if (!reply) {
-      Code code = reply.error().code();
-      // Somebody else was faster, or it was deleted: look again before the next try.
-      if (code == Code::kConflict || code == Code::kExists || code == Code::kNotFound) {
-        seen_.reset();
-        if (leading_) return lookSoon();
-      }
-      return failed(reply.error());
-    }
+    if (!reply) return onRefused(reply.error());
     if (!observe(reply->body) || seen_->lease.holderIdentity != config_.identity) return again();
     leaderUntil_ = sentAt + config_.renewDeadline;
     lead();
     again();
   }
 
-  // A leader whose write was refused finds out at once who holds the Lease now.
+  // Somebody else was faster, renewed unheard or edited a label, or the Lease was deleted: find out
+  // at once which. What a candidate knows of the holder's time stays true meanwhile.
+  void onRefused(const Error& error) {
+    const Code code = error.code();
+    const bool isOutdated =
+        code == Code::kConflict || code == Code::kExists || code == Code::kNotFound;
+    if (!isOutdated) return failed(error);
+    if (!leading_) return ask();
+    seen_.reset();
+    lookSoon();
+  }
+
+  // A leader whose write was refused finds out who holds the Lease now.
   void lookSoon() {
     Request request;
     request.ref = ref();
@@ -181,6 +195,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     expiry_ = clock_.at(leaderUntil_, post([](Impl& self) { self.expire(); }));
     if (leading_) return;
     leading_ = true;
+    hears_ = false;
     watch_.reset();
     log.info("{} leads {}/{}", config_.identity, config_.ns, config_.name);
     if (callbacks_.started) callbacks_.started();
@@ -237,6 +252,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
   }
 
  private:
+  ElectionStep step() const { return electionStep(config_, *seen_, clock_.mono()); }
   Ref ref() const { return {kind::kLease, config_.ns, config_.name}; }
 
   void send(Request request, UniqueFn<void(Impl&, Result<Reply>)> done) {
@@ -267,17 +283,23 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
     });
   }
 
-  // Leaders keep a steady pace; candidates spread out, but look at the very moment at which a
-  // silent holder's time is over, so that a hand-over takes the lease and not a pause more.
+  // Leaders keep a steady pace; candidates spread out, but act at the very moment at which a silent
+  // holder's time is over, so that a hand-over takes the lease and not a pause more.
   void again() {
     if (stopped_) return;
     double factor = leading_ ? 1 : 1 + config_.jitter * rng_.unit();
     Duration wait(static_cast<int64_t>(static_cast<double>(config_.retryPeriod.count()) * factor));
-    if (!leading_ && seen_) {
-      const Duration left = seen_->at + config_.leaseDuration - clock_.mono();
-      if (left > Duration::zero()) wait = std::min(wait, left);
-    }
+    if (!leading_ && seen_) wait = notPastExpiry(wait);
     next_ = clock_.after(wait, post([](Impl& self) { self.look(); }));
+  }
+
+  // Whoever hears of renewals does not ask shortly before the end, or a slow answer would hold up
+  // the claim.
+  Duration notPastExpiry(Duration pause) const {
+    const Duration left = expiryOf(config_, *seen_) - clock_.mono();
+    if (left <= Duration::zero()) return pause;
+    const bool isNear = left < config_.retryPeriod * 2;
+    return hears_ && isNear ? left : std::min(pause, left);
   }
 
   const ElectionConfig config_;
@@ -292,6 +314,7 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
   Timer next_, expiry_;
   std::unique_ptr<Watch> watch_;  // of candidates only
   bool deaf_ = false;             // we may not watch
+  bool hears_ = false;            // the watch has told us of the Lease
   int asking_ = 0;                // requests whose answers are not in
   bool leading_ = false;
   bool stopped_ = false;

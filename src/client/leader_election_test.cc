@@ -113,6 +113,7 @@ class LeaseServer {
   }
   void erase() { object_ = nullptr; }
   void touch() { (void)stamped(); }
+  int version() const { return version_; }
 
   // Who watches, and the line of one event.
   std::vector<std::weak_ptr<WatchHandler>> listeners;
@@ -283,6 +284,57 @@ TEST_F(ElectionTest, whoWatchesTakesOverWithinTheLease) {
   Duration gap = until([&] { return next.election.leading(); });
   EXPECT_GT(gap, 12s) << "the lease, counted from the last renewal, two seconds ago at most";
   EXPECT_LE(gap, 15s + 20ms);
+}
+
+// Killed at any moment of the pause between two renewals: the lease counts from the renewal, so
+// that one request after its end is all that a hand-over can take more.
+TEST_F(ElectionTest, whoWatchesClaimsWithOneRequestWhenTheTimeIsOver) {
+  a.line.hears = b.line.hears = true;
+  startBoth();
+  for (auto phase : {0ms, 10ms, 700ms, 1300ms, 1990ms}) {
+    Candidate& old = leader();
+    Candidate& next = other();
+    const int renewed = server.version();
+    until([&] { return server.version() != renewed; });
+    const MonoTime renewal = clock.mono();
+    run(phase);
+    old.line.away = true;
+    next.line.delay = 200ms;  // a busy server
+    until([&] { return clock.mono() >= renewal + 14900ms; });
+    const int asked = next.line.requests;
+    until([&] { return next.election.leading(); });
+    EXPECT_EQ(next.line.requests - asked, 1) << "the claim alone";
+    EXPECT_LE(clock.mono() - renewal, 15s + 200ms + 2 * kStep);
+    old.line.away = false;
+    next.line.delay = 5ms;
+    run(5s);
+  }
+}
+
+TEST_F(ElectionTest, aClaimOnAnOutdatedLeaseIsRefusedAndSettledByLooking) {
+  a.line.hears = b.line.hears = true;
+  startBoth();
+  Candidate& next = other();
+  server.listeners.clear();  // the watch stays open and dumb
+  next.line.away = true;     // and nothing else tells of renewals
+  run(14s);
+  next.line.away = false;
+  run(1min);
+  EXPECT_EQ(a.started + b.started, 1);
+  EXPECT_EQ(a.stopped + b.stopped, 0);
+}
+
+TEST_F(ElectionTest, anEditedLeaseDoesNotStartTheTimeOfADeadHolderAgain) {
+  startBoth();
+  Candidate& next = other();
+  run(6s);
+  leader().line.away = true;
+  const MonoTime killed = clock.mono();
+  const auto heldUp = [&] { return clock.mono() - killed > 9s; };
+  until(heldUp);
+  server.touch();  // somebody edits labels while the time runs
+  until([&] { return next.election.leading(); });
+  EXPECT_LE(clock.mono() - killed, 15s + 4400ms + 100ms) << "and at most a pause of not looking";
 }
 
 TEST_F(ElectionTest, whoWatchesTakesAReturnedLeaseAtOnce) {
