@@ -5,10 +5,7 @@
 namespace mangrove::net {
 
 ClientConnection::ClientConnection(ClientPool& pool)
-    : pool_(pool),
-      io_(pool.io()),
-      deadline_(pool.io(), [this] { onDeadline(); }),
-      buffer_(std::make_unique<std::array<char, kReadSize>>()) {}
+    : pool_(pool), io_(pool.io()), deadline_(pool.io(), [this] { onDeadline(); }) {}
 
 void ClientConnection::connect(std::shared_ptr<ClientJob> job) {
   job_ = std::move(job);
@@ -26,11 +23,18 @@ void ClientConnection::onConnected(Result<UniqueFd> fd) {
     auto made = makeTlsClient(io_, std::move(*fd), url.authority(), std::move(tls), url.host);
     if (!made) return fail(made.error().code(), made.error().text());
     transport_ = std::move(*made);
+    makeBuffer(kTlsReadSize);
   } else {
+    makeBuffer(kReadSize);
     transport_ = makePlainTransport(io_, std::move(*fd), url.authority());
   }
   outbox_ = std::make_shared<Outbox>(transport_, this);
   transport_->handshake([self](Result<> done) { self->onHandshake(std::move(done)); });
+}
+
+void ClientConnection::makeBuffer(size_t size) {
+  buffer_ = std::make_unique_for_overwrite<char[]>(size);
+  bufferSize_ = size;
 }
 
 void ClientConnection::onHandshake(Result<> done) {
@@ -62,14 +66,14 @@ void ClientConnection::start() {
 void ClientConnection::read() {
   if (readPending_ || state_ == State::kClosed) return;
   readPending_ = true;
-  transport_->read(buffer_->data(), buffer_->size(), [self = shared_from_this()](IoResult result) {
+  transport_->read(buffer_.get(), bufferSize_, [self = shared_from_this()](IoResult result) {
     self->onRead(std::move(result));
   });
 }
 
 void ClientConnection::onRead(IoResult result) {
   readPending_ = false;
-  std::string_view data(buffer_->data(), result.bytes);
+  std::string_view data(buffer_.get(), result.bytes);
   if (upgraded_) return upgraded_->onRead(result, data);
   if (state_ == State::kClosed) return;
   if (state_ == State::kIdle) return close();  // the server closes, or talks without being asked
@@ -147,7 +151,7 @@ void ClientConnection::finish() {
   bool reusable = reader_->keepAlive() && in_.empty() && outbox_->empty() && !retired_;
   if (reusable) {
     state_ = State::kIdle;
-    deadline_.in(pool_.options().idleTimeout);
+    deadline_.in(pool_.idleTime());
     read();
   } else {
     close();

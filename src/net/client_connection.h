@@ -3,7 +3,6 @@
 // net/, I/O thread only. A read is always under way, also when idle: that is how a server that
 // closes is noticed before the next request.
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,10 +39,14 @@ class ClientConnection final : public std::enable_shared_from_this<ClientConnect
 
  private:
   enum class State { kConnecting, kBusy, kIdle, kClosed };
+  // A TLS record is at most 16 KiB and a read gives one of them, so that more would never be
+  // filled.
   static constexpr size_t kReadSize = 64 * 1024;
+  static constexpr size_t kTlsReadSize = 16 * 1024;
 
   void onConnected(Result<UniqueFd> fd);
   void onHandshake(Result<> done);
+  void makeBuffer(size_t size);
   void start();
   void read();
   void onRead(IoResult result);
@@ -68,7 +71,8 @@ class ClientConnection final : public std::enable_shared_from_this<ClientConnect
   TransportPtr transport_;
   std::shared_ptr<Outbox> outbox_;
   Deadline deadline_;
-  std::unique_ptr<std::array<char, kReadSize>> buffer_;
+  std::unique_ptr<char[]> buffer_;  // from when the connection stands
+  size_t bufferSize_ = 0;
   std::string in_;
   std::optional<ResponseReader> reader_;
   std::shared_ptr<ClientJob> job_;

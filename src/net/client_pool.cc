@@ -4,6 +4,13 @@
 
 namespace mangrove::net {
 
+namespace {
+
+constexpr size_t kFewIdle = 8;
+constexpr Duration kAfterBurst = std::chrono::seconds(8);
+
+}  // namespace
+
 ClientPool::ClientPool(Loop& loop, ClientOptions options, std::shared_ptr<TlsContext> tls)
     : loop_(loop), io_(loop.next()), options_(std::move(options)), tls_(std::move(tls)) {}
 
@@ -64,6 +71,11 @@ void ClientPool::keepIdle(const std::shared_ptr<ClientConnection>& connection) {
   bool wanted = !waiting_.empty() || idle_.size() < static_cast<size_t>(options_.maxIdle);
   if (!wanted) return connection->close();
   idle_.push_back(connection);
+}
+
+Duration ClientPool::idleTime() const {
+  return idle_.size() < kFewIdle ? options_.idleTimeout
+                                 : std::min(options_.idleTimeout, kAfterBurst);
 }
 
 void ClientPool::onFinished(const std::shared_ptr<ClientConnection>& connection, ClientJob& job) {

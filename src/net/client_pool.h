@@ -37,6 +37,9 @@ class ClientPool : public std::enable_shared_from_this<ClientPool> {
   // `stale`: the connection had been used before and closed without a byte of an answer.
   void onFailed(const std::shared_ptr<ClientJob>& job, Error error, bool stale);
   void onClosed(ClientConnection* connection);
+  // How long a connection that becomes idle now is kept: a few for long, those of a burst only
+  // until it is clear that it is over, because each holds some 90 KB.
+  Duration idleTime() const;
 
  private:
   void start(const std::shared_ptr<ClientJob>& job, bool fresh);
