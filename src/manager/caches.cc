@@ -5,6 +5,7 @@
 #include "api/koordinator/node_slo.h"
 #include "api/names.h"
 #include "api/write.h"
+#include "manager/kept_annotations.h"
 
 namespace mangrove::manager {
 namespace {
@@ -36,10 +37,7 @@ client::InformerSetup onlyConfig(const CacheSetup& setup) {
 void trimAnnotations(api::Annotations& annotations) {
   api::Annotations kept;
   for (const auto& [key, value] : annotations) {
-    const std::string_view name = key.view();
-    const bool ours = name.find("koordinator.sh/") != std::string_view::npos ||
-                      name.find("mangrove.io/") != std::string_view::npos;
-    if (ours) kept.set(name, value.view());
+    if (isKept(key.view())) kept.set(key.view(), value.view());
   }
   if (kept.empty() && !annotations.empty()) kept.set(annotations.begin()->key.view(), "");
   annotations = std::move(kept);

@@ -20,6 +20,8 @@ const Logger log("manager");
 
 // Pods come in bursts; their node is looked at once for all of them.
 constexpr Duration kPodDelay = std::chrono::milliseconds(500);
+// Writes under way at first: as many as there are connections, which a small server takes too.
+constexpr size_t kFirstWindow = 64;
 // How often we look whether the first lists are in.
 constexpr Duration kReadyCheck = std::chrono::milliseconds(50);
 
@@ -137,7 +139,7 @@ class Manager::Impl {
 
   ManagerOptions options;
   Clock& clock;
-  WriteWindow window;
+  WriteWindow window{WriteWindow::Limits{.first = kFirstWindow}};
   Caches caches;
   Desk desk;
   NodeMetricController metricController;
@@ -180,7 +182,10 @@ void Manager::Impl::listen() {
 
 void Manager::Impl::onNode(const client::Change<api::Node>& change) {
   const bool whole = !change.before || !change.after;
-  if (whole || matters(*change.before, *change.after)) resourceLoop.add(change.key);
+  const bool isNews =
+      whole || (matters(*change.before, *change.after) &&
+                !resourceController.isEcho(change.key, *change.before, *change.after));
+  if (isNews) resourceLoop.add(change.key);
   // Our own taint may arrive after it has become wrong.
   if (whole || change.before->spec.taints != change.after->spec.taints) timeLoop.add(change.key);
   if (!whole && !mattersToSpecs(change.before->meta, change.after->meta)) return;

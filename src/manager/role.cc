@@ -19,6 +19,9 @@ const Logger log("manager");
 
 constexpr Duration kHealthEvery = std::chrono::seconds(1);
 
+// A pass over all nodes keeps many requests under way; between passes there are few.
+constexpr int kConnections = 64;
+
 // Lists and rounds of reports leave holes in the heap that nothing needs later; they go back to the
 // machine now and then, which takes a millisecond.
 constexpr int kTrimEvery = 10;  // looks at a healthy manager
@@ -35,8 +38,12 @@ void tuneHeap() {
 
 // Accepted so that the reference's manifests start unchanged.
 // We always read a quota afresh after a conflict.
-constexpr std::array<std::string_view, 8> kIgnored = {
+// The rules of the enhanced validator are where they are by default, and followed.
+constexpr std::array<std::string_view, 11> kIgnored = {
     "quota-update-conflict-fresh-get",
+    "pod-enhanced-validator-config-namespace",
+    "pod-enhanced-validator-config-name",
+    "pod-enhanced-validator-reconcile-interval",
     "enable-pprof",
     "pprof-addr",
     "leader-elect-resource-lock",
@@ -117,6 +124,7 @@ Result<> ManagerRole::connect(frame::RoleContext& context) {
   auto made = client::HttpApiClient::make(context.io, context.clock, *config,
                                           {.perSecond = perSecond_,
                                            .burst = burst_,
+                                           .connections = kConnections,
                                            .userAgent = "koordinator-manager",
                                            .metrics = &context.metrics});
   if (!made) return pass(made.error());

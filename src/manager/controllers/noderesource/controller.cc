@@ -6,6 +6,7 @@
 #include "api/names.h"
 #include "api/write.h"
 #include "client/resource_version.h"
+#include "manager/kept_annotations.h"
 
 namespace mangrove::manager {
 namespace {
@@ -32,6 +33,33 @@ client::Request zoneRequest(const api::NodeResourceTopology& topology,
                               client::PatchType::kMerge, json::write(body));
 }
 
+// Annotations that the formulas read and we do not write.
+bool isInput(std::string_view annotation) {
+  return isKept(annotation) && annotation != api::annotation::kOriginExtendedAllocatable &&
+         annotation != api::annotation::kCpuNormalizationRatio &&
+         annotation != api::annotation::kResourceAmplificationRatio;
+}
+
+bool sameInputs(const api::Annotations& a, const api::Annotations& b) {
+  const auto covers = [](const api::Annotations& left, const api::Annotations& right) {
+    for (const auto& [key, value] : left)
+      if (isInput(key.view()) && right.get(key.view()) != value.view()) return false;
+    return true;
+  };
+  return covers(a, b) && covers(b, a);
+}
+
+bool sameAmounts(const api::ResourceList& a, const api::ResourceList& b) {
+  return a.cpu() == b.cpu() && a.memory() == b.memory();
+}
+
+// What the formulas read of a node, without what we write into it.
+bool sameInputs(const api::Node& a, const api::Node& b) {
+  return sameAmounts(a.status.capacity, b.status.capacity) &&
+         sameAmounts(a.status.allocatable, b.status.allocatable) &&
+         a.meta.labels == b.meta.labels && sameInputs(a.meta.annotations, b.meta.annotations);
+}
+
 }  // namespace
 
 struct NodeResourceController::Pass {
@@ -48,9 +76,7 @@ NodeResourceController::NodeResourceController(
       again_(std::move(again)),
       count_(desk.metrics, "slo_controller_node_resource_reconcile_count",
              "Passes over the resources of nodes."),
-      pluginStatus_(desk.metrics.counters("slo_controller_node_resource_run_plugin_status",
-                                          "Plugins that failed in a pass.",
-                                          {"plugin", "status", "reason"})) {
+      plugins_(desk.metrics, options_) {
   auto& churn =
       desk.metrics.counters("mangrove_manager_reclaim_churn_total",
                             "Sum of the changes of what nodes sell, up and down.", {"resource"});
@@ -87,6 +113,7 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
   const auto node = desk_.caches.nodes.find(name);
   if (!node) {
     states_.erase(name);
+    echoes_.erase(name);
     gauges_->remove(name);
     return done({});
   }
@@ -94,12 +121,8 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
     count_.bad("configUnavailable");
     return done({});
   }
+  if (awaitsEcho(name, *node)) return done({});
   State& state = states_[name];
-  if (client::surelyOlder(node->meta.resourceVersion, state.awaitedVersion)) {
-    again_(name, kLongestLag);  // normally the awaited change comes first and brings it back
-    return done({});
-  }
-  state.awaitedVersion.clear();
   auto pass = std::make_shared<Pass>(Pass{name, node, plan(*node, state), std::move(done)});
   const auto& kept = pass->plan.memory;
   const bool keep = kept.steadyCpu.published || kept.steadyMemory.published;
@@ -109,10 +132,47 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
   writeZones(std::move(pass));
 }
 
+// The cache is behind our own write: the echo brings the node back, or the clock does.
+bool NodeResourceController::awaitsEcho(const std::string& name, const api::Node& node) {
+  const auto echo = echoes_.find(name);
+  if (echo == echoes_.end()) return false;
+  if (client::surelyOlder(node.meta.resourceVersion, echo->second.written)) {
+    echo->second.isAwaited = true;
+    again_(name, kLongestLag);
+    return true;
+  }
+  echoes_.erase(echo);
+  return false;
+}
+
+bool NodeResourceController::isEcho(std::string_view name, const api::Node& before,
+                                    const api::Node& after) {
+  const auto found = echoes_.find(std::string(name));
+  if (found == echoes_.end()) return false;
+  Echo& echo = found->second;
+  if (before.meta.resourceVersion != echo.planned || !sameInputs(before, after)) return false;
+  if (echo.written.empty()) {
+    echo.seen = after.meta.resourceVersion;
+    return true;
+  }
+  const bool isOurWrite = echo.written == after.meta.resourceVersion && !echo.isAwaited;
+  if (isOurWrite) echoes_.erase(found);
+  return isOurWrite;
+}
+
+// The echo may have come before the answer. If what came was somebody else's, it was not looked at.
+void NodeResourceController::noteWritten(const std::string& name, const std::string& version) {
+  const auto found = echoes_.find(name);
+  if (found == echoes_.end()) return;
+  found->second.written = version;
+  if (found->second.seen.empty()) return;
+  if (found->second.seen != version) again_(name, Duration::zero());
+  echoes_.erase(found);
+}
+
 void NodeResourceController::note(const std::string& name, const api::Node& node,
                                   const NodePlan& plan) {
-  for (const auto& trouble : plan.troubles)
-    pluginStatus_.with({std::string(trouble.plugin), "failed", "calculate"}).inc();
+  plugins_.passed(plan);
   tell(node, plan, states_[name]);
   NodeGauges::Values values;
   const auto& names = api::resourceNames();
@@ -145,9 +205,8 @@ void NodeResourceController::writeZones(std::shared_ptr<Pass> pass) {
     return writeNode(std::move(pass));
   desk_.send(zoneRequest(*topology, zones), [this, pass](Result<client::Reply> reply) mutable {
     // A lost race is settled by the event of whoever won it; the node itself must not wait.
-    if (!reply && reply.error().code() != Code::kConflict &&
-        reply.error().code() != Code::kNotFound)
-      pluginStatus_.with({"BatchResource", "failed", "preUpdate"}).inc();
+    plugins_.zonesWritten(reply || reply.error().code() == Code::kConflict ||
+                          reply.error().code() == Code::kNotFound);
     writeNode(std::move(pass));
   });
 }
@@ -172,6 +231,7 @@ void NodeResourceController::writeNode(std::shared_ptr<Pass> pass) {
 // The status subresource takes metadata along, so one request does for both.
 void NodeResourceController::sendNode(std::shared_ptr<Pass> pass, json::Object patch,
                                       bool isStatus) {
+  echoes_[pass->name] = Echo{.planned = pass->node->meta.resourceVersion};
   client::Ref ref{kind::kNode, "", pass->name, isStatus ? "status" : ""};
   auto request =
       client::patchRequest(std::move(ref), client::PatchType::kMerge, json::write(patch));
@@ -182,6 +242,7 @@ void NodeResourceController::sendNode(std::shared_ptr<Pass> pass, json::Object p
 
 void NodeResourceController::onNodeWritten(std::shared_ptr<Pass> pass, Result<client::Reply> reply,
                                            bool isStatus) {
+  if (!reply) echoes_.erase(pass->name);
   if (!reply && reply.error().code() == Code::kNotFound) return pass->done({});
   if (!reply) {
     count_.bad("updateNodeFailed");
@@ -195,7 +256,7 @@ void NodeResourceController::onNodeWritten(std::shared_ptr<Pass> pass, Result<cl
   // The head alone: the whole node comes by the watch.
   auto head = api::decodeText<api::ObjectHead>(reply->body);
   if (head) {
-    state.awaitedVersion = head->meta.resourceVersion;
+    noteWritten(pass->name, head->meta.resourceVersion);
     api::Node after;
     after.meta = std::move(head->meta);
     // A server that keeps metadata out of status writes gets them separately.
