@@ -23,15 +23,14 @@ std::string toTable(const ManagerBenchResult& r) {
       "  first node right        {:8.2f} s after start\n"
       "  all nodes right         {:8.2f} s   ({:.0f} nodes/s once under way)\n"
       "  everything written      {:8.2f} s\n"
-      "  raw PATCH rate          {:8.0f} /s  (manager: {:.0f} %)\n"
+      "  raw PATCH rate          {:8.0f} /s  (manager: {:.0f} %, of all rounds {:.0f}–{:.0f} %)\n"
       "  writes per node         {:8.2f}     ({} with a wrong amount)\n"
       "  CPU until all are right {:8.3f} ms per node; with NodeSLOs {:.3f}\n"
       "  CPU of one more report  {:8.3f} ms per node, {} writes\n"
       "  at rest                 {:8.2f} % of a core, {:.0f} writes/min\n"
       "  memory                  {:8.1f} MB RSS, {:.1f} MB PSS\n",
       r.nodes, r.server, r.firstRightSeconds, r.allRightSeconds, r.nodesPerSecond, r.settledSeconds,
-      r.rawPatchesPerSecond,
-      r.rawPatchesPerSecond > 0 ? r.nodesPerSecond / r.rawPatchesPerSecond * 100 : 0,
+      r.rawPatchesPerSecond, r.ofRawPercent, r.ofRawLeast, r.ofRawMost,
       static_cast<double>(r.nodeWrites) / static_cast<double>(std::max<int64_t>(1, r.nodes)),
       r.wrongValues, r.rightCpuMillisPerNode, r.fillCpuMillisPerNode, r.roundCpuMillisPerNode,
       r.roundWrites, r.restCpuPercent, r.restWritesPerMinute,
@@ -46,6 +45,9 @@ std::string toJson(const ManagerBenchResult& r) {
                                         {"allRightSeconds", r.allRightSeconds},
                                         {"settledSeconds", r.settledSeconds},
                                         {"nodesPerSecond", r.nodesPerSecond},
+                                        {"ofRawPercent", r.ofRawPercent},
+                                        {"ofRawLeast", r.ofRawLeast},
+                                        {"ofRawMost", r.ofRawMost},
                                         {"nodeWrites", r.nodeWrites},
                                         {"wrongValues", r.wrongValues},
                                         {"rightCpuMillisPerNode", r.rightCpuMillisPerNode},
@@ -70,6 +72,7 @@ int benchManager(const std::vector<std::string>& args) {
   flags.add("pods-per-node", options.podsPerNode, "pods in each NodeMetric");
   flags.add("in-flight", options.inFlight, "requests under way in the raw measurement");
   flags.add("rest-seconds", options.restSeconds, "how long the quiet manager is watched");
+  flags.add("rounds", options.rounds, "how often raw rate and a fresh manager take turns");
   output.declare(flags);
   const auto go = flags.parse(args);
   if (!go) {

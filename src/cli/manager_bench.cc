@@ -100,6 +100,19 @@ Request undoRawPatch(int64_t index) {
           kNothing));
 }
 
+// What the next manager finds is what the first one found, but for the NodeSLOs.
+Request undoManager(int64_t index) {
+  json::Object amounts;
+  for (const auto name : {api::resource::kBatchCpu, api::resource::kBatchMemory,
+                          api::resource::kMidCpu, api::resource::kMidMemory})
+    amounts[name] = nullptr;
+  const json::Object annotations{{api::annotation::kOriginExtendedAllocatable, nullptr}};
+  const json::Object body{{"metadata", {{"annotations", annotations}}},
+                          {"status", {{"capacity", amounts}, {"allocatable", amounts}}}};
+  return client::patchRequest({kind::kNode, "", client::benchNodeName(index), "status"},
+                              client::PatchType::kMerge, json::write(body));
+}
+
 // What the formula gives for the bench's node and report.
 int64_t expectedMilli(int64_t index, int64_t pods) {
   const auto node = api::decodeText<api::Node>(client::createNode("x", index).body);
@@ -275,21 +288,55 @@ Result<> seed(Bench& bench) {
       o.nodes, [&](int64_t i) { return reportMetric(i, o.podsPerNode, now); }, "report");
 }
 
-void measureFill(Bench& bench, Watcher& watch, const client::ProcessProbe& probe, MonoTime started,
-                 ManagerBenchResult& out) {
+struct Round {
+  double raw = 0;
+  double nodesPerSecond = 0;
+  double cpuMillisPerNode = 0;
+  double percent() const { return nodesPerSecond / std::max(raw, 1e-9) * 100; }
+};
+
+Round measureFill(Bench& bench, Watcher& watch, const client::ProcessProbe& probe) {
   const auto n = static_cast<size_t>(bench.options.nodes);
   watch.runUntil([&] { return watch.right() >= n; }, kLongest);
-  out.rightCpuMillisPerNode =
-      probe.cpu().serverSeconds * 1e3 / static_cast<double>(bench.options.nodes);
+  Round out;
+  out.cpuMillisPerNode = probe.cpu().serverSeconds * 1e3 / static_cast<double>(n);
+  const auto span = std::chrono::duration<double>(watch.lastRight() - watch.firstRight()).count();
+  out.nodesPerSecond = static_cast<double>(watch.right()) / std::max(span, 1e-9);
+  return out;
+}
+
+// The first manager writes the NodeSLOs too.
+void measureSettling(Bench& bench, Watcher& watch, const client::ProcessProbe& probe,
+                     MonoTime started, ManagerBenchResult& out) {
   out.firstRightSeconds = std::chrono::duration<double>(watch.firstRight() - started).count();
   out.allRightSeconds = std::chrono::duration<double>(watch.lastRight() - started).count();
-  out.nodesPerSecond = static_cast<double>(watch.right()) /
-                       std::max(out.allRightSeconds - out.firstRightSeconds, 1e-9);
+  const auto n = static_cast<size_t>(bench.options.nodes);
   watch.runUntil([&] { return watch.slos() >= n; }, kLongest);
   out.settledSeconds = secondsSince(started);
   watch.rest(std::chrono::seconds(2));
   out.nodeWrites = watch.changes();
-  out.wrongValues = watch.wrong();
+  out.fillCpuMillisPerNode = probe.cpu().serverSeconds * 1e3 / static_cast<double>(n);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+void summarise(const std::vector<Round>& rounds, ManagerBenchResult& out) {
+  std::vector<double> raw, rate, percent, cpu;
+  for (const Round& one : rounds) {
+    raw.push_back(one.raw);
+    rate.push_back(one.nodesPerSecond);
+    percent.push_back(one.percent());
+    cpu.push_back(one.cpuMillisPerNode);
+  }
+  out.rawPatchesPerSecond = median(raw);
+  out.nodesPerSecond = median(rate);
+  out.ofRawPercent = median(percent);
+  out.ofRawLeast = *std::min_element(percent.begin(), percent.end());
+  out.ofRawMost = *std::max_element(percent.begin(), percent.end());
+  out.rightCpuMillisPerNode = median(cpu);
 }
 
 Result<> measureRound(Bench& bench, Watcher& watch, const client::ProcessProbe& probe,
@@ -340,22 +387,41 @@ double rawRate(Bench& bench) {
   return static_cast<double>(raw.counted) / std::max(raw.seconds, 1e-9);
 }
 
-Result<ManagerBenchResult> measure(Bench& bench, const std::string& kubeconfig) {
-  ManagerBenchResult out;
+Result<Round> measureOne(Bench& bench, const std::string& kubeconfig, bool first, bool last,
+                         ManagerBenchResult& out) {
   const auto& o = bench.options;
-  out.nodes = o.nodes;
-  out.server = bench.clients.front()->server();
-  if (auto ok = seed(bench); !ok) return pass(ok.error());
-  out.rawPatchesPerSecond = rawRate(bench);
+  const double raw = rawRate(bench);
   Watcher watch(*bench.clients.front(), o.nodes, o.podsPerNode);
   const MonoTime started = realClock().mono();
   auto manager = OwnManager::start(o.program, kubeconfig);
   if (!manager) return pass(manager.error());
   const client::ProcessProbe probe(bench.root, {(*manager)->pid()});
-  measureFill(bench, watch, probe, started, out);
-  out.fillCpuMillisPerNode = probe.cpu().serverSeconds * 1e3 / static_cast<double>(o.nodes);
-  if (auto ok = measureRound(bench, watch, probe, out); !ok) return pass(ok.error());
-  measureRest(bench, watch, probe, out);
+  Round round = measureFill(bench, watch, probe);
+  round.raw = raw;
+  if (first) measureSettling(bench, watch, probe, started, out);
+  if (last) {
+    if (auto ok = measureRound(bench, watch, probe, out); !ok) return pass(ok.error());
+    measureRest(bench, watch, probe, out);
+  }
+  out.wrongValues += watch.wrong();
+  manager->reset();
+  if (auto ok = bench.load(o.nodes, undoManager, "undo"); !ok) return pass(ok.error());
+  return round;
+}
+
+Result<ManagerBenchResult> measure(Bench& bench, const std::string& kubeconfig) {
+  ManagerBenchResult out;
+  const int64_t count = std::max<int64_t>(1, bench.options.rounds);
+  out.nodes = bench.options.nodes;
+  out.server = bench.clients.front()->server();
+  if (auto ok = seed(bench); !ok) return pass(ok.error());
+  std::vector<Round> rounds;
+  for (int64_t i = 0; i < count; i++) {
+    auto one = measureOne(bench, kubeconfig, i == 0, i + 1 == count, out);
+    if (!one) return pass(one.error());
+    rounds.push_back(*one);
+  }
+  summarise(rounds, out);
   return out;
 }
 

@@ -23,20 +23,25 @@ struct ManagerBenchOptions {
   int64_t podsPerNode = 10;  // in each NodeMetric
   int64_t inFlight = 64;     // of the raw measurement
   int64_t restSeconds = 20;
+  int64_t rounds = 3;  // raw rate and a fresh manager in turn
 };
 
 struct ManagerBenchResult {
   std::string server;
   int64_t nodes = 0;
+  // Medians of the rounds.
   double rawPatchesPerSecond = 0;  // the same kind of write, sent by a loop that does nothing else
-  double firstRightSeconds = 0;    // from exec to the first node being right
-  double allRightSeconds = 0;      // from exec to all nodes being right
-  double settledSeconds = 0;       // NodeSLOs written as well
   double nodesPerSecond = 0;       // between the first and the last right node
+  double ofRawPercent = 0;         // of the raw rate measured just before
+  double ofRawLeast = 0, ofRawMost = 0;
   double rightCpuMillisPerNode = 0;  // of the manager, from exec to all nodes right
-  double fillCpuMillisPerNode = 0;   // … to settled
+  // The first round, in which NodeSLOs are written too.
+  double firstRightSeconds = 0;      // from exec to the first node being right
+  double allRightSeconds = 0;        // from exec to all nodes being right
+  double settledSeconds = 0;         // NodeSLOs written as well
+  double fillCpuMillisPerNode = 0;   // of the manager, from exec to settled
   int64_t nodeWrites = 0;            // changes of node objects seen until settled
-  int64_t wrongValues = 0;           // changes that showed a wrong amount on the way
+  int64_t wrongValues = 0;           // changes in all rounds that showed a wrong amount on the way
   double roundCpuMillisPerNode = 0;  // all NodeMetrics reported again, nothing relevant changed
   int64_t roundWrites = 0;
   double restCpuPercent = 0;  // of one core, nobody reporting
