@@ -1,5 +1,7 @@
 #include "up/manager_admission.h"
 
+#include <utility>
+
 #include <fmt/core.h>
 
 namespace mangrove::up {
@@ -27,32 +29,91 @@ std::optional<apiserver::Answer> answerOf(const std::optional<manager::Review>& 
       fmt::format("admission \"koord-manager\" denied the request: {}", refusal->message));
 }
 
+// The way back of an answer. A question that nobody answers, because the manager is going, is
+// refused: letting it pass would lift a limit.
+class WayBack {
+ public:
+  WayBack(Mailbox& server, manager::ReviewDone done) : server_(server), done_(std::move(done)) {}
+  ~WayBack() {
+    if (done_)
+      answer(manager::Review::refuse(manager::kBrokenHandler, "manager-gone",
+                                     "the manager is stopping; try again"));
+  }
+  WayBack(const WayBack&) = delete;
+  WayBack& operator=(const WayBack&) = delete;
+  void answer(manager::Review review) {
+    server_.post([done = std::exchange(done_, {}), review = std::move(review)]() mutable {
+      done(std::move(review));
+    });
+  }
+
+ private:
+  Mailbox& server_;
+  manager::ReviewDone done_;
+};
+
+manager::ReviewDone sentBack(Mailbox& server, manager::ReviewDone done) {
+  return [back = std::make_shared<WayBack>(server, std::move(done))](manager::Review review) {
+    back->answer(std::move(review));
+  };
+}
+
+manager::InProcessSetup handlersOf(const std::shared_ptr<PictureSlot>& slot, Mailbox& server) {
+  manager::InProcessSetup out;
+  out.picture = [slot] {
+    auto picture = slot->now();
+    return picture ? picture : std::make_shared<const manager::Surroundings>();
+  };
+  out.heard = [slot](const manager::InProcessQuestion& question, const manager::Notice& notice) {
+    slot->tell(question, notice);
+  };
+  out.onOwner = [slot, &server](const manager::Route& route,
+                                const manager::AdmissionRequest& request,
+                                manager::ReviewDone done) {
+    slot->ask([&route, &request,
+               back = sentBack(server, std::move(done))](manager::OwnerJudge& judge) mutable {
+      judge.judge(route, request, std::move(back));
+    });
+  };
+  out.needsSecondLook = [slot](const manager::AdmissionRequest& request,
+                               const manager::Surroundings& around) {
+    return slot->needsSecondLook(request, around);
+  };
+  out.secondLook = [slot, &server](const manager::AdmissionRequest& request,
+                                   manager::ReviewDone done) {
+    slot->ask(
+        [&request, back = sentBack(server, std::move(done))](manager::OwnerJudge& judge) mutable {
+          judge.secondLook(request, std::move(back));
+        });
+  };
+  return out;
+}
+
 class ManagerAdmission final : public apiserver::AdmissionPlugin {
  public:
-  explicit ManagerAdmission(std::shared_ptr<PictureSlot> slot)
-      : slot_(std::move(slot)),
-        handlers_(
-            [slot = slot_] {
-              auto picture = slot->now();
-              return picture ? picture : std::make_shared<const manager::Surroundings>();
-            },
-            [slot = slot_](const manager::InProcessQuestion& question,
-                           const manager::Notice& notice) { slot->tell(question, notice); }) {}
+  ManagerAdmission(std::shared_ptr<PictureSlot> slot, Mailbox& server)
+      : slot_(std::move(slot)), handlers_(handlersOf(slot_, server)) {}
   std::string_view name() const override { return "koord-manager"; }
 
   void mutate(apiserver::AdmissionRequest& request, Done done) override {
     if (!slot_->now()) return done(std::nullopt);
     request.isForeign = true;
-    done(answerOf(handlers_.mutate(questionOf(request), request.object, request.oldObject,
-                                   request.warnings)));
+    handlers_.mutate(questionOf(request), objectsOf(request), answering(std::move(done)));
   }
   void validate(apiserver::AdmissionRequest& request, Done done) override {
     if (!slot_->now()) return done(std::nullopt);
-    done(answerOf(handlers_.validate(questionOf(request), request.object, request.oldObject,
-                                     request.warnings)));
+    handlers_.validate(questionOf(request), objectsOf(request), answering(std::move(done)));
   }
 
  private:
+  static manager::InProcessObjects objectsOf(apiserver::AdmissionRequest& request) {
+    return {request.object, request.oldObject, request.warnings};
+  }
+  static manager::InProcessAdmission::Done answering(Done done) {
+    return [done = std::move(done)](const std::optional<manager::Review>& refusal) mutable {
+      done(answerOf(refusal));
+    };
+  }
   manager::InProcessQuestion questionOf(const apiserver::AdmissionRequest& request) {
     manager::InProcessQuestion question;
     question.uid = fmt::format("in-process-{}", ++asked_);
@@ -76,25 +137,36 @@ class ManagerAdmission final : public apiserver::AdmissionPlugin {
 
 }  // namespace
 
-void PictureSlot::lend(std::function<Picture()> now, Heard heard) {
+void PictureSlot::lend(LentAdmission lent) {
   std::lock_guard lock(mutex_);
-  now_ = std::move(now);
-  heard_ = std::move(heard);
+  lent_ = std::move(lent);
 }
 
 void PictureSlot::tell(const manager::InProcessQuestion& question,
                        const manager::Notice& notice) const {
   std::lock_guard lock(mutex_);
-  if (heard_) heard_(question, notice);
+  if (lent_.heard) lent_.heard(question, notice);
 }
 
 PictureSlot::Picture PictureSlot::now() const {
   std::lock_guard lock(mutex_);
-  return now_ ? now_() : nullptr;
+  return lent_.now ? lent_.now() : nullptr;
 }
 
-std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot) {
-  return std::make_unique<ManagerAdmission>(std::move(slot));
+void PictureSlot::ask(UniqueFn<void(manager::OwnerJudge&)> question) const {
+  std::lock_guard lock(mutex_);
+  if (lent_.ask) lent_.ask(std::move(question));
+}
+
+bool PictureSlot::needsSecondLook(const manager::AdmissionRequest& request,
+                                  const manager::Surroundings& around) const {
+  std::lock_guard lock(mutex_);
+  return lent_.needsSecondLook && lent_.needsSecondLook(request, around);
+}
+
+std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot,
+                                                             Mailbox& server) {
+  return std::make_unique<ManagerAdmission>(std::move(slot), server);
 }
 
 }  // namespace mangrove::up

@@ -1,35 +1,51 @@
 #pragma once
 // The manager's admission inside the API server's own chain: profiles, QoS rules and quotas judge
 // objects without a webhook in between. The picture of the cluster they need is kept by the manager
-// on its thread and lent through a slot; while the slot is empty, objects pass.
+// on its thread and lent through a slot; while the slot is empty, objects pass. Questions that the
+// picture cannot answer (which pods a quota has) travel to the manager's thread and back.
 
 #include <functional>
 #include <memory>
 #include <mutex>
 
 #include "apiserver/admission/admission.h"
+#include "base/mailbox.h"
 #include "manager/webhook/in_process.h"
+#include "manager/webhook/owner_judge.h"
 #include "manager/webhook/surroundings.h"
 
 namespace mangrove::up {
+
+// What the manager lends; its functions may be called from any thread.
+struct LentAdmission {
+  std::function<std::shared_ptr<const manager::Surroundings>()> now = {};
+  // Told what people should find in an Event about the object.
+  std::function<void(const manager::InProcessQuestion&, const manager::Notice&)> heard = {};
+  // Runs it with the judge, on the manager's thread, or drops it when the manager is gone.
+  std::function<void(UniqueFn<void(manager::OwnerJudge&)>)> ask = {};
+  manager::OwnerJudge::NeedsSecondLook needsSecondLook = {};
+};
 
 // Any thread.
 class PictureSlot {
  public:
   using Picture = std::shared_ptr<const manager::Surroundings>;
-  // `heard` is told what people should find in an Event about the object.
-  using Heard = std::function<void(const manager::InProcessQuestion&, const manager::Notice&)>;
-  void lend(std::function<Picture()> now, Heard heard);
-  void takeBack() { lend(nullptr, nullptr); }
+  void lend(LentAdmission lent);
+  void takeBack() { lend({}); }
   Picture now() const;  // null while nobody lends one
   void tell(const manager::InProcessQuestion& question, const manager::Notice& notice) const;
+  // Dropped while nobody lends a judge.
+  void ask(UniqueFn<void(manager::OwnerJudge&)> question) const;
+  bool needsSecondLook(const manager::AdmissionRequest& request,
+                       const manager::Surroundings& around) const;
 
  private:
   mutable std::mutex mutex_;
-  std::function<Picture()> now_;
-  Heard heard_;
+  LentAdmission lent_;
 };
 
-std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot);
+// `server` is the API server's own thread, to which answers come back.
+std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot,
+                                                             Mailbox& server);
 
 }  // namespace mangrove::up

@@ -5,6 +5,7 @@
 #include "client/event_recorder.h"
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
+#include "manager/webhook/owner_judge.h"
 #include "scheduler/core/scheduler.h"
 #include "workloads/workloads.h"
 
@@ -38,16 +39,21 @@ class ManagerMate final : public MateRole {
                   .owner = &house.owner,
                   .home = &house.home,
                   .clock = &house.clock,
-                  .metrics = &house.metrics}) {}
+                  .metrics = &house.metrics}),
+        judge_({.client = &house.client,
+                .owner = &house.owner,
+                .home = &house.home,
+                .clock = &house.clock,
+                .picture = &picture_,
+                .nodes = [this] { return manager_.nodeLabels(); }}),
+        owner_(house.owner) {}
   ~ManagerMate() override { slot_->takeBack(); }
   Result<> start() override {
     manager_.start();
     manager_.lead();  // there is only one
     picture_.start();
-    slot_->lend([this] { return picture_.now(); },
-                [this](const auto& question, const manager::Notice& notice) {
-                  events_.warning(aboutObject(question), notice.reason, notice.message);
-                });
+    judge_.start();
+    lend();
     return {};
   }
   void stop(Fn done) override {
@@ -56,10 +62,28 @@ class ManagerMate final : public MateRole {
   }
 
  private:
+  void lend() {
+    LentAdmission lent;
+    lent.now = [this] { return picture_.now(); };
+    lent.heard = [this](const auto& question, const manager::Notice& notice) {
+      events_.warning(aboutObject(question), notice.reason, notice.message);
+    };
+    lent.ask = [this, alive = std::weak_ptr<int>(alive_)](auto question) {
+      owner_.post([this, alive, question = std::move(question)]() mutable {
+        if (!alive.expired()) question(judge_);
+      });
+    };
+    lent.needsSecondLook = judge_.needsSecondLook();
+    slot_->lend(std::move(lent));
+  }
+
   std::shared_ptr<PictureSlot> slot_;
   client::EventRecorder events_;
   manager::Manager manager_;
   manager::ClusterPicture picture_;
+  manager::OwnerJudge judge_;
+  Mailbox& owner_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // goes first
 };
 
 // With one machine there is nowhere else to go: a busy CPU is the agent's business, and only a

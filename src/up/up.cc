@@ -128,7 +128,7 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
       {.dataDir = dataDir_, .caPem = credentials->caPem, .io = &context.io});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
-  embedded_->context().admission.add(managerAdmission(picture_));
+  embedded_->context().admission.add(managerAdmission(picture_, context.owner));
   client_ = std::make_unique<apiserver::InProcessClient>(
       context.owner, embedded_->server(), apiserver::Identity::system(), "mangrove-up");
 

@@ -40,53 +40,106 @@ class Shown {
 
 }  // namespace
 
-InProcessAdmission::InProcessAdmission(
-    Picture picture, std::function<void(const InProcessQuestion&, const Notice&)> heard)
-    : picture_(std::move(picture)), heard_(std::move(heard)) {}
+// One question on its way through the handlers that want it.
+class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
+ public:
+  Run(std::shared_ptr<const InProcessSetup> setup, InProcessQuestion question,
+      InProcessObjects objects, bool mutating, Done done)
+      : setup_(std::move(setup)),
+        around_(setup_->picture()),
+        question_(std::move(question)),
+        objects_(objects),
+        mutating_(mutating),
+        done_(std::move(done)),
+        request_(requestOf(question_)) {}
 
-std::optional<Review> InProcessAdmission::run(const InProcessQuestion& question,
-                                              const json::Value& object, json::Value* target,
-                                              const json::Value& oldObject,
-                                              std::vector<std::string>& warnings) {
-  const std::shared_ptr<const Surroundings> around = picture_();
-  AdmissionRequest request = requestOf(question);
-  Shown now, before;
-  bool shown = false;
-  for (const Route& route : inProcessHandlers()) {
-    if (route.mutating != (target != nullptr) || !route.wants(request) ||
-        !isActive(route, around->gates) || isSpared(route, question.ns, *around))
-      continue;
-    if (!shown) {
-      request.object = now.show(object);
-      request.oldObject = before.show(oldObject);
-      shown = true;
+  void step() {
+    for (; next_ < inProcessHandlers().size(); next_++) {
+      const Route& route = inProcessHandlers()[next_];
+      if (!isDue(route)) continue;
+      show();
+      if (route.runsOn == RunsOn::kOwner && setup_->onOwner)
+        return setup_->onOwner(route, request_, [self = shared_from_this()](Review review) {
+          self->onReview(std::move(review));
+        });
+      if (!settle(callHandler(route, request_, *around_))) return;
     }
-    Review review = callHandler(route, request, *around);
+    lookAgain();
+  }
+
+ private:
+  bool isDue(const Route& route) const {
+    return route.mutating == mutating_ && route.wants(request_) &&
+           isActive(route, around_->gates) && !isSpared(route, question_.ns, *around_);
+  }
+
+  void show() {
+    if (shown_) return;
+    request_.object = now_.show(objects_.object);
+    request_.oldObject = before_.show(objects_.oldObject);
+    shown_ = true;
+  }
+
+  void onReview(Review review) {
+    if (!settle(std::move(review))) return;
+    next_++;
+    step();
+  }
+
+  // False: that was the last word.
+  bool settle(Review review) {
+    tell(review);
+    if (!review.allowed) return finish(std::move(review));
+    if (!mutating_ || review.patch.is_null()) return true;
+    if (auto done = json::applyJsonPatch(objects_.object, review.patch); !done)
+      return finish(Review::refuse(kBrokenHandler, "patch", done.error().text()));
+    request_.object = now_.show(objects_.object);
+    return true;
+  }
+
+  void tell(Review& review) {
     if (!review.allowed && review.code >= kBrokenHandler)
       review.notices.push_back({"AdmissionHandlerFailed", review.message});
-    for (std::string& text : review.warnings) warnings.push_back(std::move(text));
-    if (heard_ && !question.dryRun)
-      for (const Notice& notice : review.notices) heard_(question, notice);
-    if (!review.allowed) return review;
-    if (target == nullptr || review.patch.is_null()) continue;
-    if (auto done = json::applyJsonPatch(*target, review.patch); !done)
-      return Review::refuse(kBrokenHandler, "patch", done.error().text());
-    request.object = now.show(*target);
+    for (std::string& text : review.warnings) objects_.warnings.push_back(std::move(text));
+    if (!setup_->heard || question_.dryRun) return;
+    for (const Notice& notice : review.notices) setup_->heard(question_, notice);
   }
-  return std::nullopt;
+
+  void lookAgain() {
+    const bool again = shown_ && !mutating_ && setup_->secondLook && setup_->needsSecondLook &&
+                       setup_->needsSecondLook(request_, *around_);
+    if (!again) return done_(std::nullopt);
+    setup_->secondLook(request_, [self = shared_from_this()](Review review) {
+      if (self->settle(std::move(review))) self->done_(std::nullopt);
+    });
+  }
+
+  bool finish(Review review) {
+    done_(std::move(review));
+    return false;
+  }
+
+  const std::shared_ptr<const InProcessSetup> setup_;
+  const std::shared_ptr<const Surroundings> around_;
+  const InProcessQuestion question_;
+  const InProcessObjects objects_;
+  const bool mutating_;
+  Done done_;
+  AdmissionRequest request_;
+  Shown now_, before_;
+  bool shown_ = false;
+  size_t next_ = 0;
+};
+
+InProcessAdmission::InProcessAdmission(InProcessSetup setup)
+    : setup_(std::make_shared<const InProcessSetup>(std::move(setup))) {}
+
+void InProcessAdmission::mutate(InProcessQuestion question, InProcessObjects objects, Done done) {
+  std::make_shared<Run>(setup_, std::move(question), objects, true, std::move(done))->step();
 }
 
-std::optional<Review> InProcessAdmission::mutate(const InProcessQuestion& question,
-                                                 json::Value& object, const json::Value& oldObject,
-                                                 std::vector<std::string>& warnings) {
-  return run(question, object, &object, oldObject, warnings);
-}
-
-std::optional<Review> InProcessAdmission::validate(const InProcessQuestion& question,
-                                                   const json::Value& object,
-                                                   const json::Value& oldObject,
-                                                   std::vector<std::string>& warnings) {
-  return run(question, object, nullptr, oldObject, warnings);
+void InProcessAdmission::validate(InProcessQuestion question, InProcessObjects objects, Done done) {
+  std::make_shared<Run>(setup_, std::move(question), objects, false, std::move(done))->step();
 }
 
 }  // namespace mangrove::manager

@@ -2,11 +2,12 @@
 // The handlers without a network, for an API server in the same process: it asks once before an
 // object is completed and once before it is stored, as it would ask webhooks.
 //
-//   InProcessAdmission admission([&] { return picture.now(); });
-//   if (auto refusal = admission.mutate(question, object)) return denied(*refusal);   // may change
-//   it if (auto refusal = admission.validate(question, object, oldObject)) return denied(*refusal);
+//   InProcessAdmission admission({.picture = [&] { return picture.now(); }});
+//   admission.mutate(question, {object, oldObject, warnings}, [](std::optional<Review> refusal)
+//   {…}); admission.validate(question, {object, oldObject, warnings}, …);
 //
-// Any thread, as far as the picture's functions allow it; one question at a time per instance.
+// Any thread, as far as the functions of the setup allow it. Answers come at once, or in whatever
+// thread `onOwner` and `secondLook` answer in; object, old object and warnings live until then.
 
 #include <functional>
 #include <memory>
@@ -14,8 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "base/fn.h"
 #include "json/value.h"
 #include "manager/webhook/admission.h"
+#include "manager/webhook/server.h"
 #include "manager/webhook/surroundings.h"
 
 namespace mangrove::manager {
@@ -29,26 +32,35 @@ struct InProcessQuestion {
   bool dryRun = false;
 };
 
+// What is judged, and where warnings are appended. Mutating handlers change the object.
+struct InProcessObjects {
+  json::Value& object;
+  const json::Value& oldObject;
+  std::vector<std::string>& warnings;
+};
+
+struct InProcessSetup {
+  std::function<std::shared_ptr<const Surroundings>()> picture;
+  // Gets the notices of every review, for Events; may be empty.
+  std::function<void(const InProcessQuestion&, const Notice&)> heard = {};
+  // As for the webhook server (server.h, owner_judge.h); empty: handlers have the picture alone.
+  std::function<void(const Route&, const AdmissionRequest&, ReviewDone)> onOwner = {};
+  std::function<bool(const AdmissionRequest&, const Surroundings&)> needsSecondLook = {};
+  std::function<void(const AdmissionRequest&, ReviewDone)> secondLook = {};
+};
+
 class InProcessAdmission {
  public:
-  using Picture = std::function<std::shared_ptr<const Surroundings>()>;
-  // `heard` gets the notices of every review, for Events; may be empty.
-  explicit InProcessAdmission(
-      Picture picture, std::function<void(const InProcessQuestion&, const Notice&)> heard = {});
+  explicit InProcessAdmission(InProcessSetup setup);
 
-  // nullopt: go on. Warnings are appended. Objects that no handler wants cost nothing.
-  std::optional<Review> mutate(const InProcessQuestion& question, json::Value& object,
-                               const json::Value& oldObject, std::vector<std::string>& warnings);
-  std::optional<Review> validate(const InProcessQuestion& question, const json::Value& object,
-                                 const json::Value& oldObject, std::vector<std::string>& warnings);
+  // nullopt: go on. Objects that no handler wants cost nothing.
+  using Done = UniqueFn<void(std::optional<Review>)>;
+  void mutate(InProcessQuestion question, InProcessObjects objects, Done done);
+  void validate(InProcessQuestion question, InProcessObjects objects, Done done);
 
  private:
-  // `target` is where patches go, the object itself; null for validating handlers, which send none.
-  std::optional<Review> run(const InProcessQuestion& question, const json::Value& object,
-                            json::Value* target, const json::Value& oldObject,
-                            std::vector<std::string>& warnings);
-  Picture picture_;
-  std::function<void(const InProcessQuestion&, const Notice&)> heard_;
+  class Run;
+  std::shared_ptr<const InProcessSetup> setup_;
 };
 
 }  // namespace mangrove::manager

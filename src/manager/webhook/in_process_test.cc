@@ -26,17 +26,35 @@ InProcessQuestion aboutPod(std::string ns) {
   return out;
 }
 
+// Asks and takes the answer, which comes at once without an owner.
+std::optional<Review> mutated(InProcessAdmission& admission, const InProcessQuestion& question,
+                              json::Value& pod, std::vector<std::string>& warnings) {
+  std::optional<Review> out;
+  const json::Value nothing;
+  admission.mutate(question, {pod, nothing, warnings},
+                   [&](std::optional<Review> refusal) { out = std::move(refusal); });
+  return out;
+}
+std::optional<Review> validated(InProcessAdmission& admission, const InProcessQuestion& question,
+                                json::Value& pod, std::vector<std::string>& warnings) {
+  std::optional<Review> out;
+  const json::Value nothing;
+  admission.validate(question, {pod, nothing, warnings},
+                     [&](std::optional<Review> refusal) { out = std::move(refusal); });
+  return out;
+}
+
 TEST(InProcess, ChangesThenJudges) {
   const auto around = std::make_shared<const Surroundings>(clusterWith({kBatch}));
-  InProcessAdmission admission([&] { return around; });
+  InProcessAdmission admission({.picture = [&] { return around; }});
   json::Value pod = *json::parse(
       R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})");
   std::vector<std::string> warnings;
-  EXPECT_FALSE(admission.mutate(aboutPod("default"), pod, nullptr, warnings));
+  EXPECT_FALSE(mutated(admission, aboutPod("default"), pod, warnings));
   EXPECT_EQ(at(pod, "spec|containers|0|resources|requests"), R"({"kubernetes.io/batch-cpu":"1k"})");
-  EXPECT_FALSE(admission.validate(aboutPod("default"), pod, nullptr, warnings));
+  EXPECT_FALSE(validated(admission, aboutPod("default"), pod, warnings));
   pod.at("metadata").at("labels").at("koordinator.sh/qosClass") = "LS";
-  auto refusal = admission.validate(aboutPod("default"), pod, nullptr, warnings);
+  auto refusal = validated(admission, aboutPod("default"), pod, warnings);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->reason, "batch-resources-need-be");
 }
@@ -47,15 +65,15 @@ TEST(InProcess, SparesTheControlPlaneAndForeignObjects) {
   (*namespaces)["kube-system"] = {{"control-plane", "true"}};
   cluster.namespaces = namespaces;
   const auto around = std::make_shared<const Surroundings>(cluster);
-  InProcessAdmission admission([&] { return around; });
+  InProcessAdmission admission({.picture = [&] { return around; }});
   const json::Value before = *json::parse(R"({"metadata":{"name":"p"},"spec":{"containers":[]}})");
   json::Value pod = before;
   std::vector<std::string> warnings;
-  EXPECT_FALSE(admission.mutate(aboutPod("kube-system"), pod, nullptr, warnings));
+  EXPECT_FALSE(mutated(admission, aboutPod("kube-system"), pod, warnings));
   EXPECT_EQ(pod, before);
   InProcessQuestion service = aboutPod("default");
   service.resource = "services";
-  EXPECT_FALSE(admission.mutate(service, pod, nullptr, warnings));
+  EXPECT_FALSE(mutated(admission, service, pod, warnings));
   EXPECT_EQ(pod, before);
 }
 
@@ -63,14 +81,60 @@ TEST(InProcess, TellsWhatUsersShouldKnow) {
   const auto around = std::make_shared<const Surroundings>(clusterWith());
   std::vector<std::string> heard;
   InProcessAdmission admission(
-      [&] { return around; },
-      [&](const InProcessQuestion&, const Notice& notice) { heard.push_back(notice.reason); });
+      {.picture = [&] { return around; },
+       .heard = [&](const InProcessQuestion&,
+                    const Notice& notice) { heard.push_back(notice.reason); }});
   json::Value pod = *json::parse(
       R"({"metadata":{"annotations":{"volcano.sh/qos-level":"LC","volcano.sh/preemptable":"true"}},"spec":{}})");
   std::vector<std::string> warnings;
-  EXPECT_FALSE(admission.mutate(aboutPod("default"), pod, nullptr, warnings));
+  EXPECT_FALSE(mutated(admission, aboutPod("default"), pod, warnings));
   EXPECT_EQ(heard, std::vector<std::string>{"QoSDialectConflict"});
   EXPECT_EQ(warnings.size(), 1U);
+}
+
+// Some handlers answer later and from elsewhere; the ones behind them wait.
+TEST(InProcess, WaitsForTheOwner) {
+  const auto around = std::make_shared<const Surroundings>(clusterWith());
+  std::vector<std::pair<std::string, ReviewDone>> asked;
+  InProcessSetup setup;
+  setup.picture = [&] { return around; };
+  setup.onOwner = [&](const Route& route, const AdmissionRequest&, ReviewDone done) {
+    asked.emplace_back(route.path, std::move(done));
+  };
+  setup.needsSecondLook = [](const AdmissionRequest& request, const Surroundings&) {
+    return request.resource == "pods";
+  };
+  setup.secondLook = [&](const AdmissionRequest&, ReviewDone done) {
+    asked.emplace_back("second look", std::move(done));
+  };
+  InProcessAdmission admission(std::move(setup));
+  std::vector<std::string> warnings, answers;
+  const json::Value nothing;
+  const auto note = [&](std::optional<Review> refusal) {
+    answers.push_back(refusal ? refusal->reason : "good");
+  };
+
+  InProcessQuestion quota = aboutPod("default");
+  quota.group = "scheduling.sigs.k8s.io";
+  quota.resource = "elasticquotas";
+  quota.operation = Operation::kDelete;
+  json::Value gone;
+  const json::Value old = *json::parse(R"({"metadata":{"name":"team"}})");
+  admission.validate(quota, {gone, old, warnings}, note);
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_EQ(asked[0].first, "/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota");
+  EXPECT_TRUE(answers.empty());
+  asked[0].second(Review::refuse(kForbidden, "has-pods", "two pods"));
+  EXPECT_EQ(answers, std::vector<std::string>{"has-pods"});
+
+  json::Value pod = *json::parse(R"({"metadata":{"name":"p"},"spec":{"containers":[]}})");
+  admission.validate(aboutPod("default"), {pod, nothing, warnings}, note);
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_EQ(asked[1].first, "second look");
+  asked[1].second(Review());
+  EXPECT_EQ(answers.back(), "good");
+  admission.mutate(aboutPod("default"), {pod, nothing, warnings}, note);
+  EXPECT_EQ(asked.size(), 2U) << "only a pod that is about to be stored is booked";
 }
 
 TEST(Reservation, TakesProfilesByItsOwnLabels) {

@@ -42,6 +42,8 @@ class Registrar {
   void announce(RegistrationFacts facts);
   // Whether both configurations, as far as they exist, are as announced.
   bool settled() const;
+  // Whether both exist and name us, so that API servers ask us.
+  bool registered() const { return mutating_.right && validating_.right; }
 
  private:
   using Informer = client::Informer<api::ObjectHead>;

@@ -22,10 +22,10 @@
 #include "frame/flags.h"
 #include "manager/webhook/certificate_keeper.h"
 #include "manager/webhook/cluster_picture.h"
-#include "manager/webhook/quota/desk.h"
-#include "manager/webhook/quota/namespace_quota.h"
+#include "manager/webhook/owner_judge.h"
 #include "manager/webhook/registrar.h"
 #include "manager/webhook/server.h"
+#include "manager/webhook/watchdog.h"
 
 namespace mangrove::manager {
 
@@ -90,12 +90,6 @@ class AdmissionService {
  private:
   void certificatesChanged(const WebhookCertificates& certs);
   RegistrationFacts factsOf(const WebhookCertificates& certs) const;
-  void judge(const Route& route, const AdmissionRequest& request, ReviewDone done);
-  void judgeQuota(const Route& route, const AdmissionRequest& request, ReviewDone done);
-  void judgeBinding(const Route& route, const AdmissionRequest& request, ReviewDone done);
-  void secondLook(const AdmissionRequest& request, ReviewDone done);
-  void charge(const AdmissionRequest& request, const api::Pod& pod, const std::string& ns,
-              ReviewDone done);
   void probe();
   void later(Duration delay, Timer& timer, std::function<void()> fn);  // in the owner's thread
 
@@ -103,8 +97,8 @@ class AdmissionService {
   ClusterPicture picture_;
   CertificateKeeper keeper_;
   Registrar registrar_;
-  QuotaDesk desk_;
-  NamespaceQuotas namespaceQuotas_;
+  WebhookWatchdog watchdog_;
+  OwnerJudge judge_;
   std::unique_ptr<WebhookServer> server_;
   Timer probe_, retry_;
   std::shared_ptr<std::atomic<bool>> ready_ = std::make_shared<std::atomic<bool>>(false);
