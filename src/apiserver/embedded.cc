@@ -21,6 +21,7 @@
 #include "apiserver/auth/reviews.h"
 #include "apiserver/auth/routes.h"
 #include "apiserver/core/store_metrics.h"
+#include "apiserver/in_process_client.h"
 #include "apiserver/lifecycle/custom_resources.h"
 #include "apiserver/lifecycle/event_expiry.h"
 #include "apiserver/lifecycle/garbage_collector.h"
@@ -29,6 +30,7 @@
 #include "apiserver/output/serve.h"
 #include "apiserver/subresources/subresources.h"
 #include "base/log.h"
+#include "client/event_recorder.h"
 
 namespace mangrove::apiserver {
 
@@ -75,7 +77,9 @@ struct EmbeddedServer::Parts {
         namespaces(context),
         collector(context),
         expiry(context),
-        server(context) {}
+        server(context),
+        eventClient(owner, server, Identity::system(), "mangrove-apiserver"),
+        events(eventClient, owner, clock, {.component = "mangrove-apiserver"}) {}
 
   void start(net::Loop* io) {
     if (auto loaded = rbac.load(*store); !loaded) log.warn("RBAC: {}", loaded.error().text());
@@ -101,7 +105,10 @@ struct EmbeddedServer::Parts {
     admission.add(std::make_unique<UnevaluatedRules>());
     admission.add(std::make_unique<Warnings>());
     if (io) {
-      auto hooks = std::make_unique<Webhooks>(context, *io, WebhookOptions{});
+      WebhookOptions options;
+      options.failed = [this](const Webhook& webhook, WebhookType type,
+                              const std::string& sentence) { tell(webhook, type, sentence); };
+      auto hooks = std::make_unique<Webhooks>(context, *io, std::move(options));
       hooks->load();
       context.observers.push_back(hooks.get());
       admission.add(std::move(hooks));
@@ -109,6 +116,17 @@ struct EmbeddedServer::Parts {
     auto quotas = std::make_unique<QuotaAdmission>(context);
     context.observers.push_back(quotas.get());
     admission.add(std::move(quotas));
+  }
+
+  // A webhook that does not answer stops or lets through what others do: whoever installed it finds
+  // out by `kubectl describe`.
+  void tell(const Webhook& webhook, WebhookType type, const std::string& sentence) {
+    api::ObjectRef about;
+    about.apiVersion = "admissionregistration.k8s.io/v1";
+    about.kind = type == WebhookType::kMutating ? "MutatingWebhookConfiguration"
+                                                : "ValidatingWebhookConfiguration";
+    about.name = webhook.configuration;
+    events.warning(about, "FailedCallingWebhook", sentence);
   }
 
   void serve() {
@@ -166,6 +184,8 @@ struct EmbeddedServer::Parts {
   GarbageCollector collector;
   EventExpiry expiry;
   Server server;
+  InProcessClient eventClient;
+  client::EventRecorder events;
 };
 
 Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailbox& owner,

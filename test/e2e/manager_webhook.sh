@@ -145,6 +145,12 @@ Y
   want "patched" kubectl -n spark patch pod pi --subresource=status --type=merge -p '{"status":{"phase":"Running"}}'
   want "deleted" kubectl delete pod plain --grace-period=0 --force
   refused "failed calling webhook" pod spark late 'app: pi'
+  # Whoever installed it finds out where people look. kube-apiserver tells in its metrics alone.
+  if [ -z "$kube" ]; then
+    eventually want "failurePolicy Fail: such requests are refused" kubectl get events -n default \
+      --field-selector reason=FailedCallingWebhook,involvedObject.kind=MutatingWebhookConfiguration -o 'jsonpath={.items[*].message}'
+    want 'apiserver_admission_webhook_rejection_count{' kubectl get --raw /metrics
+  fi
 
   # And back, at another port, with the certificates it had.
   local before

@@ -176,7 +176,7 @@ class ValidateRun : public std::enable_shared_from_this<ValidateRun> {
 Webhooks::Webhooks(Context& context, net::Loop& loop, WebhookOptions options)
     : context_(context),
       caller_(loop, context.owner, context.rng, {context.metrics, context.clock},
-              std::move(options.resolveService)),
+              std::move(options.resolveService), std::move(options.failed)),
       mutatingStored_(Resources::storedName(kGroup, "mutatingwebhookconfigurations")),
       validatingStored_(Resources::storedName(kGroup, "validatingwebhookconfigurations")) {}
 

@@ -29,6 +29,7 @@ namespace mangrove::apiserver {
 
 struct WebhookOptions {
   ResolveService resolveService = {};
+  WebhookFailed failed = {};  // for Events about its configuration
 };
 
 class Webhooks final : public AdmissionPlugin, public Observer {

@@ -35,12 +35,31 @@ Result<Verdict> verdictOf(const Result<net::HttpResponse>& response, const std::
 }  // namespace
 
 WebhookCaller::WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, WebhookMetrics metrics,
-                             ResolveService resolve)
+                             ResolveService resolve, WebhookFailed failed)
     : loop_(loop),
       owner_(owner),
       rng_(rng),
       metrics_(std::move(metrics)),
-      resolve_(std::move(resolve)) {}
+      resolve_(std::move(resolve)),
+      failed_(std::move(failed)) {}
+
+// Webhook and request live until `done` has run. Nothing is told about Events, because telling is
+// writing one, and nothing of dry runs.
+WebhookCaller::Done WebhookCaller::watched(const Webhook& webhook, const AdmissionRequest& request,
+                                           WebhookType type, Done done) {
+  if (!failed_ || request.dryRun || request.resource->kind->plural == "events") return done;
+  return [this, &webhook, &request, type, done = std::move(done)](Result<Verdict> verdict) mutable {
+    if (!verdict)
+      failed_(
+          webhook, type,
+          fmt::format("failed calling webhook \"{}\" about {} {}: {}; {}", webhook.name,
+                      operationName(request.operation), request.resource->kind->plural,
+                      verdict.error().text(),
+                      webhook.ignoreFailure ? "failurePolicy Ignore: such requests pass unjudged"
+                                            : "failurePolicy Fail: such requests are refused"));
+    done(std::move(verdict));
+  };
+}
 
 Result<WebhookCaller::Address> WebhookCaller::addressOf(const Webhook& webhook) const {
   if (!webhook.trouble.empty()) return invalid("{}", webhook.trouble);
@@ -83,7 +102,8 @@ Result<WebhookCaller::Client*> WebhookCaller::clientFor(const Address& address,
 
 void WebhookCaller::ask(const Webhook& webhook, const AdmissionRequest& request, WebhookType type,
                         Done done) {
-  done = metrics_.timed(webhook, type, request.operation, std::move(done));
+  done = watched(webhook, request, type,
+                 metrics_.timed(webhook, type, request.operation, std::move(done)));
   auto address = addressOf(webhook);
   if (!address) return done(pass(address.error()));
   auto client = clientFor(*address, webhook.caPem);

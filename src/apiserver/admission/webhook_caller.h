@@ -25,10 +25,13 @@ namespace mangrove::apiserver {
 // Where a Service listens on this machine, "127.0.0.1:8443"; nullopt when it does not.
 using ResolveService = std::function<std::optional<std::string>(const ServiceReference&)>;
 
+// Told when a webhook could not be asked or gave no verdict; owner thread.
+using WebhookFailed = std::function<void(const Webhook&, WebhookType, const std::string& sentence)>;
+
 class WebhookCaller {
  public:
   WebhookCaller(net::Loop& loop, Mailbox& owner, Rng& rng, WebhookMetrics metrics,
-                ResolveService resolve);
+                ResolveService resolve, WebhookFailed failed = {});
 
   using Done = UniqueFn<void(Result<Verdict>)>;
   // `done` runs on the owner thread; at once when the webhook cannot be asked at all.
@@ -49,6 +52,8 @@ class WebhookCaller {
     std::unique_ptr<net::HttpClient> http;
     std::shared_ptr<int> use = std::make_shared<int>(0);  // every question under way holds it
   };
+  Done watched(const Webhook& webhook, const AdmissionRequest& request, WebhookType type,
+               Done done);
   Result<Client*> clientFor(const Address& address, const std::string& caPem);
 
   net::Loop& loop_;
@@ -56,6 +61,7 @@ class WebhookCaller {
   Rng& rng_;
   WebhookMetrics metrics_;
   ResolveService resolve_;
+  WebhookFailed failed_;
   std::map<std::string, Client> clients_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

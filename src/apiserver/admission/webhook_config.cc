@@ -88,9 +88,10 @@ void readPolicies(const json::Object& hook, Webhook& out) {
   out.conditions = conditions && !conditions->empty();
 }
 
-WebhookPtr compileOne(const json::Object& hook) {
+WebhookPtr compileOne(const json::Object& hook, const std::string& configuration) {
   auto out = std::make_shared<Webhook>();
   out->name = textAt(hook, "name");
+  out->configuration = configuration;
   readPolicies(hook, *out);
   const json::Object none;
   const json::Object* client = findObject(hook, "clientConfig");
@@ -151,8 +152,10 @@ bool Webhook::wants(const AdmissionRequest& request, const api::Labels* ns) cons
 std::vector<WebhookPtr> compileWebhooks(const json::Object& configuration) {
   std::vector<WebhookPtr> out;
   const json::Array* hooks = findArray(configuration, "webhooks");
+  const json::Object* meta = findObject(configuration, "metadata");
+  const std::string name = meta ? std::string(textAt(*meta, "name")) : "";
   for (const json::Value& hook : hooks ? *hooks : json::Array())
-    if (hook.is_object()) out.push_back(compileOne(hook.get_object()));
+    if (hook.is_object()) out.push_back(compileOne(hook.get_object(), name));
   return out;
 }
 

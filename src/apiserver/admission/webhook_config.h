@@ -32,7 +32,8 @@ struct ServiceReference {
 
 struct Webhook {
   std::string name;
-  std::string url;  // "https://host:port/path"; "" with a service
+  std::string configuration;  // the object it comes from
+  std::string url;            // "https://host:port/path"; "" with a service
   std::optional<ServiceReference> service;
   std::string path;   // of a service
   std::string caPem;  // "": the operating system's authorities

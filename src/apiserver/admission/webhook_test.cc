@@ -31,6 +31,9 @@ class WebhookTest : public testing::ServerFixture {
       if (to.name != "hook") return std::nullopt;
       return "127.0.0.1:" + std::to_string(endpoint_->port());
     };
+    hookOptions.failed = [this](const Webhook& webhook, WebhookType, const std::string& sentence) {
+      failures_.push_back(webhook.configuration + ": " + sentence);
+    };
     auto hooks = std::make_unique<Webhooks>(*context_, loop_, std::move(hookOptions));
     hooks->load();
     context_->observers.push_back(hooks.get());
@@ -89,6 +92,7 @@ class WebhookTest : public testing::ServerFixture {
   std::unique_ptr<net::HttpServer> endpoint_;
   std::mutex mutex_;
   json::Object lastRequest_;
+  std::vector<std::string> failures_;  // told to users
 
  private:
   void play(const std::shared_ptr<net::Exchange>& exchange) {
@@ -167,6 +171,10 @@ TEST_F(WebhookTest, FailurePolicyDecidesAboutBrokenWebhooks) {
   EXPECT_EQ(refused.status, 500);
   EXPECT_NE(refused.body.find(R"(failed calling webhook \"bad.x.io\")"), std::string::npos)
       << refused.body;
+  ASSERT_EQ(failures_.size(), 2u);
+  EXPECT_TRUE(failures_[0].starts_with(R"(m: failed calling webhook "bad.x.io" about CREATE)"));
+  EXPECT_TRUE(failures_[0].ends_with("failurePolicy Ignore: such requests pass unjudged"));
+  EXPECT_TRUE(failures_[1].ends_with("failurePolicy Fail: such requests are refused"));
 }
 
 TEST_F(WebhookTest, GivesUpAfterTheTimeout) {
