@@ -155,5 +155,40 @@ TEST(ConfigLint, KnowsABareKeyByNameOrMembers) {
   EXPECT_EQ(lintConfig("{", "my-cpu-burst-config.json", {})->errors, 1U);
 }
 
+TEST(ConfigLint, SaysWhatAFileIsThatHasNothingToCheck) {
+  const auto why = [](std::string_view text) {
+    auto lint = lintConfig(text, "x.yaml", {});
+    return lint ? "good" : lint.error().text();
+  };
+  EXPECT_EQ(why(" \n"),
+            "x.yaml is empty; want a ConfigMap as YAML, or the JSON of one of its keys");
+  EXPECT_EQ(
+      why("a: 1\n---\nkind: Pod\n"),
+      "x.yaml:3: \"Pod\" is no ConfigMap; want a ConfigMap as YAML, or the JSON of one of its "
+      "keys");
+  EXPECT_NE(why("data: [").find("x.yaml:1"), std::string::npos) << "where the YAML ends";
+}
+
+TEST(ConfigLint, NamesOverlapsBesideOtherErrorsAndRatiosThatCannotBeUsed) {
+  auto lint = lintConfig(
+      R"({"nodeConfigs":[{"name":"a","degradeTimeMinutes":0,"nodeSelector":{"matchLabels":{"p":"1"}}},)"
+      R"({"name":"b","nodeSelector":{"matchLabels":{"p":"1","q":"2"}}}]})",
+      "x", {.key = "colocation-config"});
+  ASSERT_TRUE(lint) << lint.error().text();
+  EXPECT_EQ(lint->errors, 2U);
+  EXPECT_EQ(lint->lines.back().message, "the entries a and b match the same nodes");
+
+  lint = lintConfig(R"({"enable":true,"ratioModel":{"X":{"baseRatio":7,"turboEnabledRatio":1.2}}})",
+                    "x", {.key = "cpu-normalization-config"});
+  ASSERT_EQ(lint->warnings, 1U);
+  EXPECT_EQ(lint->lines[0].message,
+            "ratioModel.X.baseRatio: 7 is out of range, want 1 to 5; nodes of that model keep the "
+            "ratio they have");
+  lint = lintConfig(R"({"resourceAmplificationRatio":{"cpu":0.5,"memory":1.5}})", "x",
+                    {.key = "resource-amplification-config"});
+  ASSERT_EQ(lint->warnings, 1U);
+  EXPECT_TRUE(lint->lines[0].message.starts_with("resourceAmplificationRatio.cpu: 0.5 is below 1"));
+}
+
 }  // namespace
 }  // namespace mangrove::manager

@@ -51,6 +51,11 @@ Origin originOf(std::string_view file, std::string_view key) {
   return {};
 }
 
+bool isUnreadable(const Findings& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& f) { return f.kind == FindingKind::kSyntax; });
+}
+
 class Linter {
  public:
   Linter(std::string_view text, std::string_view file, const LintOptions& options)
@@ -64,8 +69,9 @@ class Linter {
     const bool known = rulesOf(key) != nullptr;
     Findings findings =
         known ? adviceOn(key, data, options_.namesRequired) : checkKey(key, data.at(key));
+    const bool readable = known && !isUnreadable(findings);
     for (Finding& finding : findings) add(std::move(finding), key, origin);
-    if (!known || hasErrors(findings)) return;
+    if (!readable) return;
     const auto names = overlapping(entriesOf(key, data.at(key)));
     if (names.empty()) return;
     Finding overlap;
@@ -116,10 +122,7 @@ std::string keyByMembers(std::string_view text) {
   size_t fewest = ~size_t{0};
   for (std::string_view key : knownKeys()) {
     const Findings findings = checkKey(key, text);
-    const bool unreadable = std::any_of(findings.begin(), findings.end(), [](const Finding& f) {
-      return f.kind == FindingKind::kSyntax;
-    });
-    if (unreadable || strangeness(findings) >= fewest) continue;
+    if (isUnreadable(findings) || strangeness(findings) >= fewest) continue;
     fewest = strangeness(findings);
     best = key;
   }
@@ -153,8 +156,19 @@ bool isConfigMap(const json::Value& value) {
   return kind != nullptr && kind->is_string() && kind->get_string() == "ConfigMap";
 }
 
-bool looksLikeManifest(std::string_view text) {
-  return text.find("kind:") != text.npos || text.find("\"kind\"") != text.npos;
+// Why there is nothing to look at, when the text is not even meant as the JSON of a key.
+Result<> checkKindOfFile(std::string_view text, std::string_view file,
+                         const Result<std::vector<json::YamlDocument>>& documents) {
+  constexpr std::string_view kWanted = "want a ConfigMap as YAML, or the JSON of one of its keys";
+  const std::string_view content = trim(text);
+  if (content.empty()) return invalid("{} is empty; {}", file, kWanted);
+  const bool isJson = content.starts_with('{') && content.find("\"kind\"") == content.npos;
+  if (!documents && !isJson) return pass(documents.error());
+  for (size_t i = 0; documents && i < documents->size(); ++i)
+    if (const json::Value* kind = memberOf((*documents)[i].value, "kind"))
+      return invalid("{}:{}: {} is no ConfigMap; {}", file, (*documents)[i].line,
+                     json::write(*kind), kWanted);
+  return {};
 }
 
 }  // namespace
@@ -178,7 +192,8 @@ Result<Lint> lintConfig(std::string_view text, std::string_view file, const Lint
       found = true;
     }
   if (found) return linter.take();
-  if (!documents && looksLikeManifest(text) && options.key.empty()) return pass(documents.error());
+  if (auto ok = checkKindOfFile(text, file, documents); !ok && options.key.empty())
+    return pass(ok.error());
   auto key = keyOf(text, file, options.key);
   if (!key) return pass(key.error());
   linter.check(*key, {{*key, std::string(text)}}, {0, 0, true});

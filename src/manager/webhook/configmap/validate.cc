@@ -12,6 +12,7 @@
 #include "manager/webhook/configmap/entries.h"
 #include "manager/webhook/configmap/network.h"
 #include "manager/webhook/configmap/overlap.h"
+#include "manager/webhook/configmap/ratio_advice.h"
 
 namespace mangrove::manager {
 namespace {
@@ -92,6 +93,7 @@ void checkAdmissionRules(std::string_view key, const ReadKey& read, const Config
   }
   if (key == slo::kResourceQos) checkNetwork(read, data, out);
   if (key == slo::kColocation) checkSwitches(read, out);
+  checkRatios(key, read, out);
 }
 
 void addNew(Findings more, Findings& findings) {
