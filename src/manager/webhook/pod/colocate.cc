@@ -5,6 +5,7 @@
 #include "api/names.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/pod/apply_profile.h"
+#include "manager/webhook/pod/jvm.h"
 #include "manager/webhook/pod/translate.h"
 
 namespace mangrove::manager {
@@ -118,6 +119,7 @@ Result<> colocateByLabel(json::Object& pod, PriorityBand band, const Surrounding
     if (!original.empty())
       setText(objectIn(metadataOf(pod), "annotations"), kOriginalResources,
               json::writeSorted(original));
+    if (runsJvm(pod) && !original.empty()) tellJvms(pod, original);
   }
   Result<> done;
   for (std::string_view list : {kInitContainers, kContainers})
