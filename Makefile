@@ -5,7 +5,7 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up reference install test test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary
+.PHONY: demo up reference install test test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary setup-program
 
 help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
@@ -24,14 +24,17 @@ help:
 setup:
 	@scripts/setup
 
-$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+setup-program:
+	@scripts/setup --program
+
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup-program
 	@cmake --preset $(PRESET) >/dev/null
 
 build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
 # The program alone; tests are half of a build.
-binary: setup $(BUILD)/build.ninja
+binary: setup-program $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target mangrove
 
 demo: binary

@@ -49,5 +49,7 @@ endif()
 function(mangrove_precompiled TARGET KIND)
   if(MANGROVE_PCH_DECIDED)
     target_precompile_headers(${TARGET} REUSE_FROM mangrove_pch_${KIND})
+    # One that does not fit costs time, not the build.
+    target_compile_options(${TARGET} PRIVATE -Wno-error=invalid-pch)
   endif()
 endfunction()

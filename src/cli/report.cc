@@ -23,6 +23,7 @@ struct ReportFlags {
   std::string kubeconfig, html, save, from;
   Output output;
   std::string unit = "s", logUnit = "ms";
+  int64_t leastRequests = 100;
 };
 
 void addFlags(frame::Flags& flags, ReportFlags& r) {
@@ -49,6 +50,7 @@ void addFlags(frame::Flags& flags, ReportFlags& r) {
   flags.add("log-key", e.source.format.key, "latency's name in JSON or key=value lines");
   flags.add("log-field", e.source.format.field, "else its word, from 1; negative: from the end");
   flags.add("log-unit", r.logUnit, "of the log: s, ms or us");
+  flags.add("least-requests", r.leastRequests, "windows with fewer are left out");
   flags.add("confidence", r.compare.confidence, "of the intervals");
   flags.add("kubeconfig", r.kubeconfig, "the cluster; $KUBECONFIG or that of mangrove up");
   flags.add("from", r.from, "no experiment: windows that --save wrote");
@@ -70,6 +72,8 @@ Result<> checkFlags(ReportFlags& r) {
   if (!logUnit) return pass(logUnit.error());
   r.experiment.source.scale = *unit;
   r.experiment.source.format.toMillis = *logUnit;
+  if (r.leastRequests < 1) return invalid("--least-requests {}: want 1 or more", r.leastRequests);
+  r.compare.leastRequests = static_cast<uint64_t>(r.leastRequests);
   if (r.compare.confidence <= 0 || r.compare.confidence >= 1)
     return invalid("--confidence {}: want between 0 and 1, e.g. 0.95", r.compare.confidence);
   if (r.experiment.colocated.empty() != r.experiment.reserved.empty())

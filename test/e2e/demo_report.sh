@@ -50,7 +50,7 @@ P
 python3 "$dir/service.py" "$dir" >"$dir/port" 2>/dev/null & server=$!
 for _ in $(seq 100); do [ -s "$dir/port" ] && break; sleep 0.05; done
 url=http://127.0.0.1:$(cat "$dir/port")
-report() { "$mangrove" report --nodes here --command "echo \$STATE >$dir/state" --pairs 7 --window 600ms --settle 60ms "$@"; }
+report() { "$mangrove" report --nodes here --command "echo \$STATE >$dir/state" --pairs 7 --window 600ms --settle 60ms --least-requests 20 "$@"; }
 
 report --probe "$url/" --probe-rate 200 --save "$dir/windows.csv" --html "$dir/page.html" >"$dir/probe" 2>"$dir/err" || { fail "the probe"; cat "$dir/err"; }
 want "p99: slower while on" "$dir/probe"
@@ -71,7 +71,7 @@ want "p50: slower while on" "$dir/logged"
 kill "$load" 2>/dev/null; wait "$load" 2>/dev/null
 
 echo off >"$dir/state"
-"$mangrove" report --colocated "$url/slow" --reserved "$url/" --pairs 8 --window 600ms --probe-rate 200 >"$dir/replicas" 2>"$dir/err" || { fail "replicas"; cat "$dir/err"; }
+"$mangrove" report --colocated "$url/slow" --reserved "$url/" --pairs 8 --window 600ms --probe-rate 200 --least-requests 20 >"$dir/replicas" 2>"$dir/err" || { fail "replicas"; cat "$dir/err"; }
 want "p50: slower while on" "$dir/replicas"
 
 # Interrupted: the switch is put back, and what there was is told.
