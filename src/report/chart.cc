@@ -175,7 +175,7 @@ std::string lineChart(const LineChart& chart) {
   out += verticals(x, kTop, kHeight - kBottom) + horizontals(y);
   for (const Series& series : chart.series) out += drawSeries(series, x, y, chart.dots);
   out += text((kLeft + kWidth) / 2, kHeight - 8, "middle", chart.xLabel);
-  return out + text(kWidth - kRight, 16, "end", chart.yLabel) + "</svg>";
+  return out + text(kLeft, kHeight - 8, "start", "↑ " + chart.yLabel) + "</svg>";
 }
 
 std::string intervalChart(const IntervalChart& chart) {
