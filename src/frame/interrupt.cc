@@ -31,6 +31,9 @@ int millisLeft(MonoTime end) {
 Interrupt::Interrupt() {
   const sigset_t set = interruptions();
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  // A shell starts background commands with these ignored, and what is ignored never arrives.
+  // SIGHUP stays as it is, for nohup.
+  for (int number : {SIGINT, SIGTERM, SIGQUIT}) std::signal(number, SIG_DFL);
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is no reason to leave pods behind
   signals_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
