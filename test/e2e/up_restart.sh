@@ -15,6 +15,7 @@ for round in 1 2 3; do
   lines=$(cat "$dir"/state/logs/*steady*/main/0.log | wc -l)
   # What a pod left that had no cgroup any more concerns nobody else on this machine.
   mkdir -p "$dir/state/pods/1111-$round/run"
+  printf ghost >"$dir/state/addresses/${subnet%.0/24}.20$round"
   sleep 1000 & bystander=$!
   sleep 1
   [ "$(cat "$dir"/state/logs/*steady*/main/0.log | wc -l)" -gt "$lines" ] || fail "the pod stood still without up"
@@ -26,6 +27,7 @@ for round in 1 2 3; do
   want "removing what is left of pod 1111-$round" cat "$dir/log"
   for _ in $(seq 40); do [ -e "$dir/state/pods/1111-$round" ] || break; sleep 0.1; done
   [ -e "$dir/state/pods/1111-$round" ] && fail "what a pod left is still there"
+  [ -e "$dir/state/addresses/${subnet%.0/24}.20$round" ] && fail "the address of a pod that is gone is still taken"
   kill "$bystander" || fail "somebody else's process was killed"
   wait "$bystander" 2>/dev/null
 done

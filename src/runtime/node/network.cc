@@ -69,9 +69,19 @@ void Network::loadLeases() {
   for (const auto& entry : fs::directory_iterator(options_.stateDir, error)) {
     in_addr address{};
     auto uid = readFile(entry.path());
-    if (uid && ::inet_pton(AF_INET, entry.path().filename().c_str(), &address) == 1)
-      leases_[*uid] = ntohl(address.s_addr);
+    const bool isLease =
+        uid && ::inet_pton(AF_INET, entry.path().filename().c_str(), &address) == 1;
+    // A file that was being written when the process was killed, or a second one of the same pod.
+    if (!isLease || !leases_.emplace(*uid, ntohl(address.s_addr)).second)
+      fs::remove(entry.path(), error);
   }
+}
+
+std::vector<std::string> Network::holders() {
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> out;
+  for (const auto& [uid, address] : leases_) out.push_back(uid);
+  return out;
 }
 
 PodLease Network::leaseFor(uint32_t address) const {

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -42,6 +43,8 @@ class Network {
   Result<> connect(const std::string& uid, int64_t pid);
   // Gives the address back. The interfaces go with the namespace.
   void release(const std::string& uid);
+  // Pods that hold an address.
+  std::vector<std::string> holders();
   // Takes the bridge away when no pod is left on it.
   void stop();
 

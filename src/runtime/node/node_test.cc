@@ -286,6 +286,13 @@ TEST(Addresses, AreKeptPerPod) {
   EXPECT_FALSE(network.allocate("f")) << "five addresses beside the gateway";
   network.release("a");
   EXPECT_TRUE(network.allocate("f"));
+  // The next process takes them over; what was half written or written twice goes.
+  std::ofstream(folder.path + "/10.9.8.2.tmp1") << "x";
+  std::ofstream(folder.path + "/10.9.8.77") << "b";
+  Network next({"none0", "10.9.8.0/29", folder.path});
+  ASSERT_TRUE(next.start());
+  EXPECT_EQ(next.holders(), (std::vector<std::string>{"b", "c", "d", "e", "f"}));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), {}), 5);
   for (const char* uid : {"b", "c", "d", "e", "f"}) network.release(uid);
   network.stop();
   Network wrong({"none0", "10.9.8.0", folder.path});

@@ -231,9 +231,12 @@ void Runner::begin(const RunPodPtr& pod) {
   if (synced_) worker->begin();
 }
 
-// Pods that ended on the server while nobody was here.
+// Pods that ended on the server while nobody was here, and what the last of us was about to remove
+// when it was killed: a pod's address goes after its directory.
 void Runner::removeStrays() {
   std::error_code error;
+  for (const auto& uid : network_.holders())
+    if (!workers_.contains(uid)) network_.release(uid);
   for (const auto& entry : fs::directory_iterator(options_.dataDir + "/logs", error)) {
     const std::string name = entry.path().filename();  // NS_NAME_UID
     if (workers_.contains(name.substr(name.rfind('_') + 1))) continue;
@@ -243,7 +246,6 @@ void Runner::removeStrays() {
     const std::string uid = entry.path().filename();
     if (workers_.contains(uid)) continue;
     logger.info("removing what is left of pod {}", uid);
-    network_.release(uid);
     std::string cgroup;
     for (const auto& [id, path] : cgroups_.pods())
       if (id == uid) cgroup = path;
