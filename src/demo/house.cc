@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration kReadyWithin = seconds(60);
-constexpr Duration kEndWithin = seconds(30);
+constexpr Duration kEndWithin = seconds(12);
 constexpr uint16_t kDashboardPort = 9317;
 
 bool portIsFree(uint16_t port) {
@@ -87,6 +87,18 @@ bool removeTree(const fs::path& dir) {
     for (std::string_view line : split(*pids, '\n'))
       if (auto pid = parseInt<pid_t>(trim(line)); pid && *pid > 1) ::kill(*pid, SIGKILL);
   return (::rmdir(dir.c_str()) == 0 || errno == ENOENT) && gone;
+}
+
+// Processes started with a path below our directory, which nobody else has: the parents of pods
+// outlive an `up` that had to be killed.
+void endProcessesOf(const std::string& dir) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto pid = parseInt<pid_t>(entry.path().filename().string());
+    if (!pid || *pid == ::getpid()) continue;
+    const auto words = readFile((entry.path() / "cmdline").string());
+    if (words && words->find(dir + "/") != std::string::npos) ::kill(*pid, SIGKILL);
+  }
 }
 
 // This program as a pod sees it. Pods have places of their own instead of these.
@@ -226,6 +238,7 @@ void House::stop() {
   for (const auto& [name, pid] : pods_) ::waitpid(pid, nullptr, 0);
   pods_.clear();
   endUp();
+  if (!dir_.empty()) endProcessesOf(dir_);
   sweepCgroup(cgroup_);
   cgroup_.clear();
   std::error_code ignored;
