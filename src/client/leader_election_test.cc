@@ -274,6 +274,25 @@ TEST_F(ElectionTest, aLeaderThatStopsHandsOverQuickly) {
   EXPECT_LT(gap, 5s);
 }
 
+// A role that lost its Lease ends; on the way out it stops competing at once and says so once more
+// when its work is done.
+TEST_F(ElectionTest, whoLostAndStopsDoesNotWinAgain) {
+  a.election.start();
+  until([&] { return a.election.leading(); });
+  a.line.away = true;
+  until([&] { return !a.election.leading(); });
+  a.election.stop();
+  a.line.away = false;
+  run(1min);
+  EXPECT_FALSE(a.election.leading());
+  bool done = false;
+  a.election.stop([&] { done = true; });
+  run(1s);
+  EXPECT_TRUE(done);
+  EXPECT_EQ(a.started, 1);
+  EXPECT_EQ(a.stopped, 1);
+}
+
 TEST_F(ElectionTest, whoWatchesTakesOverWithinTheLease) {
   a.line.hears = b.line.hears = true;
   startBoth();

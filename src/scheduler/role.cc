@@ -263,6 +263,8 @@ void SchedulerRole::lead() {
 void SchedulerRole::stop(Fn stopped) {
   stopping_ = true;
   if (!scheduler_) return stopped();
+  // Who lost the lease must not win it again on the way out: nobody would decide while it holds.
+  if (leader_ && !leading_) leader_->stop();
   scheduler_->stop([this, stopped = std::move(stopped)]() mutable {
     auto end = [this, stopped = std::move(stopped)]() mutable {
       owner_->post([this, stopped = std::move(stopped)]() mutable {

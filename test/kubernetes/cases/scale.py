@@ -73,7 +73,7 @@ def many_nodes(world, count, pods):
         spread[p["spec"]["nodeName"]] = spread.get(p["spec"]["nodeName"], 0) + 1
     check(max(spread.values()) <= 32, f"a node of 32 CPUs has {max(spread.values())} pods of one")
     patches = [r for r in cluster.requests() if r["verb"] == "patch" and "/nodes/kwok-" in r["requestURI"] and "manager" in r["user"]["username"]]
-    print(f"        {count} nodes: the last amount {seconds:.1f} s after the last report, {len(patches) / count:.2f} writes a node; "
+    print(f"        {count} nodes: the last amount {seconds:.1f} s after the last report, {len(patches) / count:.2f} writes a node with all its pods; "
           f"{pods} pods bound {time.monotonic() - started:.1f} s after the last was made")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: cluster.api.delete(f"/api/v1/namespaces/scale/pods/p{i}", grace=0), range(pods)))
