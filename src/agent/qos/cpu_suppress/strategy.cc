@@ -119,12 +119,29 @@ void addNewcomers(const Situation& now, Wishes& out) {
   }
 }
 
+// Nothing was ever decided: what the machine has, less CPUs that pods have to themselves.
+Wishes withoutExclusive(const Situation& now) {
+  const std::string group = groupOf(now);
+  const CpuSet may = recoverCpus(suppressCandidates(now));
+  const auto present = now.present.present(group, kCpusFile);
+  if (!present || may.empty() || present->cpus.isSubsetOf(may))
+    return Wishes::holding("usage or pods are not known");
+  Wishes out;
+  const CpuSet both = present->cpus & may;
+  const std::string why = "somebody has CPUs to himself; usage is not known";
+  out.base(group, kCpusFile, FileValue::of(both.empty() ? may : both), why);
+  if (const auto quota = now.present.present(group, kQuotaFile))
+    out.base(group, kQuotaFile, *quota, why);
+  addNewcomers(now, out);
+  return out;
+}
+
 }  // namespace
 
 // What was decided last; but CPUs that became somebody's own are left at once, for that needs no
 // measurement.
 Wishes CpuSuppress::held(const Situation& now) const {
-  if (decided_.empty()) return Wishes::holding("usage or pods are not known");
+  if (decided_.empty()) return withoutExclusive(now);
   Wishes out;
   out.note = "usage or pods are not known: as before, without CPUs that others have to themselves";
   out.values = decided_;
