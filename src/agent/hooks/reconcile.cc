@@ -60,10 +60,12 @@ struct MachineCpus {
 
 void wantCpus(const PodLook& pod, const std::string& text, const MachineCpus& here, Wishes& out) {
   auto cpus = CpuSet::parse(text);
-  // A service without a pool runs everywhere, except where somebody is to be alone.
-  const bool anywhere = cpus && cpus->empty() && pod.tier != kernel::PodTier::kBestEffort;
-  if (anywhere && !here.owned.empty()) *cpus = here.all;
-  if (cpus && !hasOwnCpus(*pod.pod)) *cpus = *cpus - here.owned;
+  if (cpus && !hasOwnCpus(*pod.pod)) {
+    *cpus = *cpus - here.owned;
+    // A service of whose pool nothing is left runs anywhere but where somebody is to be alone.
+    const bool isService = pod.tier != kernel::PodTier::kBestEffort;
+    if (cpus->empty() && isService && !here.owned.empty()) *cpus = here.all - here.owned;
+  }
   if (!cpus || cpus->empty()) return;
   for (const ContainerLook& container : pod.containers)
     out.base(std::string(container.cgroup), kCpus, FileValue::of(*cpus),
