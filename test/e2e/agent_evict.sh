@@ -11,13 +11,15 @@ controllers="cpu cpuacct cpuset memory"
 mkdir $cgroup/cpu/$tree 2>/dev/null || { echo "skipped: cannot make cgroups below $cgroup/cpu"; exit 77; }
 agent=
 holder=
-clean() {
+clean() {  # leaves the exit code as it is
+  local code=$?
   set +e
   for p in $agent $holder; do kill -9 "$p" 2>/dev/null; done
   sleep 0.2
   for c in $controllers; do
     find $cgroup/$c/$tree -depth -type d -exec rmdir {} + 2>/dev/null
   done
+  return "$code"
 }
 trap 'clean; finish' EXIT
 group() {  # group PATH: that cgroup in every controller
