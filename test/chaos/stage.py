@@ -20,7 +20,7 @@ import yaml
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here + "/../kubernetes")
 from lib.api import Api  # noqa: E402
-from lib.checks import Process, eventually  # noqa: E402
+from lib.checks import Process, end_guardians, eventually  # noqa: E402
 from lib.cluster import Cluster  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
@@ -165,20 +165,11 @@ class Stage:
         if hasattr(self, "burner"):
             self.burner.kill()
             self.burner.wait()
-        self._end_guardians()
+        end_guardians(self.dir + "/agent/heartbeat")
         self.stop_server()
         self._remove_groups()
         if not os.environ.get("KEEP"):
             shutil.rmtree(self.dir, ignore_errors=True)
-
-    def _end_guardians(self):
-        for path in glob.glob("/proc/[0-9]*/cmdline"):
-            try:
-                with open(path, "rb") as file:
-                    if (self.dir + "/agent/heartbeat").encode() in file.read():
-                        os.kill(int(path.split("/")[2]), signal.SIGKILL)
-            except OSError:
-                pass
 
     def _remove_groups(self):
         for _ in range(30):

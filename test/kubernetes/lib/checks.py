@@ -2,6 +2,7 @@
 
     eventually(lambda: node()["status"]["phase"], "Running", within=20, what="phase of the pod")
 """
+import glob
 import os
 import signal
 import subprocess
@@ -95,3 +96,14 @@ class Process:
     def said(self):
         with open(self.log, errors="replace") as file:
             return file.read()
+
+
+def end_guardians(heartbeat):
+    """The child of a killed agent outlives it, as it should; it is known by the file it was given."""
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                if heartbeat.encode() in file.read():
+                    os.kill(int(path.split("/")[2]), signal.SIGKILL)
+        except OSError:
+            pass

@@ -19,7 +19,7 @@ import time
 import yaml
 
 from lib.api import Api
-from lib.checks import Failed, Process, eventually
+from lib.checks import Failed, Process, end_guardians, eventually
 
 here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 source = os.path.dirname(os.path.dirname(here))
@@ -112,6 +112,7 @@ class Cluster:
         self.stopping.set()
         for one in list(self.roles.values()) + list(self.parts.values()):
             one.kill()
+        end_guardians(self.dir + "/agent/heartbeat")
         for name in ("kube-apiserver", "etcd"):
             if self.pids.get(name):
                 self._end(name)

@@ -88,6 +88,7 @@ state = "{self.dir}/run/containerd"
   sandbox = "registry.local/pause:1"
 [plugins."io.containerd.cri.v1.runtime"]
   restrict_oom_score_adj = true
+  netns_mounts_under_state_dir = true
 [plugins."io.containerd.cri.v1.runtime".cni]
   bin_dirs = ["/usr/lib/cni"]
   conf_dir = "{self.dir}/cni"
