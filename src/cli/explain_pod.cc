@@ -14,6 +14,7 @@
 #include "json/yaml.h"
 #include "net/loop.h"
 #include "scheduler/explain/explain.h"
+#include "up/one_machine.h"
 
 namespace mangrove::cli {
 
@@ -28,9 +29,20 @@ struct Wanted {
   scheduler::ExplainRequest request;
 };
 
-Result<scheduler::SchedulerConfig> configOf(const Wanted& wanted) {
+// The scheduler of `mangrove up` judges in its own way.
+bool isUp(client::ApiClient& client) {
+  const auto page = client.list(client::kind::kNode, "", {.limit = 2});
+  std::vector<api::Node> nodes;
+  if (page)
+    for (auto item : page->items)
+      if (auto node = api::decodeText<api::Node>(item)) nodes.push_back(std::move(*node));
+  return up::isOneMachine(nodes);
+}
+
+Result<scheduler::SchedulerConfig> configOf(const Wanted& wanted, client::ApiClient& client) {
   if (wanted.config.empty())
-    return scheduler::defaultConfig({"koord-scheduler", "default-scheduler"});
+    return isUp(client) ? up::oneMachineConfig()
+                        : scheduler::defaultConfig({"koord-scheduler", "default-scheduler"});
   auto text = readFile(wanted.config);
   if (!text) return pass(text.error());
   return scheduler::readConfig(*text, wanted.config);
@@ -107,11 +119,11 @@ Result<Told> explain(Wanted& wanted) {
   splitName(wanted);
   if (wanted.request.name.empty() && wanted.request.manifest.empty())
     return invalid("want the name of a pod, or -f FILE");
-  auto config = configOf(wanted);
-  if (!config) return pass(config.error());
   net::Loop loop;
   auto client = wanted.access.open(loop);
   if (!client) return pass(client.error());
+  auto config = configOf(wanted, **client);
+  if (!config) return pass(config.error());
   auto found = scheduler::explainPod(**client, *config, wanted.request, realClock());
   if (!found) return pass(found.error());
   Told told = podVerdict(*found, !wanted.file.empty());

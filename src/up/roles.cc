@@ -7,6 +7,7 @@
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/owner_judge.h"
 #include "scheduler/core/scheduler.h"
+#include "up/one_machine.h"
 #include "workloads/workloads.h"
 
 namespace mangrove::up {
@@ -85,17 +86,6 @@ class ManagerMate final : public MateRole {
   Mailbox& owner_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // goes first
 };
-
-// With one machine there is nowhere else to go: a busy CPU is the agent's business, and only a
-// machine that runs out of memory refuses pods.
-scheduler::SchedulerConfig oneMachineConfig() {
-  auto config = scheduler::defaultConfig({"koord-scheduler", "default-scheduler"});
-  for (auto& profile : config.profiles)
-    profile.args["LoadAwareScheduling"] =
-        json::Object{{"filterExpiredNodeMetrics", false},
-                     {"usageThresholds", json::Object{{"cpu", 0}, {"memory", 95}}}};
-  return config;
-}
 
 class SchedulerMate final : public MateRole {
  public:
