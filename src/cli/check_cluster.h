@@ -1,6 +1,6 @@
 #pragma once
-// Commands declared apart from command.h, which every command includes: adding one here compiles two
-// files, not forty.
+// Commands declared apart from command.h, which every command includes: adding one here compiles
+// two files, not forty.
 
 #include <string>
 #include <vector>
