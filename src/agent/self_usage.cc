@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include <fmt/core.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -60,10 +61,34 @@ SelfUsage readUsageOf(int pid) {
   if (end == std::string::npos) return out;
   kernel::Words words(std::string_view(**stat).substr(end + 1));
   int64_t ticks = 0;
-  for (int field = 3; words.next() && field <= 15; ++field)
+  for (int field = 3; words.next() && field <= 17; ++field)
     if (field >= 14) ticks += parseInt<int64_t>(words.word).value_or(0);
   out.cpu = std::chrono::nanoseconds(1000000000 / ::sysconf(_SC_CLK_TCK) * ticks);
   return out;
+}
+
+Bytes residentMemoryOf(int pid) {
+  return fieldOf(std::to_string(pid), "status", "VmRSS:");
+}
+
+int64_t descriptorsOf(int pid) {
+  auto entries = kernel::SysRoot().list(fmt::format("proc/{}/fd", pid));
+  return entries ? static_cast<int64_t>(entries->size()) : 0;
+}
+
+std::vector<int> childrenOf(int pid) {
+  const kernel::SysRoot root;
+  std::vector<int> children;
+  const std::string tasks = fmt::format("proc/{}/task", pid);
+  auto entries = root.list(tasks);
+  if (!entries) return children;
+  for (const kernel::Entry& task : *entries) {
+    auto text = kernel::readText(root, fmt::format("{}/{}/children", tasks, task.name));
+    if (!text || !*text) continue;
+    for (kernel::Words words(**text); words.next();)
+      if (auto child = parseInt<int>(words.word)) children.push_back(*child);
+  }
+  return children;
 }
 
 namespace {

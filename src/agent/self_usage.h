@@ -5,6 +5,8 @@
 //
 // Any thread.
 
+#include <vector>
+
 #include "base/units.h"
 
 namespace mangrove::agent {
@@ -16,8 +18,14 @@ struct SelfUsage {
 };
 // `withPss` costs a walk through all mappings.
 SelfUsage readSelfUsage(bool withPss = false);
-// Of another process; rss 0 when it is gone.
+// Of another process, with the CPU time of children it waited for; rss 0 when it is gone.
 SelfUsage readUsageOf(int pid);
+// The same as `readUsageOf(pid).rss`, without a walk through all mappings.
+Bytes residentMemoryOf(int pid);
+// How many files, sockets and the like it has open; 0 when it is gone.
+int64_t descriptorsOf(int pid);
+// Processes that it started and that live.
+std::vector<int> childrenOf(int pid);
 
 // Lets go of pages of programs and libraries that were read at start and are clean copies of files:
 // what is used again comes back from the page cache at the price of a minor fault.

@@ -1,22 +1,17 @@
 #include "agent/bench/bench.h"
 
-#include <cerrno>
-#include <csignal>
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <optional>
-#include <set>
 #include <thread>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/bench/background.h"
 #include "agent/bench/pod_cgroups.h"
 #include "agent/self_usage.h"
 #include "api/kind.h"
-#include "base/fd.h"
 #include "base/files.h"
 #include "base/strings.h"
 #include "client/http_api_client.h"
@@ -26,47 +21,33 @@
 #include "net/http_client.h"
 #include "net/http_server.h"
 
-extern char** environ;
-
 namespace mangrove::agent {
 namespace {
 
 constexpr const char* kNode = "bench-node";
+constexpr int64_t kDefaultFiles = 20000;
+constexpr Duration kBetweenSamples = std::chrono::seconds(1);
 
-// A program of ours in the background; ended with the object.
-class Background {
- public:
-  static Result<std::unique_ptr<Background>> start(std::vector<std::string> words,
-                                                   const std::string& logFile) {
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    for (int fd : {1, 2})
-      posix_spawn_file_actions_addopen(&actions, fd, logFile.c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                       0600);
-    pid_t pid = 0;
-    const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) return failErrno(error, "start " + words[0]);
-    return std::unique_ptr<Background>(new Background(pid));
-  }
-  ~Background() {
-    ::kill(pid_, SIGTERM);
-    for (int i = 0; i < 300; ++i) {
-      if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;
-      ::usleep(10000);
-    }
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-  }
-  int pid() const { return pid_; }
+double percentOf(Duration cpu, Duration elapsed) {
+  return 100 * std::chrono::duration<double>(cpu).count() /
+         std::chrono::duration<double>(elapsed).count();
+}
 
- private:
-  explicit Background(int pid) : pid_(pid) {}
-  int pid_;
-};
+// What a process, or several together, used between two moments.
+ProcessFigures figuresOf(const SelfUsage& before, const SelfUsage& after, Duration elapsed) {
+  return {percentOf(after.cpu - before.cpu, elapsed), after.rss, after.pss};
+}
+
+SelfUsage usageOfAll(const std::vector<int>& pids) {
+  SelfUsage sum;
+  for (int pid : pids) {
+    const SelfUsage one = readUsageOf(pid);
+    sum.cpu += one.cpu;
+    sum.rss += one.rss;
+    sum.pss += one.pss;
+  }
+  return sum;
+}
 
 // Waits (real time) until `ready` says so.
 template <class F>
@@ -92,13 +73,9 @@ class Bench {
 
   Result<AgentBench> run() {
     if (auto ok = startServer(); !ok) return pass(ok.error());
-    auto uids = createObjects();
-    if (!uids) return pass(uids.error());
     auto pods = PodCgroups::make(fmt::format("mangrove-bench-{}", ::getpid()));
     if (!pods) return pods.error().in("pods' cgroups");
-    for (const std::string& uid : *uids)
-      if (auto ok = pods->add(uid, static_cast<int>(options_.containers)); !ok)
-        return ok.error().in("pod {}", uid);
+    if (auto ok = addPods(*pods, options_.pods); !ok) return pass(ok.error());
     AgentBench out;
     out.pods = options_.pods;
     out.containers = options_.pods * options_.containers;
@@ -128,35 +105,49 @@ class Bench {
     return up ? Result<>() : died("apiserver");
   }
 
-  // Node, NodeMetric and pods; the pods' uids are the server's. Threads end with the scope: what
-  // follows forks.
-  Result<std::vector<std::string>> createObjects() {
+  // Objects first, because their uids are the server's; then cgroups with processes.
+  Result<> addPods(PodCgroups& pods, int64_t count) {
+    auto uids = createObjects(static_cast<int64_t>(pods.size()), count);
+    if (!uids) return pass(uids.error());
+    for (const std::string& uid : *uids)
+      if (auto ok = pods.add(uid, static_cast<int>(options_.containers)); !ok)
+        return ok.error().in("pod {}", uid);
+    return {};
+  }
+
+  // Node and NodeMetric before the first pod. Threads end with the scope: what follows forks.
+  Result<std::vector<std::string>> createObjects(int64_t first, int64_t count) {
     net::Loop loop;
     auto config = client::loadClientConfig({.kubeconfig = kubeconfig()});
     if (!config) return pass(config.error());
     auto api = client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
     if (!api) return pass(api.error());
-    namespace kind = api::kind;
-    for (const auto& [k, body] :
-         {std::pair{&kind::kNode, fmt::format(R"({{"metadata":{{"name":"{}"}}}})", kNode)},
-          std::pair{&kind::kNodeMetric, fmt::format(R"({{"metadata":{{"name":"{}"}}}})", kNode)}}) {
-      auto made = (*api)->create(*k, "", body);
+    for (const client::Kind* kind : {&api::kind::kNode, &api::kind::kNodeMetric}) {
+      if (first > 0) break;
+      auto made =
+          (*api)->create(*kind, "", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", kNode));
       if (!made) return pass(made.error());
     }
     std::vector<std::string> uids;
-    for (int64_t i = 0; i < options_.pods; ++i) {
-      auto made = (*api)->create(
-          kind::kPod, "default",
-          fmt::format(
-              R"({{"metadata":{{"name":"bench-{}"}},"spec":{{"nodeName":"{}","containers":)"
-              R"([{{"name":"c","image":"x","resources":{{"requests":{{"cpu":"10m"}}}}}}]}}}})",
-              i, kNode));
-      if (!made) return pass(made.error());
-      auto object = json::parse(*made);
-      if (!object) return pass(object.error());
-      uids.emplace_back(object->at("metadata").at("uid").as_string());
+    for (int64_t i = first; i < first + count; ++i) {
+      auto uid = createPod(**api, i);
+      if (!uid) return pass(uid.error());
+      uids.push_back(*std::move(uid));
     }
     return uids;
+  }
+
+  static Result<std::string> createPod(client::ApiClient& api, int64_t number) {
+    auto made = api.create(
+        api::kind::kPod, "default",
+        fmt::format(
+            R"({{"metadata":{{"name":"bench-{}"}},"spec":{{"nodeName":"{}","containers":)"
+            R"([{{"name":"c","image":"x","resources":{{"requests":{{"cpu":"10m"}}}}}}]}}}})",
+            number, kNode));
+    if (!made) return pass(made.error());
+    auto object = json::parse(*made);
+    if (!object) return pass(object.error());
+    return std::string(object->at("metadata").at("uid").as_string());
   }
 
   static uint16_t freePort() {
@@ -181,9 +172,7 @@ class Bench {
     return out;
   }
 
-  Result<> measureOurs(const PodCgroups& pods, AgentBench& out) {
-    const uint16_t port = freePort();
-    const std::string address = fmt::format("127.0.0.1:{}", port);
+  std::vector<std::string> agentCommand(const PodCgroups& pods, const std::string& address) const {
     std::vector<std::string> words = {options_.program,
                                       "agent",
                                       "--kubeconfig",
@@ -200,33 +189,77 @@ class Bench {
                                       dir_ + "/history",
                                       "--prediction-checkpoint-filepath",
                                       dir_ + "/models",
+                                      "--max-open-files",
+                                      std::to_string(filesLimit()),
                                       "--collect-res-used-interval",
                                       formatDuration(options_.period)};
     words.insert(words.end(), options_.agentArgs.begin(), options_.agentArgs.end());
-    auto agent = Background::start(std::move(words), log("agent"));
+    return words;
+  }
+  int64_t filesLimit() const {
+    return options_.maxOpenFiles > 0 ? options_.maxOpenFiles : kDefaultFiles;
+  }
+
+  bool seesPods(net::HttpClient& http, int64_t count) {
+    return eventually(
+        [&] {
+          auto seen = scrape(http);
+          return seen && (*seen)["mangrove_agent_pods"] == static_cast<double>(count);
+        },
+        std::chrono::seconds(60));
+  }
+
+  // Memory once a second, descriptors every tenth time: counting them takes a while.
+  MemoryCourse watch(int pid, FileFigures& files) const {
+    std::vector<MemorySample> samples;
+    const MonoTime begun = realClock().mono();
+    for (MonoTime now = begun; now - begun < options_.measure; now = realClock().mono()) {
+      samples.push_back({now - begun, residentMemoryOf(pid)});
+      if (samples.size() % 10 == 1) files.most = std::max(files.most, descriptorsOf(pid));
+      std::this_thread::sleep_for(
+          std::min<Duration>(kBetweenSamples, options_.measure - (now - begun)));
+    }
+    return courseOf(samples);
+  }
+
+  Result<> measureOurs(PodCgroups& pods, AgentBench& out) {
+    const std::string address = fmt::format("127.0.0.1:{}", freePort());
+    auto agent = Background::start(agentCommand(pods, address), log("agent"));
     if (!agent) return pass(agent.error());
+    const int pid = (*agent)->pid();
     net::Loop loop;
     auto url = net::Url::parse("http://" + address);
     auto http = net::HttpClient::create(loop, {.base = *url});
     if (!http) return pass(http.error());
-    const bool up = eventually(
-        [&] {
-          auto seen = scrape(**http);
-          return seen && (*seen)["mangrove_agent_pods"] == static_cast<double>(options_.pods);
-        },
-        std::chrono::seconds(30));
-    if (!up) return died("agent");
+    if (!seesPods(**http, options_.pods)) return died("agent");
     std::this_thread::sleep_for(options_.warmup);
+    const std::vector<int> children = childrenOf(pid);
+    const SelfUsage childrenBefore = usageOfAll(children);
     auto before = scrape(**http);
     const MonoTime begun = realClock().mono();
-    std::this_thread::sleep_for(options_.measure);
+    out.memory = watch(pid, out.files);
     auto after = scrape(**http);
-    const MonoTime ended = realClock().mono();
+    const Duration elapsed = realClock().mono() - begun;
     if (!before || !after) return died("agent");
-    fill(*before, *after, ended - begun, out);
-    const SelfUsage usage = readUsageOf((*agent)->pid());
+    fill(*before, *after, elapsed, out);
+    const SelfUsage usage = readUsageOf(pid);
     out.agent.rss = usage.rss;
     out.agent.pss = usage.pss;
+    out.files.descriptors = descriptorsOf(pid);
+    out.files.most = std::max(out.files.most, out.files.descriptors);
+    out.files.limit = filesLimit();
+    if (!children.empty()) out.children = figuresOf(childrenBefore, usageOfAll(children), elapsed);
+    return options_.further > 0 ? measureFurther(pods, **http, pid, out) : Result<>();
+  }
+
+  // By peaks over equally long times, because memory given back now and then comes and goes.
+  Result<> measureFurther(PodCgroups& pods, net::HttpClient& http, int pid, AgentBench& out) {
+    if (auto ok = addPods(pods, options_.further); !ok) return ok;
+    if (!seesPods(http, options_.pods + options_.further)) return died("agent");
+    std::this_thread::sleep_for(options_.warmup);
+    const MemoryCourse more = watch(pid, out.files);
+    out.furtherPods = options_.further;
+    out.perFurtherPod = Bytes{(more.peak - out.memory.peak).v / options_.further};
     return {};
   }
 
@@ -241,8 +274,8 @@ class Bench {
     out.tickP50 = b[R"(mangrove_agent_tick_recent_seconds{quantile="0.5"})"];
     out.tickP99 = b[R"(mangrove_agent_tick_recent_seconds{quantile="0.99"})"];
     out.tickMax = b[R"(mangrove_agent_tick_recent_seconds{quantile="1"})"];
-    out.openFiles = b["mangrove_agent_open_files"];
-    out.rssBefore = Bytes{static_cast<int64_t>(a["mangrove_agent_self_rss_bytes"])};
+    out.files.open = b["mangrove_agent_open_files"];
+    out.files.closed = b["mangrove_agent_files_closed_total"];
   }
 
   Result<> measureReference(AgentBench& out) {
@@ -258,11 +291,7 @@ class Bench {
     std::this_thread::sleep_for(options_.measure);
     const SelfUsage after = readUsageOf((*other)->pid());
     if (after.rss.v == 0) return died("reference");
-    const Duration elapsed = realClock().mono() - begun;
-    out.hasReference = true;
-    out.reference = {100 * std::chrono::duration<double>(after.cpu - before.cpu).count() /
-                         std::chrono::duration<double>(elapsed).count(),
-                     after.rss, after.pss};
+    out.reference = figuresOf(before, after, realClock().mono() - begun);
     return {};
   }
 
@@ -275,46 +304,6 @@ class Bench {
 
 Result<AgentBench> runAgentBench(const AgentBenchOptions& options) {
   return Bench(options).run();
-}
-
-std::string toTable(const AgentBench& b) {
-  const auto mib = [](Bytes bytes) {
-    return static_cast<double>(bytes.v) / static_cast<double>(kMiB.v);
-  };
-  std::string out = fmt::format(
-      "{} pods, {} containers, cgroup v{}, {:.0f} ticks\n"
-      "  cpu              {:8.2f} % of a core\n  rss              {:8.1f} MiB, {:+.1f} since "
-      "warm-up\n"
-      "  pss              {:8.1f} MiB\n  syscalls per tick {:7.0f}\n"
-      "  tick p50/p99/max {:8.2f} / {:.2f} / {:.2f} ms\n  open files       {:8.0f}\n"
-      "  missed ticks     {:8.0f}\n",
-      b.pods, b.containers, b.cgroupV2 ? 2 : 1, b.ticks, b.agent.cpuPercent, mib(b.agent.rss),
-      mib(b.agent.rss - b.rssBefore), mib(b.agent.pss), b.syscallsPerTick, b.tickP50 * 1e3,
-      b.tickP99 * 1e3, b.tickMax * 1e3, b.openFiles, b.missedTicks);
-  if (b.hasReference)
-    out +=
-        fmt::format("reference agent\n  cpu {:.2f} % of a core, rss {:.1f} MiB, pss {:.1f} MiB\n",
-                    b.reference.cpuPercent, mib(b.reference.rss), mib(b.reference.pss));
-  return out;
-}
-
-std::string toJson(const AgentBench& b) {
-  const auto process = [](const ProcessFigures& p) {
-    return json::Object{{"cpuPercent", p.cpuPercent}, {"rssBytes", p.rss.v}, {"pssBytes", p.pss.v}};
-  };
-  json::Object out{
-      {"pods", b.pods},
-      {"containers", b.containers},
-      {"cgroupVersion", b.cgroupV2 ? 2 : 1},
-      {"ticks", b.ticks},
-      {"agent", process(b.agent)},
-      {"syscallsPerTick", b.syscallsPerTick},
-      {"tickSeconds", json::Object{{"p50", b.tickP50}, {"p99", b.tickP99}, {"max", b.tickMax}}},
-      {"openFiles", b.openFiles},
-      {"rssBytesBefore", b.rssBefore.v},
-      {"missedTicks", b.missedTicks}};
-  if (b.hasReference) out["reference"] = process(b.reference);
-  return json::writePretty(out) + "\n";
 }
 
 }  // namespace mangrove::agent

@@ -6,9 +6,11 @@
 //
 // Blocks for warm-up and measurement. Needs root. Forks: call it before threads exist.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/bench/course.h"
 #include "base/result.h"
 #include "base/units.h"
 
@@ -17,10 +19,12 @@ namespace mangrove::agent {
 struct AgentBenchOptions {
   std::string program;  // our own binary
   int64_t pods = 100;
+  int64_t further = 0;     // pods added after the measurement: what one more costs
   int64_t containers = 1;  // per pod
   Duration warmup = std::chrono::seconds(15);
   Duration measure = std::chrono::seconds(60);
   Duration period = std::chrono::seconds(1);
+  int64_t maxOpenFiles = 0;            // the agent's limit; 0: its default
   std::vector<std::string> agentArgs;  // further flags of the agent
   // Another agent to measure in the same way; "": none.
   std::string reference;
@@ -32,17 +36,30 @@ struct ProcessFigures {
   Bytes rss, pss;
 };
 
+// Kernel files the agent keeps open, against its limit.
+struct FileFigures {
+  double open = 0;          // as the agent counts them
+  int64_t descriptors = 0;  // all of the process, as the kernel counts them
+  int64_t most = 0;         // the most there were in the measured time
+  int64_t limit = 0;
+  double closed = 0;  // cold ones closed for hotter ones, since start
+};
+
 struct AgentBench {
   ProcessFigures agent;
+  // Processes that the agent started and keeps (its guardian), together; absent when it has none.
+  std::optional<ProcessFigures> children;
   double syscallsPerTick = 0;                    // of the collectors
   double tickP50 = 0, tickP99 = 0, tickMax = 0;  // seconds
   double ticks = 0;                              // in the measured time
   int64_t pods = 0, containers = 0;
-  double openFiles = 0, missedTicks = 0;
-  Bytes rssBefore;  // after the warm-up, before measuring: what `agent.rss` grew from
+  FileFigures files;
+  double missedTicks = 0;
+  MemoryCourse memory;
+  int64_t furtherPods = 0;
+  Bytes perFurtherPod;
   bool cgroupV2 = false;
-  bool hasReference = false;
-  ProcessFigures reference;
+  std::optional<ProcessFigures> reference;
 };
 
 Result<AgentBench> runAgentBench(const AgentBenchOptions& options);
