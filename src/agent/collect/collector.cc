@@ -6,7 +6,6 @@
 #include "agent/collect/control_path.h"
 #include "agent/collect/host_app_path.h"
 #include "agent/collect/usage_rules.h"
-#include "agent/devices/nvml.h"
 #include "base/log.h"
 #include "base/strings.h"
 
@@ -344,17 +343,6 @@ void Collector::readNumaSystem() {
     if (allKnown) node.numa[i].system.cpu = shares[i];
     if (node.numa[i].usage.memory && podsNuma_[i])
       node.numa[i].system.memory = std::max(Bytes{0}, *node.numa[i].usage.memory - *podsNuma_[i]);
-  }
-}
-
-void Collector::readGpuUse() {
-  Shelf& shelf = history_.gpus();
-  for (const Gpu& gpu : readGpus(machine_)) {
-    if (!gpu.corePercent || !gpu.memoryUsed) continue;
-    const Shelf::Id id = shelf.track(gpuSubject(gpu.minor, gpu.uuid));
-    shelf.put(id, gpu_column::kCore, *gpu.corePercent);
-    shelf.put(id, gpu_column::kMemory, static_cast<double>(gpu.memoryUsed->v));
-    shelf.put(id, gpu_column::kMemoryTotal, static_cast<double>(gpu.memory.v));
   }
 }
 

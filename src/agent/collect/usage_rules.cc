@@ -46,4 +46,17 @@ MilliCpu batchRequest(const api::Pod& pod) {
   return sum;
 }
 
+bool isProcessOf(std::string_view procCgroup, std::string_view cgroup) {
+  const std::string_view name = cgroup.substr(cgroup.rfind('/') + 1);
+  if (name.empty()) return false;
+  for (size_t at = procCgroup.find(name); at != std::string_view::npos;
+       at = procCgroup.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool begins = at > 0 && procCgroup[at - 1] == '/';
+    if (begins && (end == procCgroup.size() || procCgroup[end] == '/' || procCgroup[end] == '\n'))
+      return true;
+  }
+  return false;
+}
+
 }  // namespace mangrove::agent

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "api/pod.h"
@@ -30,5 +31,9 @@ MilliCpu bestEffortLimit(size_t smallestCpuset, int64_t quotaUs, int64_t periodU
 MilliCpu bestEffortUsage(Duration counterBefore, Duration counterNow, Duration elapsed);
 // Batch-CPU requests of containers and sidecars of one pod, in milli-cores.
 MilliCpu batchRequest(const api::Pod& pod);
+
+// Whether the text of /proc/PID/cgroup says that the process is in this cgroup or below it. Only
+// the cgroup's own name is looked for: in a container the paths before it may be other ones.
+bool isProcessOf(std::string_view procCgroup, std::string_view cgroup);
 
 }  // namespace mangrove::agent

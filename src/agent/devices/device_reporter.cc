@@ -111,7 +111,7 @@ Inventory DeviceReporter::lookAround(const Machine& machine) {
     } else if (!xpus->empty() || options_.xpuOnly) {
       accelerators_ = xpuInventory(*xpus);
     } else {
-      accelerators_ = gpuInventory(readGpus(machine));
+      accelerators_ = gpuInventory(readGpus(machine, lastLook_));
     }
   }
   const Inventory rdma =

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <memory>
+#include <utility>
 
-#include <dlfcn.h>
 #include <fmt/core.h>
 
+#include "agent/devices/nvml_library.h"
 #include "api/names.h"
 #include "base/strings.h"
 #include "kernel/read_text.h"
@@ -14,93 +16,47 @@
 namespace mangrove::agent {
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr const char* kLibrary = "libnvidia-ml.so.1";
+constexpr std::string_view kPodPrefix = "pod/";
 
-// The library's own structures, as far as we use them.
-struct NvmlMemory {
-  unsigned long long total = 0, free = 0, used = 0;
+// The library of this process and what it said so far.
+struct Driver {
+  std::string path = "libnvidia-ml.so.1";
+  bool tried = false;
+  std::unique_ptr<NvmlLibrary> library;
+  GpuHealth health;
+  std::map<std::string, bool> listened;  // by uuid
+
+  NvmlLibrary* get() {
+    if (!std::exchange(tried, true)) library = NvmlLibrary::load(path);
+    return library.get();
+  }
 };
-struct NvmlPci {
-  char legacyBusId[16] = {};
-  unsigned domain = 0, bus = 0, device = 0, deviceId = 0, subsystemId = 0;
-  char busId[32] = {};
-};
-struct NvmlUtilization {
-  unsigned gpu = 0, memory = 0;
-};
-using NvmlHandle = void*;
 
-// One loaded library; calls that it lacks say "not supported".
-class Nvml {
- public:
-  static const Nvml* get() {
-    static const std::unique_ptr<const Nvml> kLoaded = load();
-    return kLoaded.get();
-  }
-
-  std::vector<Gpu> gpus() const {
-    std::vector<Gpu> out;
-    unsigned count = 0;
-    if (call("nvmlDeviceGetCount_v2", &count) != kSuccess) return out;
-    for (unsigned i = 0; i < count; ++i) {
-      NvmlHandle handle = nullptr;
-      if (call("nvmlDeviceGetHandleByIndex_v2", i, &handle) == kSuccess)
-        out.push_back(describe(handle));
-    }
-    return out;
-  }
-
- private:
-  explicit Nvml(void* library) : library_(library) {}
-
-  static std::unique_ptr<const Nvml> load() {
-    void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return nullptr;
-    std::unique_ptr<const Nvml> nvml(new Nvml(library));
-    return nvml->call("nvmlInit_v2") == kSuccess ? std::move(nvml) : nullptr;
-  }
-
-  template <class... Args>
-  int call(const char* name, Args... args) const {
-    constexpr int kNoSuchFunction = 13;
-    const auto function = reinterpret_cast<int (*)(Args...)>(::dlsym(library_, name));
-    return function != nullptr ? function(args...) : kNoSuchFunction;
-  }
-  std::string text(const char* name, NvmlHandle handle) const {
-    char buffer[96] = {};
-    return call(name, handle, buffer, static_cast<unsigned>(sizeof buffer - 1)) == kSuccess ? buffer
-                                                                                            : "";
-  }
-
-  Gpu describe(NvmlHandle handle) const {
-    Gpu gpu;
-    gpu.uuid = text("nvmlDeviceGetUUID", handle);
-    gpu.name = text("nvmlDeviceGetName", handle);
-    char version[81] = {};
-    if (call("nvmlSystemGetDriverVersion", version, 80u) == kSuccess) gpu.driver = version;
-    unsigned minor = 0;
-    if (call("nvmlDeviceGetMinorNumber", handle, &minor) == kSuccess)
-      gpu.minor = static_cast<int32_t>(minor);
-    NvmlPci pci;
-    if (call("nvmlDeviceGetPciInfo_v3", handle, &pci) == kSuccess) gpu.busId = busIdOf(pci.busId);
-    NvmlMemory memory;
-    // A card that fell off the bus answers nothing about its memory.
-    gpu.healthy = call("nvmlDeviceGetMemoryInfo", handle, &memory) == kSuccess;
-    if (gpu.healthy) {
-      gpu.memory = Bytes{static_cast<int64_t>(memory.total)};
-      gpu.memoryUsed = Bytes{static_cast<int64_t>(memory.used)};
-    }
-    NvmlUtilization used;
-    if (call("nvmlDeviceGetUtilizationRates", handle, &used) == kSuccess)
-      gpu.corePercent = used.gpu;
-    return gpu;
-  }
-
-  void* library_;
-};
+Driver& driver() {
+  static Driver instance;
+  return instance;
+}
 
 }  // namespace
+
+void useGpuLibrary(const std::string& path) {
+  driver() = {};
+  driver().path = path;
+}
+
+std::optional<double> coreUse(const Gpu& gpu) {
+  if (!gpu.processes) return gpu.corePercent;
+  double sum = 0;
+  for (const GpuProcess& process : *gpu.processes) sum += process.corePercent;
+  return sum;
+}
+
+std::optional<Bytes> memoryUse(const Gpu& gpu) {
+  if (!gpu.processes) return gpu.memoryUsed;
+  Bytes sum{0};
+  for (const GpuProcess& process : *gpu.processes) sum += process.memory;
+  return sum;
+}
 
 std::string gpuModelOf(std::string_view name) {
   constexpr std::string_view kMaker = "NVIDIA ";
@@ -119,14 +75,22 @@ std::string busIdOf(std::string_view nvmlBusId) {
   return colon == 8 ? id.substr(4) : id;
 }
 
-std::vector<Gpu> readGpus(const Machine& machine) {
-  const Nvml* nvml = Nvml::get();
+std::vector<Gpu> readGpus(const Machine& machine, MonoTime now) {
+  Driver& here = driver();
+  NvmlLibrary* const nvml = here.get();
   if (nvml == nullptr) return {};
-  std::vector<Gpu> gpus = nvml->gpus();
-  for (Gpu& gpu : gpus) {
+  nvml->errors([&](const std::string& uuid, uint64_t xid) { here.health.error(uuid, xid, now); });
+  std::vector<Gpu> gpus;
+  for (NvmlHandle handle : nvml->handles()) {
+    bool answers = false;
+    Gpu gpu = nvml->describe(handle, answers);
+    if (here.listened.try_emplace(gpu.uuid, true).second && !nvml->listen(handle, gpu.uuid))
+      here.health.unheard(gpu.uuid);
     const std::string dir = machine.mounts().sysFile("bus/pci/devices/" + gpu.busId);
     gpu.numaNode = numaNodeOf(kernel::readWord(machine.root(), dir + "/numa_node").value_or(""));
     gpu.pcieId = pcieIdOf(machine.root().readLink(dir).value_or(""));
+    gpu.health = here.health.verdict(gpu.uuid, answers, now);
+    gpus.push_back(std::move(gpu));
   }
   return gpus;
 }
@@ -139,14 +103,13 @@ Inventory gpuInventory(const std::vector<Gpu>& gpus) {
     info.type = Interned(kTypeGpu);
     info.id = gpu.uuid;
     info.minor = gpu.minor;
-    info.health = gpu.healthy;
+    info.health = gpu.health.healthy;
     info.resources.set(api::resource::kGpuCore, Quantity::of(100));
     info.resources.set(api::resource::kGpuMemory, Quantity::of(gpu.memory));
     info.resources.set(api::resource::kGpuMemoryRatio, Quantity::of(100));
     info.topology = api::DeviceTopology{-1, gpu.numaNode, gpu.pcieId, gpu.busId};
-    if (!gpu.healthy)
-      info.conditions.push_back(
-          healthCondition(false, "DeviceDoesNotAnswer", "the library cannot reach the device"));
+    if (!gpu.health.healthy)
+      info.conditions.push_back(healthCondition(false, gpu.health.reason, gpu.health.message));
     out.devices.push_back(std::move(info));
   }
   const std::string model = gpuModelOf(gpus.front().name);
@@ -160,6 +123,19 @@ Inventory gpuInventory(const std::vector<Gpu>& gpus) {
 
 std::string gpuSubject(int32_t minor, std::string_view uuid) {
   return fmt::format("{}/{}", minor, uuid);
+}
+
+std::string podGpuPrefix(std::string_view pod) {
+  return fmt::format("{}{}/", kPodPrefix, pod);
+}
+
+std::string podGpuSubject(std::string_view pod, int32_t minor, std::string_view uuid) {
+  return podGpuPrefix(pod) + gpuSubject(minor, uuid);
+}
+
+std::optional<std::string_view> podOfSubject(std::string_view subject) {
+  if (!subject.starts_with(kPodPrefix)) return std::nullopt;
+  return cut(subject.substr(kPodPrefix.size()), '/').before;
 }
 
 GpuName gpuOfSubject(std::string_view subject) {

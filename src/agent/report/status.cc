@@ -89,7 +89,7 @@ class Builder {
           .value_or(api::ResourceMap{});
     };
     report.nodeUsage = one(node_column::kCpu, memory);
-    report.nodeUsage.devices = gpus();
+    report.nodeUsage.devices = gpus("");
     report.systemUsage = one(node_column::kSystemCpu, node_column::kSystemMemory);
     for (Duration duration : in_.policy.durations) {
       report.aggregatedNodeUsages.push_back(over(duration, node_column::kCpu, memory));
@@ -100,16 +100,20 @@ class Builder {
     return report;
   }
 
-  std::vector<api::DeviceInfo> gpus() const {
-    std::vector<api::DeviceInfo> out;
+  // Of the node with prefix "", of a pod with its own.
+  std::vector<api::DeviceInfo> gpus(const std::string& prefix) const {
     const Shelf& shelf = history_.gpus();
+    std::vector<api::DeviceInfo> out;
+    if (shelf.tracks() == 0) return out;
     for (const std::string& subject : shelf.subjects()) {
+      if (prefix.empty() ? podOfSubject(subject).has_value() : !subject.starts_with(prefix))
+        continue;
       const auto mean = [&](uint32_t column) {
         return shelf.average(*shelf.find(subject), column, start(), end_);
       };
       const auto core = mean(gpu_column::kCore), used = mean(gpu_column::kMemory);
       if (!core || !used) continue;
-      const GpuName gpu = gpuOfSubject(subject);
+      const GpuName gpu = gpuOfSubject(std::string_view(subject).substr(prefix.size()));
       out.push_back(
           gpuUsage(gpu.uuid, gpu.minor, *core, *used, mean(gpu_column::kMemoryTotal).value_or(0)));
     }
@@ -140,8 +144,9 @@ class Builder {
       std::replace(subject.begin(), subject.end(), '_', '-');
       const auto id = history_.pods().find(subject);
       if (!id) return;
-      const auto usage = average(history_.pods(), *id, pod_column::kCpu, memory);
+      auto usage = average(history_.pods(), *id, pod_column::kCpu, memory);
       if (!usage) return;
+      usage->devices = gpus(podGpuPrefix(subject));
       out.push_back({pod->meta.name, pod->meta.ns, *usage,
                      Interned(api::bandName(api::bandWithDefault(*pod))),
                      Interned(api::qosName(api::qosWithDefault(*pod))), std::nullopt});
