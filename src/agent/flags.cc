@@ -1,58 +1,7 @@
 #include "agent/flags.h"
 
-#include <array>
-
 namespace mangrove::agent {
 namespace {
-
-// Accepted so that the reference's manifests start unchanged. First those that meant nothing there
-// either or belong to its time-series database; then those of the enforcing half.
-constexpr std::array<std::string_view, 45> kIgnored = {"enable-pprof",
-                                                       "pprof-addr",
-                                                       "configmap-name",
-                                                       "configmap-namespace",
-                                                       "report-interval",
-                                                       "metric-gc-interval-seconds",
-                                                       "metric-expire-seconds",
-                                                       "tsdb-path",
-                                                       "tsdb-retention-duration",
-                                                       "tsdb-enable-prometheus-metric",
-                                                       "tsdb-stripe-size",
-                                                       "tsdb-max-bytes",
-                                                       "tsdb-wal-segment-size",
-                                                       "tsdb-max-block-chunk-segment-size",
-                                                       "tsdb-min-block-duration",
-                                                       "tsdb-max-block-duration",
-                                                       "tsdb-head-chunks-write-buffer-size",
-                                                       "collect-sys-metric-outdated-interval",
-                                                       "collect-node-storage-info-interval",
-                                                       "enable-pagecache-collector",
-                                                       "enable-pod-taskids",
-                                                       "var-run-root-dir",
-                                                       "run-root-dir",
-                                                       "containerd-endpoint",
-                                                       "docker-endpoint",
-                                                       "pouch-endpoint",
-                                                       "default-runtime-type",
-                                                       "hami-core-library-directory-path",
-                                                       "reconcile-interval-seconds",
-                                                       "cpu-suppress-interval-seconds",
-                                                       "only-evict-by-api",
-                                                       "resource-force-update-seconds",
-                                                       "runtime-hooks-network",
-                                                       "runtime-hooks-addr",
-                                                       "runtime-hooks-failure-policy",
-                                                       "runtime-hooks-plugin-failure-policy",
-                                                       "runtime-hooks-config-path",
-                                                       "runtime-hooks-host-endpoint",
-                                                       "runtime-hooks-nri-connect-timeout",
-                                                       "runtime-hooks-nri-backoff-duration",
-                                                       "runtime-hooks-nri-backoff-cap",
-                                                       "runtime-hooks-nri-backoff-steps",
-                                                       "runtime-hooks-nri-backoff-factor",
-                                                       "runtime-hooks-disable-stages",
-                                                       "runtime-hooks-reconcile-interval"};
-constexpr std::array<std::string_view, 1> kIgnoredToo = {"disable-unset-cpu-quota"};
 
 constexpr Duration kShortestTick = std::chrono::milliseconds(100);
 
@@ -84,7 +33,11 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
   flags.add("enable-nri-runtime-hook", nri,
             "set containers up as the runtime starts them, through NRI");
-  flags.add("runtime-hooks-nri-socket-path", nriSocket, "the runtime's socket");
+  flags.add("runtime-hooks-nri-socket-path", nriSocket,
+            "the runtime's socket; a relative one is below --var-run-root-dir");
+  flags.add("var-run-root-dir", varRunRoot, "the host's /var/run; default: found out");
+  flags.add("disable-unset-cpu-quota", keepsQuota,
+            "pods with CPUs of their own keep their CPU quota");
   flags.add("runtime-hooks-nri-plugin-name", nriName, "our name among its plugins");
   flags.add("runtime-hooks-nri-plugin-index", nriIndex, "our place among them, 00 to 99");
   flags.add("cooldown-taint", cooldownTaint,
@@ -137,6 +90,7 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("xpu-device-infos-dir", xpuDir, "where accelerators are described, below --root");
   flags.add("xpu-enforce-collect-from-device-infos", xpuOnly,
             "accelerators only from there, not from NVIDIA's library");
+  flags.add("nvml-library", nvmlLibrary, "NVIDIA's management library");
   flags.add("audit-log-dir", auditDir, "where the log of what was done is kept");
   flags.add("audit-verbose", auditVerbose, "events above it are not logged; 0: all are");
   flags.add("audit-max-disk-space-mb", auditDiskMb, "of that log");
@@ -153,8 +107,7 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("prediction-model-expiration-duration", modelExpiry, "of models without lessons");
   flags.add("prediction-model-checkpoint-interval", checkpointInterval, "between two checkpoints");
   flags.add("prediction-model-checkpoint-max-per-step", checkpointsPerStep, "models at once");
-  flags.ignore(kIgnored);
-  flags.ignore(kIgnoredToo);
+  withoutEffect.declare(flags);
 }
 
 Result<> AgentFlags::check() const {
@@ -177,6 +130,12 @@ Result<> AgentFlags::check() const {
     if (d < std::chrono::seconds(1))
       return invalid("--prediction-…: half-lives, interval and expiration want at least 1s");
   return {};
+}
+
+std::string AgentFlags::nriSocketPath() const {
+  if (nriSocket.starts_with('/')) return nriSocket;
+  const std::string dir = place(kernel::SysRoot(root), varRunRoot, "host-var-run", "var/run");
+  return "/" + kernel::joinPath({dir, nriSocket});
 }
 
 kernel::Mounts AgentFlags::mounts(const kernel::SysRoot& rootDir) const {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/flags_without_effect.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "frame/flags.h"
@@ -31,6 +32,7 @@ struct AgentFlags {
   int64_t evictionsPerMinute = 10;
   // Hooks of the container runtime.
   bool nri = true;
+  bool keepsQuota = false;
   std::string nriSocket = "/var/run/nri/nri.sock", nriName = "koordlet_nri", nriIndex = "00";
   // "": evictions leave no taint on the node; the condition alone keeps best-effort work out.
   std::string cooldownTaint;
@@ -49,7 +51,7 @@ struct AgentFlags {
   double perSecond = 20;
   double burst = 30;
   // Paths; "" is found out: the DaemonSet's mount points when they are there, else the usual ones.
-  std::string cgroupRoot, sysRoot, sysFsRoot, procRoot;
+  std::string cgroupRoot, sysRoot, sysFsRoot, procRoot, varRunRoot;
   std::string kubeletDir = "/var/lib/kubelet/";
   // Kubelet.
   std::string addressType = "InternalIP";
@@ -73,6 +75,7 @@ struct AgentFlags {
   std::string podResourcesDir = "/var/run/koordlet/pod-resources";
   std::string xpuDir = "/var/run/koordlet/xpu-device-infos/";
   bool xpuOnly = false;
+  std::string nvmlLibrary = "libnvidia-ml.so.1";
   // What the agent did, in files.
   std::string auditDir = "/var/log/koordlet";
   int64_t auditVerbose = 3;
@@ -91,9 +94,12 @@ struct AgentFlags {
   Duration checkpointInterval = std::chrono::minutes(10);
   int64_t checkpointsPerStep = 12;
 
+  FlagsWithoutEffect withoutEffect;
+
   void declare(frame::Flags& flags);
   // A sentence for the first flag that makes no sense.
   Result<> check() const;
+  std::string nriSocketPath() const;
   // Paths relative to `root`, as they are on this machine.
   kernel::Mounts mounts(const kernel::SysRoot& rootDir) const;
 };

@@ -43,6 +43,7 @@ constexpr GateInfo kGates[] = {
 constexpr GateInfo kHooks[] = {
     {"GroupIdentity", true, kBeta, "services ahead of batch work by cpu.bvt_warp_ns"},
     {"CPUSetAllocator", true, kBeta, "CPUs by class and by the scheduler's decision"},
+    {"UnsetCPUQuota", true, kBeta, "no CPU quota for pods with CPUs of their own"},
     {"BatchResource", true, kBeta, "limits of batch pods"},
     {"KernelFloor", true, kBeta, "best-effort pods in the kernel's idle class"},
     {"CPUNormalization", false, kAlpha, "quotas by the machine's speed"},

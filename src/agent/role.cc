@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "agent/audit/http.h"
+#include "agent/devices/nvml.h"
 #include "agent/gates.h"
 #include "api/names.h"
 #include "base/log.h"
@@ -121,6 +122,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.devices.rdma = context.gates.on(gate::kRdmaDevices);
   options.devices.xpuDir = flags_.xpuDir;
   options.devices.xpuOnly = flags_.xpuOnly;
+  useGpuLibrary(flags_.nvmlLibrary);
   collect.gpus = options.devices.accelerators && !flags_.xpuOnly;
   options.watchPods = flags_.podSource == "api";
   options.kubelet.pods = !options.watchPods;
@@ -196,6 +198,8 @@ Result<> AgentRole::startPodResources(const frame::RoleContext& context) {
 Result<> AgentRole::start(frame::RoleContext& context) {
   if (auto ok = flags_.check(); !ok) return ok;
   if (flags_.restore) return restoreAndQuit(flags_, context);
+  for (const std::string& name : flags_.withoutEffect.given())
+    log.warn("--{} is accepted and has no effect; --help says why", name);
   if (auto ok = connect(context); !ok) return ok;
   auto options = optionsFor(context);
   if (!options) return pass(options.error());

@@ -158,6 +158,7 @@ Wishes CpusetHook::decide(const Situation& now) {
   auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager"));
   if (!rule) return Wishes::holding(rule.error().text());
   const MachineCpus here{now.look.machine->cpus().online, ownedCpus(now.look)};
+  const bool frees = now.gates.on("UnsetCPUQuota");
   Wishes out;
   for (const PodLook& pod : now.look.pods) {
     if (!isLive(pod)) continue;
@@ -168,7 +169,7 @@ Wishes CpusetHook::decide(const Situation& now) {
       continue;
     }
     if (*cpus) wantCpus(pod, **cpus, here, out);
-    if (runsWithoutQuota(pod.pod->meta.annotations)) freeQuota(pod, out);
+    if (frees && runsWithoutQuota(pod.pod->meta.annotations)) freeQuota(pod, out);
   }
   wantAppCpus(now.look, *rule, here, out);
   return out;
@@ -258,8 +259,9 @@ Wishes NormalizationHook::decide(const Situation& now) {
   const auto ratio = normalizationRatio(now.node);
   Wishes out;
   if (ratio.value_or(0) <= 1) return out;
+  const bool frees = now.gates.on("UnsetCPUQuota");
   for (const PodLook& pod : now.look.pods) {
-    if (!isLive(pod) || runsWithoutQuota(pod.pod->meta.annotations)) continue;
+    if (!isLive(pod) || (frees && runsWithoutQuota(pod.pod->meta.annotations))) continue;
     const api::Qos qos = api::rawQos(pod.pod->meta.labels);
     if (qos == api::Qos::kLs || qos == api::Qos::kNone) normalise(pod, *ratio, out);
   }

@@ -37,7 +37,7 @@ void addCpus(const HookRules& rules, const NriPod& pod, NriResources& out) {
   // Published pools follow some seconds after a pod got CPUs of its own.
   if (auto set = CpuSet::parse(out.cpus); set && !runsWithoutQuota(pod.annotations))
     out.cpus = (*set - rules.owned).text();
-  if (runsWithoutQuota(pod.annotations)) out.quota = -1;
+  if (rules.freesQuota && runsWithoutQuota(pod.annotations)) out.quota = -1;
 }
 
 // Quotas of services on faster machines.
@@ -63,6 +63,7 @@ HookRules hookRules(const Situation& now) {
   if (const auto ratio = normalizationRatio(now.node);
       now.gates.on("CPUNormalization") && ratio.value_or(0) > 1)
     out.ratio = ratio;
+  out.freesQuota = now.gates.on("UnsetCPUQuota");
   out.deviceEnv = now.gates.on("GPUEnvInject");
   out.resctrl = now.gates.on("Resctrl") && now.look.machine->can().has(kernel::Feature::kResctrl);
   return out;

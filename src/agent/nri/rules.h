@@ -17,6 +17,7 @@ namespace mangrove::agent {
 struct HookRules {
   bool enabled = false;              // enforcement is on
   std::optional<CpusetRule> cpuset;  // gate CPUSetAllocator, and the topology is known
+  bool freesQuota = true;            // gate UnsetCPUQuota
   std::optional<BatchRule> batch;    // gate BatchResource, and a NodeSLO is there
   std::optional<double> ratio;       // gate CPUNormalization; above 1
   CpuSet owned;                      // CPUs that pods have to themselves
