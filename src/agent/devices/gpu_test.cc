@@ -8,7 +8,7 @@
 #include "agent/devices/nvml.h"
 #include "agent/testing/scene.h"
 #include "api/names.h"
-#include "fake_nvml/fake_nvml.h"
+#include "../test/fake_nvml/fake_nvml.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

@@ -4,6 +4,7 @@
 
 #include <sys/statvfs.h>
 
+#include "agent/executor/write_times.h"
 #include "base/log.h"
 #include "base/strings.h"
 #include "kernel/control_files.h"
@@ -36,7 +37,16 @@ bool isGone(const Error& error) {
   return error.code() == Code::kNotFound || error.code() == Code::kGone;
 }
 
+std::function<void(const WriteDone&)>& writeObserver() {
+  static std::function<void(const WriteDone&)> observer;
+  return observer;
+}
+
 }  // namespace
+
+void observeWrites(std::function<void(const WriteDone&)> observer) {
+  writeObserver() = std::move(observer);
+}
 
 Executor::Executor(const Machine& machine, const Clock& clock, AuditLog& audit)
     : machine_(machine), clock_(clock), audit_(audit) {}
@@ -323,7 +333,10 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
   }
   std::string text = formatEntry(*plan.rule, plan.key.entry, value, version);
   if (text.empty()) text = "\n";  // writing nothing at all would change nothing
+  const MonoTime begun = clock_.mono();
   auto ok = machine_.root().write(plan.path, text);
+  if (writeObserver())
+    writeObserver()({plan.key, plan.owner, ok.has_value(), clock_.mono() - begun});
   if (ok) {
     if (isFinal) ++report.written;
     record(plan, value, "written");

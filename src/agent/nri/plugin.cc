@@ -43,7 +43,7 @@ Result<std::string> NriPlugin::answer(const Call& call) {
   }
   if (call.kind != Call::Kind::kRequest) return std::string();
   ++stats_.requests;
-  auto payload = dispatch(call);
+  auto payload = timed(call);
   if (!payload) {
     ++stats_.refused;
     log.warn("{}: {}", call.method, payload.error().text());
@@ -52,6 +52,17 @@ Result<std::string> NriPlugin::answer(const Call& call) {
     return carry(call.connection, ttrpcRefusal(call.stream, status, payload.error().text()));
   }
   return carry(call.connection, ttrpcResponse(call.stream, *payload));
+}
+
+Result<std::string> NriPlugin::timed(const Call& call) {
+  const char* stage = call.method == "CreateContainer"   ? "PreCreateContainer"
+                      : call.method == "UpdateContainer" ? "PreUpdateContainerResources"
+                                                         : nullptr;
+  if (stage == nullptr || !setup_.invoked || setup_.clock == nullptr) return dispatch(call);
+  const MonoTime begun = setup_.clock->mono();
+  auto payload = dispatch(call);
+  setup_.invoked(stage, payload.has_value(), setup_.clock->mono() - begun);
+  return payload;
 }
 
 Result<std::string> NriPlugin::dispatch(const Call& call) {

@@ -16,6 +16,7 @@
 
 #include "agent/nri/frames.h"
 #include "agent/nri/rules.h"
+#include "base/clock.h"
 
 namespace mangrove::agent {
 
@@ -25,6 +26,9 @@ struct NriSetup {
   std::function<std::shared_ptr<const HookRules>()> rules = {};
   // A pod begins: its cgroup is there, its containers are not yet.
   std::function<void(const NriPod&)> onPod = {};
+  // How long answering a container's event took, and whether it could be; null: nobody asks.
+  std::function<void(std::string_view stage, bool ok, Duration took)> invoked = {};
+  const Clock* clock = nullptr;  // for that
 };
 
 struct NriStats {
@@ -45,6 +49,7 @@ class NriPlugin {
 
  private:
   Result<std::string> answer(const Call& call);
+  Result<std::string> timed(const Call& call);
   Result<std::string> dispatch(const Call& call);
   Result<std::string> configure(const Call& call);
   Result<std::string> synchronize(const Call& call);

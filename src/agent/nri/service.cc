@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/metrics_enforce.h"
 #include "base/log.h"
 
 namespace mangrove::agent {
@@ -78,16 +79,20 @@ void NriService::connect() {
   url.socket = options_.socket;
   client_ = std::make_unique<net::RawClient>(
       context_.io, url,
-      [shared = shared_, name = options_.name,
-       index = options_.index](Result<std::unique_ptr<net::ByteStream>> made) {
+      [shared = shared_, name = options_.name, index = options_.index, series = context_.series,
+       clock = &context_.clock](Result<std::unique_ptr<net::ByteStream>> made) {
         if (!made) return shared->onLost(made.error().text());
         net::ByteStream* stream = made->get();
         std::string hello;
         {
           std::lock_guard lock(shared->mutex);
           Shared* raw = shared.get();
-          shared->plugin = std::make_unique<NriPlugin>(
-              NriSetup{name, index, [raw] { return raw->now(); }, shared->onPod});
+          NriSetup setup{name, index, [raw] { return raw->now(); }, shared->onPod, {}, clock};
+          if (series)
+            setup.invoked = [series, name](std::string_view stage, bool ok, Duration took) {
+              series->hookInvoked(name, stage, ok, took);
+            };
+          shared->plugin = std::make_unique<NriPlugin>(std::move(setup));
           shared->stats = {};
           shared->stream = std::move(*made);
           hello = shared->plugin->hello();

@@ -22,6 +22,8 @@
 
 namespace mangrove::agent {
 
+class EnforceMetrics;
+
 struct NriOptions {
   std::string socket = "/var/run/nri/nri.sock";
   std::string name = "koordlet_nri";
@@ -35,6 +37,7 @@ struct NriContext {
   net::Loop& io;
   Clock& clock;
   Mailbox& owner;
+  std::shared_ptr<EnforceMetrics> series = {};  // null: nobody counts
 };
 
 class NriService {

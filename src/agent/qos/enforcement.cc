@@ -54,12 +54,13 @@ FeatureGates allGates(const FeatureGates& process, const AgentFlags& flags) {
   FeatureGates gates(known);
   for (const std::string& said : {process.summary(), flags.runtimeHooks})
     if (auto ok = gates.set(said); !ok) log.warn("gates: {}", ok.error().text());
+  if (flags.keepsQuota) (void)gates.set("UnsetCPUQuota=false");
   return gates;
 }
 
 NriOptions nriOptions(const AgentFlags& flags, std::function<void(const NriPod&)> onPod) {
   NriOptions out;
-  out.socket = flags.nriSocket;
+  out.socket = flags.nriSocketPath();
   out.name = flags.nriName;
   out.index = flags.nriIndex;
   out.onPod = std::move(onPod);
@@ -93,6 +94,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
     : agent_(setup.agent),
       clock_(setup.clock),
       metrics_(setup.metrics),
+      series_(std::make_shared<EnforceMetrics>(setup.metrics, setup.agent.options().node)),
       dryRun_(flags.dryRun),
       gates_(allGates(setup.gates, flags)),
       events_(setup.client, setup.home, setup.clock,
@@ -108,6 +110,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                  },
                  [this] { tick(agent_.look()); }},
                 flags) {
+  observeWrites([series = series_](const WriteDone& done) { series->wrote(done); });
   auto strategies = defaultStrategies(strategiesOf(flags, lately_));
   reflexes_.join(strategies);
   strategies.push_back(std::make_unique<PauseMemory>(pause_));
@@ -119,7 +122,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
       optionsOf(flags), std::move(strategies));
   if (flags.nri && flags.root == "/" && setup.io != nullptr)
     nri_ = std::make_unique<NriService>(
-        NriContext{*setup.io, clock_, setup.owner},
+        NriContext{*setup.io, clock_, setup.owner, series_},
         nriOptions(flags, [this](const NriPod& pod) { podBegan(pod); }));
   agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
@@ -134,6 +137,7 @@ Enforcement::~Enforcement() {
   const ApplyReport report = enforcer_->leave("the agent leaves");
   if (report.files > 0)
     log.info("gave {} of {} files back, {} failed", report.written, report.files, report.failed);
+  observeWrites({});
 }
 
 void Enforcement::tick(const Look& look) {
@@ -141,6 +145,7 @@ void Enforcement::tick(const Look& look) {
   const auto topology = agent_.topology();
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get());
   count(report);
+  if (node) series_->tick(look, enforcer_->executor(), shown_->audit);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
   keepPause(look, node.get());
   publishRules(look, node.get(), topology.get());
@@ -194,6 +199,7 @@ void Enforcement::show(const Look& look, const ApplyReport& report) {
 void Enforcement::answered(const Ousting& ousting, bool evicted) {
   if (!evicted) return lately_->remove(ousting.pod->meta.uid.str());
   pause_.evicted(clock_.mono());
+  series_->evicted(ousting, clock_.mono());
   pauseWhy_ = fmt::format("{} evicted {}/{}", ousting.feature, ousting.pod->meta.ns.view(),
                           ousting.pod->meta.name.view());
 }

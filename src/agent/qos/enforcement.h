@@ -14,6 +14,7 @@
 
 #include "agent/agent.h"
 #include "agent/flags.h"
+#include "agent/metrics_enforce.h"
 #include "agent/nri/service.h"
 #include "agent/qos/enforcer.h"
 #include "agent/qos/evict/node_pause.h"
@@ -72,6 +73,7 @@ class Enforcement {
   // Request handlers of other threads may outlive us.
   std::shared_ptr<Shown> shown_ = std::make_shared<Shown>();
   Registry& metrics_;
+  std::shared_ptr<EnforceMetrics> series_;  // shared with the runtime's calls
   bool dryRun_;
   FeatureGates gates_;
   client::EventRecorder events_;
