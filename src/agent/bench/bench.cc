@@ -259,7 +259,7 @@ class Bench {
     std::this_thread::sleep_for(options_.warmup);
     const MemoryCourse more = watch(pid, out.files);
     out.furtherPods = options_.further;
-    out.perFurtherPod = Bytes{(more.peak - out.memory.peak).v / options_.further};
+    out.perFurtherPod = Bytes{(more.latePeak - out.memory.latePeak).v / options_.further};
     return {};
   }
 

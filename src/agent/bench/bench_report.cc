@@ -31,6 +31,7 @@ json::Object memoryJson(const MemoryCourse& m) {
   return {{"firstBytes", m.first.v},
           {"lastBytes", m.last.v},
           {"peakBytes", m.peak.v},
+          {"latePeakBytes", m.latePeak.v},
           {"slopeBytesPerMinute", m.bytesPerMinute},
           {"peakGrowthBytes", m.peakGrowth.v},
           {"judged", m.judged},

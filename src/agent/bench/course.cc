@@ -34,9 +34,10 @@ MemoryCourse courseOf(std::span<const MemorySample> samples) {
   out.first = samples.front().rss;
   out.last = samples.back().rss;
   out.peak = peakOf(samples);
+  out.latePeak = peakOf(late);
   out.bytesPerMinute = slopeOf(late);
   if (early.empty()) return out;
-  out.peakGrowth = peakOf(late) - peakOf(early);
+  out.peakGrowth = out.latePeak - peakOf(early);
   out.judged = early.back().at - early.front().at >= kTooth;
   out.flat = out.judged && out.peakGrowth.v * 100 < peakOf(early).v * kFlatPercent;
   return out;

@@ -19,6 +19,7 @@ struct MemorySample {
 
 struct MemoryCourse {
   Bytes first, last, peak;
+  Bytes latePeak;  // of the second half: pages that only starting needed are given back by then
   // Straight line through the second half, by least squares.
   double bytesPerMinute = 0;
   // Peak of the second half less that of the first. Peaks, because the agent gives pages back every

@@ -195,15 +195,18 @@ TEST_F(GpuAgent, CardsAreReportedAndAnErrorTakesOneOutForAWhile) {
   EXPECT_EQ(scene.writes.size(), 1u) << "a program's own error";
   nvml->errors = {{0, 63}};
   scene.seconds(30);
-  ASSERT_EQ(scene.writes.size(), 2u);
+  ASSERT_GE(scene.writes.size(), 2u) << "again and again, until the object says so";
   EXPECT_FALSE(device(scene.writes[1].second, 1).at("health").as_bool());
   json::Value sick = known;
   sick.at("spec").as_object()["devices"] = scene.writes[1].second.at("spec").at("devices");
   sick.at("metadata").as_object()["resourceVersion"] = "10";
   scene.event("Device", "MODIFIED", json::write(sick));
-  scene.seconds(330);
-  ASSERT_EQ(scene.writes.size(), 3u);
-  EXPECT_TRUE(device(scene.writes[2].second, 1).at("health").as_bool()) << "asked again";
+  const size_t before = scene.writes.size();
+  scene.seconds(200);
+  EXPECT_EQ(scene.writes.size(), before) << "it stays unhealthy for five minutes";
+  scene.seconds(130);
+  ASSERT_GT(scene.writes.size(), before);
+  EXPECT_TRUE(device(scene.writes.back().second, 1).at("health").as_bool()) << "asked again";
 }
 
 TEST_F(GpuAgent, ManyProcessesAndACardThatFellOffTheBus) {
