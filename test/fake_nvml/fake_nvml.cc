@@ -1,6 +1,6 @@
 // A stand-in for NVIDIA's management library: the calls that the agent makes, answered from a
 // table.
-#include "fake_nvml/fake_nvml.h"
+#include "agent/testing/fake_nvml.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -6,9 +6,9 @@
 
 #include "agent/collect/usage_rules.h"
 #include "agent/devices/nvml.h"
+#include "agent/testing/fake_nvml.h"
 #include "agent/testing/scene.h"
 #include "api/names.h"
-#include "../test/fake_nvml/fake_nvml.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {
