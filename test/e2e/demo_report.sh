@@ -50,7 +50,8 @@ P
 python3 "$dir/service.py" "$dir" >"$dir/port" 2>/dev/null & server=$!
 for _ in $(seq 100); do [ -s "$dir/port" ] && break; sleep 0.05; done
 url=http://127.0.0.1:$(cat "$dir/port")
-report() { "$mangrove" report --nodes here --command "echo \$STATE >$dir/state" --pairs 7 --window 600ms --settle 60ms --least-requests 20 "$@"; }
+switched=(--nodes here --command "echo \$STATE >$dir/state" --pairs 7 --window 600ms --settle 60ms --least-requests 20)
+report() { "$mangrove" report "${switched[@]}" "$@"; }
 
 report --probe "$url/" --probe-rate 200 --save "$dir/windows.csv" --html "$dir/page.html" >"$dir/probe" 2>"$dir/err" || { fail "the probe"; cat "$dir/err"; }
 want "p99: slower while on" "$dir/probe"
@@ -75,7 +76,7 @@ echo off >"$dir/state"
 want "p50: slower while on" "$dir/replicas"
 
 # Interrupted: the switch is put back, and what there was is told.
-report --probe "$url/" --probe-rate 200 --pairs 100 >"$dir/cut" 2>"$dir/err" & pid=$!
+"$mangrove" report "${switched[@]}" --probe "$url/" --probe-rate 200 --pairs 100 >"$dir/cut" 2>"$dir/err" & pid=$!
 sleep 2.5; kill -INT "$pid"; wait "$pid" || fail "an interrupted report ended badly"
 [ "$(cat "$dir/state")" = on ] || fail "interrupted, the switch was left '$(cat "$dir/state")'"
 want "windows:" "$dir/cut"
