@@ -32,7 +32,8 @@ Result<int32_t> numberOf(json::View view, const char* what, int32_t whenEmpty) {
 Result<XpuLink> linkOf(json::View view) {
   XpuLink link;
   link.type = textOf(view["type"]);
-  for (std::string_view peer : splitTrimmed(textOf(view["peerMinor"]), ',')) {
+  const std::string peers = textOf(view["peerMinor"]);  // the parts below are views of it
+  for (std::string_view peer : splitTrimmed(peers, ',')) {
     if (peer.empty()) continue;
     const auto minor = parseInt<int64_t>(peer);
     if (!minor) return invalid("peerMinor '{}': want a number", peer);
