@@ -160,6 +160,19 @@ TEST(NodeVerdict, NamesWhatTakesMost) {
   EXPECT_THAT(told.todo[0], HasSubstr("mangrove top"));
 }
 
+TEST(PodControls, SayThatNothingLimits) {
+  const auto told = json::parse(
+      R"({"enforcement":"on","files":[{"cgroup":"kubepods/besteffort","file":"cpu.cfs_quota_us",
+          "now":"-1","wanted":"-1","before":"-1","owner":"pressure","since":"x",
+          "why":"services do not wait"}],"deeds":[],"strategies":[]})");
+  ASSERT_TRUE(told);
+  const auto be = decoded<api::Pod>(
+      R"({"metadata":{"name":"p","uid":"u","labels":{"koordinator.sh/qosClass":"BE"}},"spec":{"containers":[]}})");
+  EXPECT_EQ(podControls(*told, be).limit,
+            "pressure leaves best-effort pods all the time nobody else needs, cpu.cfs_quota_us = "
+            "-1: services do not wait");
+}
+
 TEST(PodControls, ShowTheLimitOfTheWholeClass) {
   const auto told = json::parse(
       R"({"enforcement":"on","files":[{"cgroup":"kubepods/besteffort","file":"cpu.cfs_quota_us",

@@ -40,17 +40,19 @@ bool isQuota(std::string_view file) {
   return file.find("cfs_quota") != std::string_view::npos || file == "cpu.max";
 }
 
-// "cpu-suppress holds all best-effort pods together to cpu.cfs_quota_us = 2000: …". A quota says
-// more than the CPUs it is used on.
+// "cpu-suppress holds all best-effort pods together to cpu.cfs_quota_us = 2000: …", or that it
+// leaves them free and why. A quota says more than the CPUs it is used on.
 std::string limitIn(const json::Array& files) {
   std::string cpus;
   for (const json::Value& one : files) {
     const auto& file = one.get_object();
     const std::string name = textAt(file, "file"), now = textAt(file, "now");
-    if (now == "-1" || now.starts_with("max")) continue;
+    const bool free = now == "-1" || now.starts_with("max");
     const auto clause = [&] {
-      return fmt::format("{} holds all best-effort pods together to {} = {}: {}",
-                         textAt(file, "owner"), name, now, textAt(file, "why"));
+      return fmt::format("{} {} {} = {}: {}", textAt(file, "owner"),
+                         free ? "leaves best-effort pods all the time nobody else needs,"
+                              : "holds all best-effort pods together to",
+                         name, now, textAt(file, "why"));
     };
     if (isQuota(name)) return clause();
     if (name == "cpuset.cpus") cpus = clause();

@@ -1,6 +1,6 @@
 #pragma once
-// Which annotations of nodes the manager reads: its own dialects'. Others, often the largest part of
-// a node, are not kept in caches and change nothing. Any thread.
+// Which annotations of nodes the manager reads: its own dialects'. Others, often the largest part
+// of a node, are not kept in caches and change nothing. Any thread.
 
 #include <string_view>
 

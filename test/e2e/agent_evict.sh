@@ -14,7 +14,8 @@ holder=
 clean() {  # leaves the exit code as it is
   local code=$?
   set +e
-  for p in $agent $holder; do kill -9 "$p" 2>/dev/null; done
+  # The holder's sleep would keep the test's output open.
+  for p in $agent ${holder:+$(pgrep -P "$holder") $holder}; do kill -9 "$p" 2>/dev/null; done
   sleep 0.2
   for c in $controllers; do
     find $cgroup/$c/$tree -depth -type d -exec rmdir {} + 2>/dev/null

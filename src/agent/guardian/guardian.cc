@@ -35,18 +35,18 @@ bool waitClosed(int pipe, Duration limit) {
 
 }  // namespace
 
-Result<bool> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat) {
+Result<Guarded> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat) {
   const FileRule& rule = *ruleOf("cpu.cfs_quota_us");
   char buffer[128];
   auto size = root.read(beat.quotaFile, buffer);
   if (!size) return pass(size.error());
-  if (!*size) return false;  // no best-effort group, nothing to guard
+  if (!*size) return Guarded::kNothing;
   auto present = parseValue(rule, {buffer, **size}, beat.version);
   if (!present) return pass(present.error());
-  if (present->number <= beat.safe) return false;
+  if (present->number <= beat.safe) return Guarded::kWithin;
   auto ok = root.write(beat.quotaFile, formatValue(rule, FileValue::of(beat.safe), beat.version));
   if (!ok) return pass(ok.error());
-  return true;
+  return Guarded::kLowered;
 }
 
 Result<> runGuardian(const GuardianOptions& options, const Clock& clock) {
@@ -54,7 +54,7 @@ Result<> runGuardian(const GuardianOptions& options, const Clock& clock) {
   ::signal(SIGTERM, [](int) { ending = 1; });
   ::signal(SIGINT, SIG_IGN);  // of the terminal: the agent's business
   bool closed = false;
-  MonoTime closedAt{};
+  MonoTime closedAt{}, guardedAt = clock.mono();
   std::string said;
   while (ending == 0) {
     if (!closed && waitClosed(static_cast<int>(options.pipe), options.interval))
@@ -68,9 +68,12 @@ Result<> runGuardian(const GuardianOptions& options, const Clock& clock) {
     }
     // The agent is gone for good, or somebody else beats now and has a guardian of its own.
     if (closed && (beat->bye || beat->at > closedAt)) return {};
+    if (!closed) guardedAt = clock.mono();
+    if (clock.mono() - guardedAt > options.forget) return {};
     if (!mustGuard(*beat, clock.mono(), closed, options.patience)) continue;
     auto done = putOnSafeLimit(root, *beat);
-    if (done && *done)
+    if (!done || *done != Guarded::kNothing) guardedAt = clock.mono();
+    if (done && *done == Guarded::kLowered)
       log.warn("the agent {}: best-effort work is put on {} us", closed ? "died" : "hangs",
                beat->safe);
     if (!done && done.error().text() != said) log.warn("{}", said = done.error().text());

@@ -6,7 +6,8 @@
 //
 // As the agent's child it holds the end of a pipe and sees a death at once; as a container beside
 // it (`mangrove agent guardian --heartbeat …`) it goes by the heartbeat's age alone. A child whose
-// agent is gone ends as soon as a successor beats.
+// agent is gone ends as soon as a successor beats, or when there was no best-effort group for
+// `forget`: the node was torn down.
 
 #include <memory>
 #include <string>
@@ -23,12 +24,15 @@ struct GuardianOptions {
   int64_t pipe = -1;  // closes when the agent ends; -1: none
   Duration patience = std::chrono::seconds(5);
   Duration interval = std::chrono::milliseconds(500);
+  Duration forget = std::chrono::minutes(5);
 };
 
-// Lowers the file to the safe limit if it has more; true when it had.
-Result<bool> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat);
+enum class Guarded { kNothing, kWithin, kLowered };
 
-// Until the agent said goodbye, a successor took over, or SIGTERM.
+// Lowers the file to the safe limit if it has more; kNothing: there is no best-effort group.
+Result<Guarded> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat);
+
+// Until the agent said goodbye, a successor took over, nothing is left to guard, or SIGTERM.
 Result<> runGuardian(const GuardianOptions& options, const Clock& clock);
 
 // The agent's side: starts the child, looks after it, and tells it what was agreed.

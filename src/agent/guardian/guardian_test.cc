@@ -69,25 +69,43 @@ TEST(Guardian, OnlyEverNarrows) {
   struct Row {
     CgroupVersion version;
     const char *before, *after;
-    bool wrote;
+    Guarded did;
   };
-  for (const Row& row : {Row{CgroupVersion::kV1, "-1\n", "250000", true},
-                         Row{CgroupVersion::kV1, "300000\n", "250000", true},
-                         Row{CgroupVersion::kV1, "2000\n", "2000\n", false},
-                         Row{CgroupVersion::kV2, "max 100000\n", "250000", true},
-                         Row{CgroupVersion::kV2, "5000 100000\n", "5000 100000\n", false}}) {
+  const auto lowered = Guarded::kLowered, within = Guarded::kWithin;
+  for (const Row& row : {Row{CgroupVersion::kV1, "-1\n", "250000", lowered},
+                         Row{CgroupVersion::kV1, "300000\n", "250000", lowered},
+                         Row{CgroupVersion::kV1, "2000\n", "2000\n", within},
+                         Row{CgroupVersion::kV2, "max 100000\n", "250000", lowered},
+                         Row{CgroupVersion::kV2, "5000 100000\n", "5000 100000\n", within}}) {
     kernel::FakeRoot fs;
     fs.write("be/quota", row.before);
     const kernel::SysRoot root(fs.path());
     auto done = putOnSafeLimit(root, {at(1), "be/quota", 250000, row.version, false});
     ASSERT_TRUE(done);
-    EXPECT_EQ(*done, row.wrote) << row.before;
+    EXPECT_EQ(*done, row.did) << row.before;
     EXPECT_EQ(fs.read("be/quota"), row.after);
   }
   kernel::FakeRoot empty;
   const kernel::SysRoot root(empty.path());
-  EXPECT_FALSE(
-      putOnSafeLimit(root, {at(1), "be/quota", 1, CgroupVersion::kV1, false}).value_or(true));
+  EXPECT_EQ(putOnSafeLimit(root, {at(1), "be/quota", 1, CgroupVersion::kV1, false}),
+            Guarded::kNothing);
+}
+
+// The agent was killed and its node torn down: nobody is left who would end this one.
+TEST(Guardian, EndsWhenNothingIsLeftToGuard) {
+  kernel::FakeRoot fs;
+  HeartbeatFile file((fs.path() / "beat").string());
+  ASSERT_TRUE(file.beat({realClock().mono(), "be/quota", 250000, CgroupVersion::kV1, false}));
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[1]);
+  EXPECT_TRUE(runGuardian({.heartbeat = file.path(),
+                           .root = fs.path(),
+                           .pipe = ends[0],
+                           .interval = std::chrono::milliseconds(1),
+                           .forget = std::chrono::milliseconds(5)},
+                          realClock()));
+  ::close(ends[0]);
 }
 
 }  // namespace

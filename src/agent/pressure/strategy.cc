@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kQuota = "cpu.cfs_quota_us";
 constexpr int64_t kPeriod = 100'000;
+// A threshold below this asks for idle CPUs, which the idle class does not leave.
+constexpr Percent kNoHeadroomAsked{90};
 
 std::string pathOf(const Machine& machine, std::string_view resource, std::string_view cgroup) {
   const kernel::ControlResource* control = kernel::findResource(resource);
@@ -22,6 +24,11 @@ std::string pathOf(const Machine& machine, std::string_view resource, std::strin
 bool isColocating(const Look& look) {
   const auto& threshold = look.slo->resourceUsedThresholdWithBe;
   return threshold && threshold->enable.value_or(false);
+}
+
+bool asksForHeadroom(const Look& look) {
+  return look.slo->resourceUsedThresholdWithBe->cpuSuppressThresholdPercent.value_or(Percent{0}) <
+         kNoHeadroomAsked;
 }
 
 // v1 refuses a group's limit below one of its children's, so these come down with it.
@@ -88,7 +95,7 @@ Wishes PressureCut::decide(const Situation& now) {
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
   const bool sees = status.mode == "poll" || status.mode == "trigger";
   if (cap == kUnlimited) {
-    if (only_ && sees && floorInForce(now) != FloorPlace::kNone)
+    if (only_ && sees && !asksForHeadroom(now.look) && floorInForce(now) != FloorPlace::kNone)
       out.base(group, kQuota, FileValue::of(kUnlimited),
                "services do not wait, and the kernel's idle class holds best-effort work");
     return out;

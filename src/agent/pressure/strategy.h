@@ -11,7 +11,8 @@ namespace mangrove::agent {
 class PressureCut final : public Strategy {
  public:
   // `only`: while services do not wait and the kernel's idle class holds best-effort work, there is
-  // no quota at all; suppression counts from the first cut until the cap is gone again.
+  // no quota at all, unless a threshold below 90 % asks for idle CPUs; suppression counts from the
+  // first cut until the cap is gone again.
   PressureCut(Sentinel& sentinel, bool dryRun, bool only = false)
       : sentinel_(sentinel), dryRun_(dryRun), only_(only) {}
   StrategyInfo info() const override;
