@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "base/code_pages.h"
 #include "base/log.h"
 #include "client/kubeconfig.h"
 #include "json/value.h"
@@ -22,8 +23,8 @@ constexpr Duration kHealthEvery = std::chrono::seconds(1);
 // A pass over all nodes keeps many requests under way; between passes there are few.
 constexpr int kConnections = 64;
 
-// Lists and rounds of reports leave holes in the heap that nothing needs later; they go back to the
-// machine now and then, which takes a millisecond.
+// Lists and rounds of reports leave holes in the heap, and a start leaves code, that nothing needs
+// later; they go back to the machine now and then, which takes a millisecond.
 constexpr int kTrimEvery = 10;  // looks at a healthy manager
 
 // Each heap keeps its own leftovers, so there are few; and pages of lists go back to the machine at
@@ -276,7 +277,10 @@ void ManagerRole::refreshHealth() {
   {
     std::lock_guard lock(*waitingMutex_);
     *waiting_ = manager_->waitingFor();
-    if (waiting_->empty() && ++healthyLooks_ % kTrimEvery == 0) ::malloc_trim(0);
+    if (waiting_->empty() && ++healthyLooks_ % kTrimEvery == 0) {
+      ::malloc_trim(0);
+      releaseCodePages();
+    }
   }
   healthTimer_ = clock_->after(kHealthEvery, [this] {
     owner_->post([this] {

@@ -1,0 +1,14 @@
+#pragma once
+// Gives code that only a start needed back to the machine. The kernel maps code in pieces of 64 KiB
+// around each fault, so a process that read its configuration, listed a cluster and shook hands
+// over TLS carries megabytes it never looks at again. What is needed later is mapped again from the
+// page cache.
+//
+//   releaseCodePages();   // any thread, at a quiet moment; costs a millisecond and some minor
+//   faults later
+
+namespace mangrove {
+
+void releaseCodePages();
+
+}  // namespace mangrove
