@@ -12,7 +12,7 @@ const Logger log("agent");
 
 // Silent for so many periods, the tick is taken for dead.
 constexpr int kDeadTicks = 30;
-constexpr uint64_t kTrimAfterTicks = 20, kTrimEveryTicks = 300;
+constexpr uint64_t kTrimAfterTicks = 20, kTrimEveryTicks = 60;
 
 HistoryOptions historyOf(const AgentOptions& options, const Machine& machine) {
   HistoryOptions history;

@@ -1,15 +1,13 @@
 #include "agent/self_usage.h"
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include <fmt/core.h>
 #include <malloc.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/code_pages.h"
 #include "base/strings.h"
 #include "kernel/read_text.h"
 #include "kernel/scan.h"
@@ -91,47 +89,8 @@ std::vector<int> childrenOf(int pid) {
   return children;
 }
 
-namespace {
-
-// The head line of a mapping in smaps: "7f00-7f10 r-xp 00000000 08:01 1234 /usr/lib/libc.so".
-struct Mapping {
-  uintptr_t begin = 0, end = 0;
-  bool trimmable = false;  // private, of a file, never written to
-};
-
-std::optional<Mapping> mappingOf(std::string_view line) {
-  kernel::Words words(line);
-  if (!words.next()) return std::nullopt;
-  const Halves range = cut(words.word, '-');
-  const auto begin = parseInt<uintptr_t>(range.before, 16),
-             end = parseInt<uintptr_t>(range.after, 16);
-  if (!range.found || !begin || !end || !words.next()) return std::nullopt;
-  const bool readOnly = words.word == "r-xp" || words.word == "r--p";
-  for (int field = 0; field < 3; ++field)
-    if (!words.next()) return std::nullopt;
-  const bool ofFile = words.next() && words.word.starts_with('/');
-  return Mapping{*begin, *end, readOnly && ofFile};
-}
-
-}  // namespace
-
 void releaseStartupPages() {
-  const kernel::SysRoot root;
-  const auto text = kernel::readText(root, "proc/self/smaps");
-  if (!text || !*text) return;
-  std::optional<Mapping> now;
-  for (kernel::Lines lines(**text); lines.next();) {
-    if (auto mapping = mappingOf(lines.line)) {
-      now = mapping;
-      continue;
-    }
-    // Relocated tables are read-only too, but hold what no file has: Anonymous counts them.
-    if (!now || !now->trimmable || !lines.line.starts_with("Anonymous:")) continue;
-    kernel::Words words(lines.line);
-    words.next();
-    if (words.number<int64_t>() == 0)
-      ::madvise(reinterpret_cast<void*>(now->begin), now->end - now->begin, MADV_DONTNEED);
-  }
+  releaseCodePages();
   ::malloc_trim(0);
 }
 

@@ -39,11 +39,9 @@ void tuneHeap() {
 
 // Accepted so that the reference's manifests start unchanged.
 // We always read a quota afresh after a conflict.
-// The rules of the enhanced validator are where they are by default, and followed.
-constexpr std::array<std::string_view, 11> kIgnored = {
+// The rules of the enhanced validator are watched, not polled.
+constexpr std::array<std::string_view, 9> kIgnored = {
     "quota-update-conflict-fresh-get",
-    "pod-enhanced-validator-config-namespace",
-    "pod-enhanced-validator-config-name",
     "pod-enhanced-validator-reconcile-interval",
     "enable-pprof",
     "pprof-addr",

@@ -19,6 +19,9 @@ prepare() {
   kubectl label namespace spark colocation=true >/dev/null
   kubectl create namespace control >/dev/null
   kubectl label namespace control control-plane=true >/dev/null
+  kubectl create namespace owned >/dev/null
+  kubectl -n owned create configmap owners --from-literal=enable=true --from-literal=rules='[
+    {"name": "owners", "requiredLabels": ["owner"], "namespaceWhitelist": ["default", "spark", "control", "team"]}]' >/dev/null
   kubectl apply -f - >/dev/null <<'Y'
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
@@ -47,7 +50,8 @@ Y
 
 start_webhook() {  # start_webhook NAME
   WEBHOOK_HOST=127.0.0.1 start_manager "$1" --webhook-bind-address 127.0.0.1 \
-    --feature-gates ConfigMapValidatingWebhook=true,NodeMutatingWebhook=true
+    --pod-enhanced-validator-config-namespace owned --pod-enhanced-validator-config-name owners \
+    --feature-gates ConfigMapValidatingWebhook=true,NodeMutatingWebhook=true,EnablePodEnhancedValidator=true
 }
 
 pod() {  # pod NAMESPACE NAME LABELS [REQUESTS]
@@ -86,6 +90,8 @@ scenario() {
   # Mistakes are refused with a sentence.
   refused "must request whole cpus, requests 1500m" pod default bad 'koordinator.sh/qosClass: LSR, koordinator.sh/priority-class: koord-prod'
   refused "QoS class BE does not go with priority class none" pod default bad 'koordinator.sh/qosClass: BE'
+  refused "metadata.labels[owner]: rule owners requires it" pod owned nobodys 'app: pi'
+  want "created" pod owned mine 'owner: me'
   refused "may not be changed" kubectl -n spark label pod pi koordinator.sh/qosClass=LS --overwrite
   refused "more than spec.max allows" kubectl create -f - <<'Y'
 apiVersion: scheduling.sigs.k8s.io/v1alpha1

@@ -27,10 +27,11 @@ client::InformerSetup follow(const PictureSetup& setup, const client::Kind& kind
   return out;
 }
 
-// Both ConfigMaps live in one namespace with few others.
-client::InformerSetup followConfigMaps(const PictureSetup& setup) {
+client::InformerSetup followConfigMap(const PictureSetup& setup, const std::string& ns,
+                                      const std::string& name) {
   auto out = follow(setup, client::kind::kConfigMap);
-  out.follow.ns = setup.configNamespace;
+  out.follow.ns = ns;
+  out.follow.fieldSelector = "metadata.name=" + name;
   return out;
 }
 
@@ -50,7 +51,8 @@ ClusterPicture::ClusterPicture(PictureSetup setup)
       classes_(follow(setup_, client::kind::kPriorityClass)),
       quotas_(follow(setup_, client::kind::kElasticQuota)),
       quotaProfiles_(follow(setup_, client::kind::kElasticQuotaProfile)),
-      configs_(followConfigMaps(setup_)),
+      configs_(followConfigMap(setup_, setup_.configNamespace, setup_.configName)),
+      rules_(followConfigMap(setup_, setup_.rulesNamespace, setup_.rulesName)),
       self_(std::make_shared<Tether>(Tether{this})) {
   auto first = std::make_shared<Surroundings>(setup_.fixed);
   first->quotas = std::make_shared<const QuotaTree>();
@@ -113,11 +115,9 @@ void ClusterPicture::followQuotas() {
 }
 
 void ClusterPicture::followConfigs() {
-  configs_.onChange([this](const client::Change<api::ConfigMap>& change) {
-    const auto name = client::splitKey(change.key).name;
-    if (name == setup_.configName || name == api::object::kEnhancedValidatorConfig)
-      changed(kConfig);
-  });
+  const auto onChange = [this](const client::Change<api::ConfigMap>&) { changed(kConfig); };
+  configs_.onChange(onChange);
+  rules_.onChange(onChange);
 }
 
 void ClusterPicture::start() {
@@ -127,13 +127,15 @@ void ClusterPicture::start() {
   quotas_.start();
   quotaProfiles_.start();
   configs_.start();
+  rules_.start();
 }
 
 std::string ClusterPicture::waitingFor() const {
   for (auto& text :
        {lacks(profiles_, "ClusterColocationProfiles"), lacks(namespaces_, "namespaces"),
         lacks(classes_, "PriorityClasses"), lacks(quotas_, "ElasticQuotas"),
-        lacks(quotaProfiles_, "ElasticQuotaProfiles"), lacks(configs_, "ConfigMaps")})
+        lacks(quotaProfiles_, "ElasticQuotaProfiles"), lacks(configs_, "ConfigMaps"),
+        lacks(rules_, "the enhanced validator's ConfigMaps")})
     if (!text.empty()) return text;
   return dirty_ != 0 ? "a new picture of the cluster is being made" : "";
 }
@@ -208,13 +210,13 @@ void ClusterPicture::republish() {
   if (dirty & kConfig) {
     const auto slo = configs_.find(setup_.configNamespace, setup_.configName);
     next->sloConfig = std::make_shared<const ConfigData>(slo ? slo->data : ConfigData());
-    const auto rules = configs_.find(setup_.configNamespace, api::object::kEnhancedValidatorConfig);
+    const auto rules = rules_.find(setup_.rulesNamespace, setup_.rulesName);
     auto parsed = parseEnhancedRules(rules ? rules->data : ConfigData());
     if (parsed)
       next->enhancedRules = std::make_shared<const std::vector<EnhancedRule>>(std::move(*parsed));
     else
-      log.warn("ConfigMap {}: {}; the rules stay as they were",
-               api::object::kEnhancedValidatorConfig, parsed.error().text());
+      log.warn("ConfigMap {}/{}: {}; the rules stay as they were", setup_.rulesNamespace,
+               setup_.rulesName, parsed.error().text());
   }
   publish(std::move(next));
 }

@@ -19,6 +19,7 @@
 #include "api/koordinator/colocation_profile.h"
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/quota_profile.h"
+#include "api/names.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "client/informer.h"
@@ -35,6 +36,8 @@ struct PictureSetup {
   uint64_t seed = 1;
   std::string configNamespace = "koordinator-system";
   std::string configName = "slo-controller-config";
+  std::string rulesNamespace = "koordinator-system";  // of the enhanced validator
+  std::string rulesName{api::object::kEnhancedValidatorConfig};
   // Gates, rules and options that do not change while we run.
   Surroundings fixed = {};
 };
@@ -86,7 +89,7 @@ class ClusterPicture {
   client::Informer<api::PriorityClass> classes_;
   client::Informer<api::ElasticQuota> quotas_;
   client::Informer<api::QuotaProfile> quotaProfiles_;
-  client::Informer<api::ConfigMap> configs_;
+  client::Informer<api::ConfigMap> configs_, rules_;
 
   std::map<std::string, std::shared_ptr<const Profile>, std::less<>> compiled_;
   std::map<std::string, Pending, std::less<>> pending_;  // by "ns/name"

@@ -41,6 +41,9 @@ void declareAdmissionFlags(frame::Flags& flags, AdmissionOptions& options) {
   flags.add("webhook-bind-address", options.bind, "address the webhook server listens on");
   flags.add("node-strategy-name-need-check", options.entryNamesRequired,
             "node entries of the SLO ConfigMap must have distinct names");
+  flags.add("pod-enhanced-validator-config-namespace", options.rulesNamespace,
+            "namespace of the ConfigMap with labels that pods must have");
+  flags.add("pod-enhanced-validator-config-name", options.rulesName, "its name");
   flags.add("quota-update-max-retries", options.quotaMaxRetries,
             "how often a booking on a quota is tried again at most");
   flags.add("quota-update-retry-jitter", options.quotaRetryJitter,

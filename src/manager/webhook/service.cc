@@ -23,6 +23,8 @@ PictureSetup pictureSetup(const AdmissionSetup& setup) {
   out.metrics = setup.metrics;
   out.configNamespace = setup.options.configNamespace;
   out.configName = setup.options.configName;
+  out.rulesNamespace = setup.options.rulesNamespace;
+  out.rulesName = setup.options.rulesName;
   if (setup.gates != nullptr) out.fixed.gates = webhookGatesOf(*setup.gates);
   out.fixed.binding = std::make_shared<const BindingRules>(setup.options.binding);
   out.fixed.entryNamesRequired = setup.options.entryNamesRequired;

@@ -42,6 +42,8 @@ struct AdmissionOptions {
   std::string bind = "0.0.0.0";
   std::string configNamespace = "koordinator-system";
   std::string configName = "slo-controller-config";
+  std::string rulesNamespace = "koordinator-system";  // of the enhanced validator
+  std::string rulesName{api::object::kEnhancedValidatorConfig};
   bool entryNamesRequired = false;
   int64_t quotaMaxRetries = 3;
   Duration quotaRetryJitter{};
