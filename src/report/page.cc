@@ -15,7 +15,8 @@ constexpr std::string_view kStyle = R"CSS(
 font:16px/1.55 system-ui,sans-serif}h1{font-size:1.6rem;margin:0 0 1rem}h2{font-size:1.15rem;margin:2rem 0 .5rem}
 p{margin:.5rem 0;color:var(--ink)}.answer{font-size:1.25rem;border-left:.35rem solid var(--c3);padding:.6rem 1rem;background:var(--card)}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
+th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap;vertical-align:top}
+th{white-space:normal}td small{color:var(--soft)}
 th:first-child,td:first-child{text-align:left}th{color:var(--soft);font-weight:600}
 figure{margin:1rem 0;background:var(--card);padding:1rem;border-radius:.5rem}figcaption{color:var(--soft);font-size:.9rem}
 svg{width:100%;height:auto;display:block}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg .name{fill:var(--ink)}
@@ -48,6 +49,18 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// An interval stands below its figure, so that wide tables fit.
+std::string cellText(std::string_view cell) {
+  const size_t at = cell.find(" [");
+  if (at == std::string_view::npos) return escaped(cell);
+  return fmt::format("{}<br><small>{}</small>", escaped(cell.substr(0, at)),
+                     escaped(cell.substr(at + 1)));
+}
+
+}  // namespace
+
 Page::Page(std::string_view title) : title_(escaped(title)) {}
 
 void Page::heading(std::string_view text) {
@@ -70,7 +83,7 @@ void Page::table(const std::vector<std::string>& head,
   body_ += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
     body_ += "<tr>";
-    for (const std::string& cell : row) body_ += fmt::format("<td>{}</td>", escaped(cell));
+    for (const std::string& cell : row) body_ += fmt::format("<td>{}</td>", cellText(cell));
     body_ += "</tr>\n";
   }
   body_ += "</tbody></table></div>\n";
