@@ -4,6 +4,7 @@
 
 #include "api/koordinator/node_slo.h"
 #include "api/names.h"
+#include "api/node_pause.h"
 #include "api/write.h"
 #include "manager/kept_annotations.h"
 
@@ -54,10 +55,12 @@ void trimNode(api::Node& node) {
   slim.capacity = node.status.capacity;
   slim.allocatable = node.status.allocatable;
   node.meta.labels = api::Labels(node.meta.labels);
-  if (const auto* ready = api::findCondition(node.status.conditions, "Ready")) {
+  for (const std::string_view type : {std::string_view("Ready"), api::kBestEffortPaused}) {
+    const auto* found = api::findCondition(node.status.conditions, type);
+    if (found == nullptr) continue;
     api::Condition kept;
-    kept.type = ready->type;
-    kept.status = ready->status;
+    kept.type = found->type;
+    kept.status = found->status;
     slim.conditions.push_back(kept);
   }
   node.status = std::move(slim);

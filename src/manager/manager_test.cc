@@ -9,6 +9,7 @@
 
 #include "api/names.h"
 #include "api/node.h"
+#include "api/node_pause.h"
 #include "base/time_text.h"
 #include "client/http_api_client.h"
 #include "client/testing/fake_api.h"
@@ -40,6 +41,13 @@ class ManagerTest : public ::testing::Test {
     api.put(
         kind::kNode, "", name,
         R"({"metadata":{"annotations":{"a":"b"}},"status":{"capacity":{"cpu":"100","memory":"120G"},"allocatable":{"cpu":"100","memory":"120G"}}})");
+  }
+  // As its agent says it; the rest of the node stays.
+  void pause(const std::string& name, bool paused) {
+    auto text = json::parse(api.truth(kind::kNode).at(name));
+    (*text).as_object()["status"].as_object()["conditions"] = json::Array{
+        json::Object{{"type", api::kBestEffortPaused}, {"status", paused ? "True" : "False"}}};
+    api.put(kind::kNode, "", name, json::write(*text));
   }
   void report(const std::string& name, int usedCores, WallTime at) {
     api.put(
@@ -130,6 +138,21 @@ TEST_F(ManagerTest, SmallChangesWaitForTheirTime) {
   ASSERT_TRUE(until([&] { return batchCpu("n1") == "24000"; }));
   report("n1", 44, clock.wall());  // more than a tenth
   EXPECT_TRUE(until([&] { return batchCpu("n1") == "14000"; }));
+}
+
+// Nothing is placed here, so nothing is sold until the node has recovered.
+TEST_F(ManagerTest, ANodeThatEvictedSellsNoMoreThanIsPlaced) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  pause("n1", true);
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "0"; })) << batchCpu("n1");
+  ASSERT_TRUE(settle());
+  pause("n1", false);
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "25000"; })) << batchCpu("n1");
 }
 
 TEST_F(ManagerTest, AStaleReportTakesEverythingAway) {

@@ -209,13 +209,22 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   return plan;
 }
 
+// Nobody but us limits best-effort work as a whole. What stands there when it is first wanted may
+// be a cut that the fast path made a moment earlier, or a predecessor's: not something to go back
+// to.
+bool Executor::isOwnQuota(const Plan& plan) const {
+  return plan.key.resource == kQuota && plan.rule->neutral &&
+         plan.key.cgroup == machine_.layout().tierDir(kernel::PodTier::kBestEffort);
+}
+
 // Compares with what we know of the file and decides whether it is its turn.
 void Executor::note(Plan& plan, ApplyReport& report) {
   HeldFile& held = held_[plan.key];
   const auto version = machine_.trees().version();
   const bool isSame = sameValue(*plan.rule, plan.present, plan.wanted, version);
   const bool wasWanted = held.before && sameValue(*plan.rule, held.wanted, plan.wanted, version);
-  if (!held.before) held.before = plan.present;
+  if (!held.before)
+    held.before = isOwnQuota(plan) ? FileValue::of(*plan.rule->neutral) : plan.present;
   if (plan.key.resource == kIdle && plan.present.number == 0 && plan.wanted.number == 1)
     held.shares = present(plan.key.cgroup, kShares);
   if (!wasWanted) held.since = clock_.wall(), held.strikes = 0, held.trouble.clear();

@@ -145,6 +145,7 @@ class Executor final : public PresentValues {
   std::optional<Plan> planRelease(const FileKey& key, const HeldFile& held, std::string_view why);
   void planReleases(const Targets& targets, std::span<const std::string_view> undecided,
                     std::vector<Plan>& plans);
+  bool isOwnQuota(const Plan& plan) const;
   void note(Plan& plan, ApplyReport& report);
   bool mustWait(const HeldFile& held) const;
   void strike(HeldFile& held);

@@ -185,6 +185,16 @@ TEST(Executor, GivesBackWhatNobodyWantsAnyMore) {
   EXPECT_TRUE(bench.executor->held().empty());
 }
 
+// The fast path cuts within milliseconds; the strategies may not know enough for seconds.
+TEST(Executor, NeverGoesBackToACutOfTheFastPath) {
+  Bench bench;
+  bench.fs.write(kCpu + kBe + "/cpu.cfs_quota_us", "2000\n");
+  bench.want(owner::kCpuSuppress, kBe, "cpu.cfs_quota_us", quota(2000));
+  bench.apply();
+  bench.apply();
+  EXPECT_EQ(bench.fs.read(kCpu + kBe + "/cpu.cfs_quota_us"), "-1");
+}
+
 TEST(Executor, RepairsForeignWritesAndLosesPatience) {
   Bench bench;
   const auto round = [&] {

@@ -32,10 +32,10 @@ std::string taintPatch(const api::Node& node, bool wanted, const std::string& ef
 }
 
 std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now) {
-  if (api::isTrue(node.status.conditions, kPausedCondition) == wanted) return "";
+  if (api::isTrue(node.status.conditions, api::kBestEffortPaused) == wanted) return "";
   const std::string at = formatTime(now);
   json::Object condition = {
-      {"type", kPausedCondition},
+      {"type", api::kBestEffortPaused},
       {"status", wanted ? "True" : "False"},
       {"reason", wanted ? "PodsEvicted" : "Recovered"},
       {"message", wanted

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "api/node.h"
+#include "api/node_pause.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
@@ -23,7 +24,6 @@
 namespace mangrove::agent {
 
 inline constexpr std::string_view kCooldownTaint = "colocation.mangrove.io/colocation-cooldown";
-inline constexpr std::string_view kPausedCondition = "colocation.mangrove.io/BestEffortPaused";
 
 struct PauseSetup {
   client::ApiClient& client;

@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "api/condition.h"
 #include "api/event.h"
 #include "api/names.h"
+#include "api/node_pause.h"
 #include "api/write.h"
 #include "client/resource_version.h"
 #include "manager/kept_annotations.h"
@@ -57,7 +59,9 @@ bool sameAmounts(const api::ResourceList& a, const api::ResourceList& b) {
 bool sameInputs(const api::Node& a, const api::Node& b) {
   return sameAmounts(a.status.capacity, b.status.capacity) &&
          sameAmounts(a.status.allocatable, b.status.allocatable) &&
-         a.meta.labels == b.meta.labels && sameInputs(a.meta.annotations, b.meta.annotations);
+         a.meta.labels == b.meta.labels && sameInputs(a.meta.annotations, b.meta.annotations) &&
+         api::isTrue(a.status.conditions, api::kBestEffortPaused) ==
+             api::isTrue(b.status.conditions, api::kBestEffortPaused);
 }
 
 }  // namespace

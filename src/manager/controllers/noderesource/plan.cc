@@ -5,6 +5,7 @@
 #include "api/annotations/node.h"
 #include "api/condition.h"
 #include "api/names.h"
+#include "api/node_pause.h"
 #include "base/strings.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/device_resources.h"
@@ -17,9 +18,6 @@ namespace annotation = api::annotation;
 
 // Which alias views we wrote on the node, so that only our own names are taken away again.
 constexpr std::string_view kWrittenViews = "mangrove.io/alias-views";
-
-// Said by the node's agent (agent/qos/evict/node_pause.h).
-constexpr std::string_view kPausedCondition = "colocation.mangrove.io/BestEffortPaused";
 
 void complain(NodePlan& plan, std::string_view plugin, const Error& error) {
   plan.troubles.push_back({plugin, error.text()});
@@ -94,7 +92,7 @@ void keepSteady(NodePlan& plan, const PlanInputs& in) {
 // A node that had to evict takes no new best-effort work for a while: it sells what is placed
 // already and no more, so that services come as before and nothing new fits.
 void holdWhilePaused(NodePlan& plan, const PlanInputs& in) {
-  if (!api::isTrue(in.node.status.conditions, kPausedCondition)) return;
+  if (!api::isTrue(in.node.status.conditions, api::kBestEffortPaused)) return;
   Sold placed;
   for (const auto& view : plan.placed) {
     placed.milliCpu += view.milliCpu;

@@ -1,0 +1,11 @@
+#pragma once
+// The condition by which a node's agent says that it had to evict and takes no new best-effort work
+// for a while. The agent writes it, the manager sells no more than what is placed while it is True.
+
+#include <string_view>
+
+namespace mangrove::api {
+
+inline constexpr std::string_view kBestEffortPaused = "colocation.mangrove.io/BestEffortPaused";
+
+}  // namespace mangrove::api
