@@ -61,6 +61,7 @@ void Sentinel::order(SentinelOrders orders) {
 }
 
 void Sentinel::rest() {
+  std::lock_guard acting(acting_);
   if (orders_.load() == nullptr) return;
   orders_.store(nullptr);
   cap_ = kUnlimited;
@@ -154,6 +155,7 @@ void Sentinel::enforceCap(const SentinelOrders& orders) {
 }
 
 Duration Sentinel::turn(bool alarmed) {
+  std::lock_guard acting(acting_);
   const Orders orders = orders_.load();
   if (!orders) {
     adopted_.reset();

@@ -113,6 +113,7 @@ class Sentinel {
   MonoTime usedAt_{};
   MonoTime quietSince_ = MonoTime::min();
 
+  std::mutex acting_;         // during a turn: after rest() none writes any more
   mutable std::mutex mutex_;  // of status_ alone
   SentinelStatus status_;
   std::thread thread_;

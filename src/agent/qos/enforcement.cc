@@ -143,6 +143,8 @@ Enforcement::~Enforcement() {
 void Enforcement::tick(const Look& look) {
   const auto node = agent_.node();
   const auto topology = agent_.topology();
+  // Reflexes write by themselves: they are still before the enforcer gives files back.
+  if (isSwitchedOff(node.get())) reflexes_.rest();
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get());
   count(report);
   if (node) series_->tick(look, enforcer_->executor(), shown_->audit);

@@ -25,10 +25,6 @@ namespace {
 
 const Logger log("enforcer");
 
-bool isSwitchedOff(const api::Node* node) {
-  return node && node->meta.labels.get(kEnforcementLabel) == "off";
-}
-
 bool isHook(const StrategyInfo& info) {
   return std::any_of(hookGates().begin(), hookGates().end(),
                      [&](const GateInfo& gate) { return gate.name == info.gate; });
@@ -117,6 +113,10 @@ void Enforcer::evict(Entry& entry, MonoTime at) {
                       .to = std::to_string(one.expected),
                       .outcome = "dry-run"});
   }
+}
+
+bool isSwitchedOff(const api::Node* node) {
+  return node && node->meta.labels.get(kEnforcementLabel) == "off";
 }
 
 bool Enforcer::inTrouble() const {

@@ -42,6 +42,9 @@ struct EnforcerOptions {
   std::string diskPath = {};   // where pods keep their files; "": disks are not watched
 };
 
+// The kill switch: a label on the node.
+bool isSwitchedOff(const api::Node* node);
+
 class Enforcer {
  public:
   Enforcer(EnforcerSetup setup, EnforcerOptions options,

@@ -161,10 +161,13 @@ Heartbeat Reflexes::agreed(const Look& look, const api::Node* node, bool off) co
 }
 
 void Reflexes::afterTick(const Look& look, const api::Node* node, bool off) {
-  if (off && sentinel_) sentinel_->rest();
-  if (off && giveBack_) giveBack_->rest();
   if (keeper_) keeper_->beat(agreed(look, node, off));
   show();
+}
+
+void Reflexes::rest() {
+  if (sentinel_) sentinel_->rest();
+  if (giveBack_) giveBack_->rest();
 }
 
 void Reflexes::stop() {

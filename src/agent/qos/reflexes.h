@@ -41,6 +41,7 @@ class Reflexes {
 
   void join(std::vector<std::unique_ptr<Strategy>>& strategies);
   void afterTick(const Look& look, const api::Node* node, bool off);
+  void rest();  // until the strategies give orders again
   void stop();
 
  private:
