@@ -231,11 +231,37 @@ class LeaderElection::Impl : public std::enable_shared_from_this<LeaderElection:
       if (done) done();
       return;
     }
+    giveBack(std::move(done), &Impl::giveBackAfresh);
+  }
+
+  using Refused = void (Impl::*)(Fn done);
+
+  void giveBack(Fn done, Refused refused) {
     Request request = patchTo(released(seen_->lease, clock_.wall()));
     request.timeout = config_.retryPeriod;
+    client_.submit(
+        owner_, std::move(request),
+        [weak = weak_from_this(), done = std::move(done), refused](Result<Reply> reply) mutable {
+          auto self = weak.lock();
+          if (self && refused && !reply && reply.error().code() == Code::kConflict)
+            return (*self.*refused)(std::move(done));
+          if (!reply) log.info("giving back the lease: {}", reply.error().text());
+          if (done) done();
+        });
+  }
+
+  // A renewal of our own that was on its way was faster.
+  void giveBackAfresh(Fn done) {
+    Request request;
+    request.ref = ref();
+    request.timeout = config_.retryPeriod;
     client_.submit(owner_, std::move(request),
-                   [done = std::move(done)](Result<Reply> reply) mutable {
-                     if (!reply) log.info("giving back the lease: {}", reply.error().text());
+                   [weak = weak_from_this(), done = std::move(done)](Result<Reply> reply) mutable {
+                     auto self = weak.lock();
+                     const bool isOurs =
+                         self && reply && self->observe(reply->body) &&
+                         self->seen_->lease.holderIdentity == self->config_.identity;
+                     if (isOurs) return self->giveBack(std::move(done), nullptr);
                      if (done) done();
                    });
   }

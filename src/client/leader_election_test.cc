@@ -274,6 +274,17 @@ TEST_F(ElectionTest, aLeaderThatStopsHandsOverQuickly) {
   EXPECT_LT(gap, 5s);
 }
 
+// A renewal that was on its way when the leader stopped changes the version, as an edit does.
+TEST_F(ElectionTest, aLeaderGivesBackALeaseThatChangedMeanwhile) {
+  startBoth();
+  bool done = false;
+  Candidate& old = leader();
+  server.touch();
+  old.election.stop([&] { done = true; });
+  until([&] { return done; });
+  EXPECT_EQ(server.holder(), "");
+}
+
 // A role that lost its Lease ends; on the way out it stops competing at once and says so once more
 // when its work is done.
 TEST_F(ElectionTest, whoLostAndStopsDoesNotWinAgain) {
