@@ -4,8 +4,7 @@
 // over TLS carries megabytes it never looks at again. What is needed later is mapped again from the
 // page cache.
 //
-//   releaseCodePages();   // any thread, at a quiet moment; costs a millisecond and some minor
-//   faults later
+//   releaseCodePages();   // any thread, at a quiet moment: a millisecond, and minor faults later
 
 namespace mangrove {
 
