@@ -15,7 +15,7 @@ help:
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
-	@echo "make bench   build optimised, then run the benchmarks into build/bench (PEERS=dir: beside kube-apiserver and others)"
+	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
 	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"
 	@echo "make check   the checks alone: format, layers, headers, architecture graph"
@@ -69,10 +69,11 @@ test-chaos: build
 	@test/kubernetes/programs kube-apiserver etcd kubectl || [ $$? -eq 77 ]
 	@test/chaos/run $(BUILD)/bin/mangrove --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) || [ $$? -eq 77 ]
 
-# Every suite into build/bench (JSON, table, pictures) within half an hour; PEERS names a folder with kube-apiserver, etcd, … to compare with.
+# Every suite into build/bench (JSON, table, pictures) and docs/benchmarks.* within half an hour; PEERS names a folder with kube-apiserver, etcd, … to
+# compare with. SUITES chooses some, which leave the pages alone.
 bench:
-	@$(MAKE) --no-print-directory PRESET=release build
-	@bench/run build/release/bin/mangrove $(SUITES) $(if $(PEERS),--peers $(PEERS))
+	@$(MAKE) --no-print-directory PRESET=release binary
+	@bench/run build/release/bin/mangrove $(SUITES) $(if $(PEERS),--peers $(PEERS)) $(if $(SUITES),,--docs docs)
 
 # After a new flag, metric or member of the configuration.
 reference: binary

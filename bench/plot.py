@@ -1,63 +1,68 @@
-"""Pictures and a table of a run of bench/run: per suite a row for each headline number, its median as a bar, its spread as a line.
+"""A picture of a run of bench/run: a group per suite, a bar for each headline's median, a line for its spread, for light and dark paper.
 
-    write("bench-light.svg", told, "light"); text = table(told)
+    write("benchmarks-light.svg", record, "light")
 """
-shades = {"light": {"paper": "#ffffff", "ink": "#1f2328", "soft": "#656d76", "bar": "#2f8f6f", "line": "#1f2328"},
-          "dark": {"paper": "#0d1117", "ink": "#e6edf3", "soft": "#8d96a0", "bar": "#3fb68b", "line": "#e6edf3"}}
+import figures
 
-# What a reader looks for first: suite, words a place must contain, title.
-headlines = (("api", ("perSecond",), "requests/s"), ("scheduler", ("podsPerSecond",), "pods/s"), ("scheduler", ("cpuMicros",), "CPU us/pod"),
-             ("manager", ("cpu",), "CPU"), ("agent", ("cpu",), "CPU"), ("agent", ("rss",), "RSS"), ("webhook", ("p99",), "p99"),
-             ("react", ("p99",), "p99 ms"), ("impact", ("p99",), "p99 ms"), ("client", ("seconds",), "s"), ("client", ("PerSecond",), "/s"))
+shades = {"light": {"paper": "#ffffff", "ink": "#1f2328", "soft": "#656d76", "bar": "#2f8f6f", "peer": "#b7791f", "line": "#1f2328"},
+          "dark": {"paper": "#0d1117", "ink": "#e6edf3", "soft": "#8d96a0", "bar": "#3fb68b", "peer": "#d9a441", "line": "#e6edf3"}}
 
-
-def rows(told):
-    """(suite, place, median, low, high) of the headlines, at most eight per suite and word."""
-    for name, words, title in headlines:
-        numbers = told["suites"].get(name, {}).get("summary", {})
-        found = [(place, value) for place, value in numbers.items() if all(word.lower() in place.lower() for word in words)
-                 and not place.endswith((".low", ".high"))]
-        for place, value in found[:8]:
-            yield name, f"{place} ({title})".replace(".median", ""), value["median"], value["low"], value["high"]
+# Title of a group: suite, beginning of places with * for the bar's name, rest, unit.
+groups = {
+    "API server, requests/s": ("api", "measures[*]", "perSecond", ""), "API server, CPU µs each": ("api", "measures[*]", "serverCpuMicros", ""),
+    "Scheduler, pods/s": ("scheduler", "[*]", "podsPerSecond", ""), "Scheduler, CPU µs a pod": ("scheduler", "[*]", "cpuMicrosPerPod", ""),
+    "Cut of batch work, written, p99 ms": ("react", "rows[*]", "writeMs.p99", ""), "Service beside batch work, p99 ms": ("impact", "rows[*]", "p99Ms", ""),
+    "… what batch work gets, cores": ("impact", "rows[*]", "batchCores", ""), "Memory comes back, longest step ms": ("memory", "rows[*]", "longestStepMs", ""),
+}
 
 
-def short(number):
-    return f"{number:.3g}" if abs(number) < 1000 else f"{number:,.0f}".replace(",", " ")
+def bars(record):
+    """(title, [(name, spread)]) of what this run has; `list all pods` and fan-out would flatten their neighbours."""
+    for title, (suite, beginning, rest, _) in groups.items():
+        numbers = record["suites"].get(suite, {}).get("summary", {})
+        begin, end = beginning.split("*")
+        found = [(place[len(begin):-len(end + "." + rest)], spread) for place, spread in numbers.items()
+                 if place.startswith(begin) and place.endswith(end + "." + rest)]
+        found = [(name, spread) for name, spread in found if not (suite == "api" and name.startswith(("list", "events")))]
+        if found:
+            yield title, found
+    peers = [(f"{row['what']} ({row['peer']})", times(row)) for row in record.get("peers", {}).get("rows", []) if row["theirs"] and row["ours"]]
+    if peers:
+        yield "Times better than the peer (1: equal)", [(name, {"median": value, "low": value, "high": value}) for name, value in peers]
 
 
-def write(path, told, shade):
-    colour, lines = shades[shade], list(rows(told))
-    height, left, width = 22 * len(lines) + 60, 430, 360
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="980" height="{height}" viewBox="0 0 980 {height}" font-family="sans-serif" font-size="12">',
-           f'<rect width="980" height="{height}" fill="{colour["paper"]}"/>',
-           f'<text x="12" y="24" fill="{colour["ink"]}" font-size="15">{escaped(told["version"])}, {told["date"]}, {told["cpus"]} CPUs</text>']
-    top = {}
-    for name, place, _, _, high in lines:
-        top[name, place.split("(")[-1]] = max(top.get((name, place.split("(")[-1]), 0), high)
-    for i, (name, place, middle, low, high) in enumerate(lines):
-        y, most = 44 + 22 * i, top[name, place.split("(")[-1]] or 1
-        at = lambda value: left + width * max(0.0, value) / most
-        out.append(f'<text x="{left - 8}" y="{y + 12}" text-anchor="end" fill="{colour["soft"]}">{escaped(name + " " + place)[:70]}</text>')
-        out.append(f'<rect x="{left}" y="{y + 2}" width="{max(1, at(middle) - left):.1f}" height="13" rx="2" fill="{colour["bar"]}"/>')
-        out.append(f'<path d="M{at(low):.1f} {y + 8.5}H{at(high):.1f}" stroke="{colour["line"]}" stroke-width="1.5"/>')
-        out.append(f'<text x="{left + width + 10}" y="{y + 12}" fill="{colour["ink"]}">{short(middle)} ({short(low)}–{short(high)})</text>')
-    with open(path, "w") as file:
-        file.write("\n".join(out + ["</svg>\n"]))
+def times(row):
+    return row["ours"] / row["theirs"] if row["better"] == "more" else row["theirs"] / row["ours"]
 
 
 def escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def table(told):
-    text = f"Measured {told['date']}, {told['cpus']} CPUs, kernel {told['kernel']}, `{told['version']}`, by `bench/run` in {told['seconds']} s.\n\n"
-    text += "| suite | number | median | lowest–highest |\n|---|---|---|---|\n"
-    for name, place, middle, low, high in rows(told):
-        text += f"| {name} | {place} | {short(middle)} | {short(low)}–{short(high)} |\n"
-    text += "\n| suite | runs | spoiled by others | others' cores, worst kept run |\n|---|---|---|---|\n"
-    for name, found in told["suites"].items():
-        if "skipped" in found:
-            text += f"| {name} | skipped: {found['skipped'].splitlines()[-1][:80]} | | |\n"
-        else:
-            text += f"| {name} | {len(found['runs'])} | {found['spoiled']} | {max((r['strangers'] for r in found['runs']), default=0):.2f} |\n"
-    return text
+def one_bar(out, colour, y, name, spread, most, kind):
+    left, width = 330, 400
+    at = lambda value: left + width * max(0.0, value) / most
+    out.append(f'<text x="{left - 8}" y="{y + 12}" text-anchor="end" fill="{colour["soft"]}">{escaped(name[:48])}</text>')
+    out.append(f'<rect x="{left}" y="{y + 2}" width="{max(1.0, at(spread["median"]) - left):.1f}" height="13" rx="2" fill="{colour[kind]}"/>')
+    if spread["high"] > spread["low"]:
+        out.append(f'<path d="M{at(spread["low"]):.1f} {y + 8.5}H{at(spread["high"]):.1f}" stroke="{colour["line"]}" stroke-width="1.5"/>')
+    out.append(f'<text x="{left + width + 10}" y="{y + 12}" fill="{colour["ink"]}">{figures.cell(spread)}</text>')
+
+
+def write(path, record, shade):
+    colour, found = shades[shade], list(bars(record))
+    height = 44 + sum(34 + 20 * len(rows) for _, rows in found)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="960" height="{height}" viewBox="0 0 960 {height}" font-family="sans-serif" font-size="12">',
+           f'<rect width="960" height="{height}" fill="{colour["paper"]}"/>',
+           f'<text x="12" y="24" fill="{colour["ink"]}" font-size="15">{escaped(record["version"])}, {record["date"]}, {record["cpus"]} CPUs</text>']
+    y = 40
+    for title, rows in found:
+        out.append(f'<text x="12" y="{y + 18}" fill="{colour["ink"]}" font-weight="bold">{escaped(title)}</text>')
+        y += 26
+        most = max(spread["high"] for _, spread in rows) or 1
+        for name, spread in rows:
+            one_bar(out, colour, y, name, spread, most, "peer" if "better than" in title else "bar")
+            y += 20
+        y += 8
+    with open(path, "w") as file:
+        file.write("\n".join(out + ["</svg>\n"]))

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Our manager and koord-manager on the same nodes and reports of one kube-apiserver, one after the other.
+
+    MANGROVE=build/release/bin/mangrove bench/manager_peers.py [--nodes 2000]
+
+KOORD_MANAGER names the peer (default: in PATH or ~/.cache/mangrove/bin; test/kubernetes/programs koord-manager builds it). Both run without
+leader election and webhooks, the peer's limits on requests lifted. A manager is done when every node shows the amount its
+report asks for. RESULTS names a directory that keeps the rows. Exit code 77: something is missing.
+"""
+import argparse
+import http.client
+import json
+import os
+import ssl
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+from beside import Measured, Plane, program, skip, tell  # noqa: E402
+from lib.api import Refused  # noqa: E402
+from lib.cluster import token  # noqa: E402
+
+batch = "kubernetes.io/batch-cpu"
+wanted = "17600"  # 32 CPUs × 80 % − 2 of the system − 6 of services
+metrics = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
+
+
+class Watcher(threading.Thread):
+    """Follows all nodes: which show the wanted amount, and how often each changed."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.port, self.right, self.changes, self.end = port, set(), 0, False
+        self.ready = threading.Event()
+
+    def run(self):
+        link = http.client.HTTPSConnection("127.0.0.1", self.port, context=ssl._create_unverified_context())
+        link.request("GET", "/api/v1/nodes?watch=true&resourceVersion=0&allowWatchBookmarks=true", headers={"Authorization": "Bearer " + token})
+        answer = link.getresponse()
+        self.ready.set()
+        while not self.end and (line := answer.readline()):
+            event = json.loads(line)
+            if event["type"] not in ("ADDED", "MODIFIED"):
+                continue
+            node = event["object"]
+            self.changes += event["type"] == "MODIFIED"
+            shows = node["status"].get("allocatable", {}).get(batch) == wanted
+            (self.right.add if shows else self.right.discard)(node["metadata"]["name"])
+
+
+def fill(plane, count):
+    amounts = {"cpu": "32", "memory": "128Gi", "pods": "110"}
+    usage = lambda cpu, memory: {"resources": {"cpu": cpu, "memory": memory}}
+    report = {"status": {"updateTime": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "nodeMetric": {
+        "nodeUsage": usage("8", "20Gi"), "systemUsage": usage("2", "4Gi")}, "podsMetric": [
+            {"name": f"shop-{i}", "namespace": "default", "priority": "koord-prod", "qos": "LS", "podUsage": usage("600m", "1Gi")} for i in range(10)]}}
+
+    def one(i):
+        name = f"peer-{i}"
+        plane.api.create("/api/v1/nodes", {"metadata": {"name": name}})
+        plane.api.merge(f"/api/v1/nodes/{name}/status", {"status": {"capacity": amounts, "allocatable": amounts}})
+        try:
+            plane.api.create(metrics, {"apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeMetric", "metadata": {"name": name},
+                                       "spec": {"metricCollectPolicy": {"aggregateDurationSeconds": 300, "reportIntervalSeconds": 60}}})
+        except Refused as why:
+            if why.code != 409:
+                raise
+        plane.api.merge(f"{metrics}/{name}/status", report)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(one, range(count)))
+
+
+def undo(plane, count):
+    """What the next manager finds is what the first one found."""
+    gone = {name: None for name in (batch, "kubernetes.io/batch-memory", "kubernetes.io/mid-cpu", "kubernetes.io/mid-memory")}
+
+    def one(i):
+        plane.api.merge(f"/api/v1/nodes/peer-{i}/status", {"metadata": {"annotations": None}, "status": {"capacity": gone, "allocatable": gone}})
+        plane.api.delete(f"/apis/slo.koordinator.sh/v1alpha1/nodeslos/peer-{i}")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(one, range(count)))
+
+
+def measure(plane, count, command, env, limit):
+    """Seconds until all nodes are right, CPU ms per node, peak MB, changes per node."""
+    watcher = Watcher(plane.port)
+    watcher.start()
+    watcher.ready.wait(30)
+    time.sleep(1)  # the list at the beginning of the watch
+    before, started = watcher.changes, time.monotonic()
+    with Measured(command, f"{plane.dir}/measured.log", env) as one:
+        while len(watcher.right) < count:
+            if time.monotonic() - started > limit or not one.alive():
+                raise SystemExit(f"{one.name}: {len(watcher.right)} of {count} nodes were right when it was given up: {one.said()[-400:]}")
+            time.sleep(0.02)
+        found = {"seconds": time.monotonic() - started, "cpu": one.cpu() * 1e3 / count, "peak": one.peak_bytes() / 1e6,
+                 "changes": (watcher.changes - before) / count}
+    watcher.end = True
+    return found
+
+
+def main():
+    words = argparse.ArgumentParser()
+    words.add_argument("--nodes", type=int, default=2000)
+    words.add_argument("--limit", type=float, default=300)
+    asked = words.parse_args()
+    peer = os.environ.get("KOORD_MANAGER") or program("koord-manager")
+    if not peer:
+        skip("no koord-manager")
+    with Plane(os.environ["MANGROVE"]) as plane:
+        fill(plane, asked.nodes)
+        ours = measure(plane, asked.nodes, [plane.mangrove, "manager", "--kubeconfig", plane.kubeconfig, "--metrics-addr", "0", "--health-probe-addr", "0",
+                                            "--enable-leader-election=false", "--enable-webhooks=false"], None, asked.limit)
+        undo(plane, asked.nodes)
+        theirs = measure(plane, asked.nodes, [
+            peer, "--kubeconfig", plane.kubeconfig, "--enable-leader-election=false", "--metrics-addr=0", "--health-probe-addr=0", "--enable-pprof=false",
+            "--config-namespace=koordinator-system", "--feature-gates=WebhookFramework=false", "--rest-config-qps=10000", "--rest-config-burst=10000"],
+            {"KUBECONFIG": plane.kubeconfig, "POD_NAMESPACE": "koordinator-system"}, asked.limit)
+    row = lambda what, key: {"what": f"{asked.nodes} nodes sold, {what}", "ours": ours[key], "theirs": theirs[key], "peer": "koord-manager", "better": "less"}
+    tell([row("seconds until all are right", "seconds"), row("CPU ms a node", "cpu"), row("peak RSS MB", "peak"), row("writes a node", "changes")])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
