@@ -51,10 +51,10 @@ test: build
 	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-# Not part of `make test`: boots a machine. Skips by name when qemu or a kernel image is missing.
+# Not part of `make test`: boots a machine. Skips by name when qemu or a kernel image is missing. KERNEL=backports takes Debian's newer one.
 test-vm: build
 	@scripts/setup --vm
-	@test/vm/run $(BUILD) || [ $$? -eq 77 ]
+	@MANGROVE_VM_KERNEL=$(KERNEL) test/vm/run $(BUILD) || [ $$? -eq 77 ]
 
 # Neither is this: the first run builds kube-apiserver, kubelet, containerd and others (test/kubernetes/programs). CASES chooses.
 test-kubernetes: build

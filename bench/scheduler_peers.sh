@@ -6,7 +6,7 @@
 #   MANGROVE=build/release/bin/mangrove bench/scheduler_peers.sh [--nodes 5000] [--pods 5000] [--case SchedulingBasic]
 #
 # KUBE_SCHEDULER, KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
-# koord-scheduler to measure as well, with KOORD_CONFIG as its configuration (it needs the reference's CRDs on the server). SERVERS chooses
+# koord-scheduler to measure as well, with the plugins of its shipped profile (KOORD_CONFIG: another configuration). SERVERS chooses
 # "kubernetes", "embedded" or both; RUNS repeats each scheduler. RESULTS names a directory that keeps the JSON. Exit code 77: a peer is missing.
 set -euo pipefail
 source "$(dirname "$0")/../test/kubernetes/lib/control_plane.sh"
@@ -53,6 +53,39 @@ leaderElection: {leaderElect: false}
 Y
 }
 
+koord_config() {  # koord_config SERVER: the plugins its makers ship, without limits on its requests; installs the kinds it watches
+  local every="Reservation, NodeNUMAResource, DeviceShare, Coscheduling, ElasticQuota"
+  names() { printf '{name: %s}, ' ${1//,/}; }
+  [ "$1" != kubernetes ] || kubectl --kubeconfig "$dir/$1.config" apply --server-side -k "$(dirname "$0")/../config/crd" >/dev/null
+  cat >"$dir/$1.koord.yaml" <<Y
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: "$dir/$1.config", qps: 10000, burst: 10000, contentType: "application/json"}
+leaderElection: {leaderElect: false}
+profiles:
+- schedulerName: koord-scheduler
+  pluginConfig:
+  - name: LoadAwareScheduling
+    args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: LoadAwareSchedulingArgs, filterExpiredNodeMetrics: false, nodeMetricExpirationSeconds: 300,
+           resourceWeights: {cpu: 1, memory: 1}, usageThresholds: {cpu: 65, memory: 95}, estimatedScalingFactors: {cpu: 85, memory: 70}}
+  - name: ElasticQuota
+    args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: ElasticQuotaArgs, quotaGroupNamespace: koordinator-system}
+  plugins:
+    preEnqueue: {enabled: [$(names Coscheduling)]}
+    queueSort: {disabled: [{name: "*"}], enabled: [$(names Coscheduling)]}
+    preFilter: {enabled: [$(names "$every")]}
+    filter: {enabled: [$(names "LoadAwareScheduling, NodeNUMAResource, DeviceShare, Reservation")]}
+    postFilter: {disabled: [{name: "*"}], enabled: [$(names "Reservation, Coscheduling, ElasticQuota, DefaultPreemption")]}
+    preScore: {enabled: [$(names Reservation)]}
+    score: {enabled: [{name: LoadAwareScheduling, weight: 1}, {name: NodeNUMAResource, weight: 1}, {name: DeviceShare, weight: 1}, {name: Reservation, weight: 5000}]}
+    reserve: {enabled: [$(names "LoadAwareScheduling, NodeNUMAResource, DeviceShare, Coscheduling, ElasticQuota")]}
+    permit: {enabled: [$(names Coscheduling)]}
+    preBind: {enabled: [$(names "NodeNUMAResource, DeviceShare, Reservation, DefaultPreBind")]}
+    bind: {disabled: [{name: "*"}], enabled: [$(names "Reservation, DefaultBinder")]}
+    postBind: {enabled: [$(names Coscheduling)]}
+Y
+}
+
 measure() {  # measure SERVER NAME SCHEDULER-NAME COMMAND [FLAGS]
   local server=$1 name=$2 pods=$3 command=$4 run
   shift 4
@@ -80,12 +113,15 @@ for (server, name), runs in sorted(rows.items(), reverse=True):
     table[server, name] = r
     print(f"{server:<11} {name:<16} {r['firstSeconds']:>11.2f} {r['podsPerSecond']:>8.0f} {r['rawBindingsPerSecond']:>14.0f}"
           f" {r['podsPerSecond'] / r['rawBindingsPerSecond']:>7.0%} {r['cpuMicrosPerPod']:>10.0f} {r['cpuMicrosPerPodWithStart']:>10.0f} {r['peakRssMegabytes']:>11}")
-ours, stock, here = (table.get(k) for k in (("kubernetes", "mangrove"), ("kubernetes", "kube-scheduler"), ("embedded", "mangrove")))
-if ours and stock:
-    print(f"on kube-apiserver: CPU per pod 1/{stock['cpuMicrosPerPod'] / ours['cpuMicrosPerPod']:.1f}, pods/s x{ours['podsPerSecond'] / stock['podsPerSecond']:.1f},"
-          f" peak RSS 1/{stock['peakRssMegabytes'] / ours['peakRssMegabytes']:.1f}")
-if here and stock:
-    print(f"ours on the embedded server / kube-scheduler on kube-apiserver: pods/s x{here['podsPerSecond'] / stock['podsPerSecond']:.1f}")
+at = lambda server, name: table.get((server, name))
+ours, here = at("kubernetes", "mangrove"), at("embedded", "mangrove")
+for name in ("kube-scheduler", "koord-scheduler"):
+    other = at("kubernetes", name)
+    if ours and other:
+        print(f"on kube-apiserver, ours / {name}: CPU per pod 1/{other['cpuMicrosPerPod'] / ours['cpuMicrosPerPod']:.1f}, pods/s x{ours['podsPerSecond'] / other['podsPerSecond']:.1f},"
+              f" peak RSS 1/{other['peakRssMegabytes'] / ours['peakRssMegabytes']:.1f}")
+    if here and other:
+        print(f"ours on the embedded server / {name} on kube-apiserver: pods/s x{here['podsPerSecond'] / other['podsPerSecond']:.1f}")
 P
 }
 
@@ -109,7 +145,8 @@ for server in $servers; do
     missing=1
   fi
   if [ -n "$koord_scheduler" ]; then
-    measure "$server" koord-scheduler koord-scheduler "$koord_scheduler --config ${KOORD_CONFIG:-$dir/$server.scheduler.yaml}" "$@"
+    koord_config "$server"
+    measure "$server" koord-scheduler koord-scheduler "$koord_scheduler --config ${KOORD_CONFIG:-$dir/$server.koord.yaml} --secure-port 0" "$@"
   fi
   stop_servers
 done
