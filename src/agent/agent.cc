@@ -12,7 +12,8 @@ const Logger log("agent");
 
 // Silent for so many periods, the tick is taken for dead.
 constexpr int kDeadTicks = 30;
-constexpr uint64_t kTrimAfterTicks = 20, kTrimEveryTicks = 60;
+// Code that ticks do not need comes back with every report and every look at the metrics.
+constexpr uint64_t kTrimEveryTicks = 20;
 
 HistoryOptions historyOf(const AgentOptions& options, const Machine& machine) {
   HistoryOptions history;
@@ -190,8 +191,7 @@ void Agent::tick(MonoTime planned) {
   metrics_.tick({ended - begun, begun - planned, next.missed}, look, collector_.stats(),
                 reporter_.stats());
   // What only starting up (or a rare request) needed is given back.
-  if (options_.trimMemory && ++tickCount_ % kTrimEveryTicks == kTrimAfterTicks)
-    releaseStartupPages();
+  if (options_.trimMemory && ++tickCount_ % kTrimEveryTicks == 0) releaseStartupPages();
   if (!running_) return;
   next_ = next.at;
   arm();

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "agent/bench/pod_cgroups.h"
@@ -52,6 +53,16 @@ double ms(Duration d) {
   return std::chrono::duration<double, std::milli>(d).count();
 }
 
+// One lane per CPU: lanes that share one would wait for each other and be taken for a busy service.
+void stayOnCpu(size_t lane) {
+  cpu_set_t allowed, mine;
+  CPU_ZERO(&mine);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  for (size_t cpu = 0, seen = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &allowed) && seen++ == lane) CPU_SET(cpu, &mine);
+  if (CPU_COUNT(&mine) == 1) (void)::sched_setaffinity(0, sizeof mine, &mine);
+}
+
 class React {
  public:
   React(const ReactOptions& options, PodCgroups& pods, Probe& probe)
@@ -64,7 +75,8 @@ class React {
     for (size_t lane = 0; lane < std::min<size_t>(static_cast<size_t>(cpus_), Probe::kLanes);
          ++lane) {
       auto pid = pods_.start(kService, [&, lane] {
-        probe_.run(lane, realClock(), milliseconds(2), std::chrono::microseconds(600));
+        stayOnCpu(lane);
+        probe_.run(lane, realClock(), milliseconds(2), std::chrono::microseconds(1000));
       });
       if (!pid) return pass(pid.error());
     }

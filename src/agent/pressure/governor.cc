@@ -21,7 +21,7 @@ double seconds(Duration d) {
 }  // namespace
 
 GovernorOptions forIdlePods(GovernorOptions options) {
-  options.enter = 0.5;
+  options.enter = options.enterFading = 0.5;
   options.calm = 0.3;
   options.helps = 0.8;
   return options;
@@ -34,7 +34,8 @@ GovernorOptions forIdleClass(GovernorOptions options) {
 }
 
 // Two samples together: one alone may be a hiccup of a few milliseconds.
-double PressureGovernor::smoothed(const PressureSample& sample) {
+double PressureGovernor::smoothed(const PressureSample& sample, Duration since) {
+  fading_ += (sample.waited - fading_) * (1 - std::exp(-seconds(since) / seconds(options_.fade)));
   const double mean = (last_ + sample.waited) / 2;
   last_ = sample.waited;
   const bool counts = sample.alarmed && options_.enter <= kAlarmShare;
@@ -59,8 +60,12 @@ int64_t PressureGovernor::inForce(double used) const {
   return std::clamp(std::min(cap_, using_), options_.floor, options_.machine);
 }
 
-bool PressureGovernor::mayCut(const PressureSample& sample, double overshoot) const {
-  if (overshoot < options_.enter || sample.used < options_.idleBelow) return false;
+bool PressureGovernor::waitsTooLong(double overshoot) const {
+  return overshoot >= options_.enter || fading_ - baseline_ >= options_.enterFading;
+}
+
+bool PressureGovernor::mayCut(const PressureSample& sample) const {
+  if (sample.used < options_.idleBelow) return false;
   if (cap_ <= options_.floor || tries_) return false;
   return cutAt_ == MonoTime::min() || sample.at - cutAt_ >= options_.settle;
 }
@@ -96,8 +101,8 @@ void PressureGovernor::grow(const PressureSample& sample, Duration since) {
   if (cap_ >= options_.machine) cap_ = kUnlimited;
 }
 
-bool PressureGovernor::lasts(MonoTime at, double overshoot) {
-  if (overshoot < options_.enter) return highSince_ = MonoTime::min(), false;
+bool PressureGovernor::lasts(MonoTime at, bool tooLong) {
+  if (!tooLong) return highSince_ = MonoTime::min(), false;
   if (highSince_ == MonoTime::min()) highSince_ = at;
   return at - highSince_ >= options_.sustain;
 }
@@ -122,12 +127,13 @@ bool PressureGovernor::endTrial(const PressureSample& sample, double waited, Dur
 Ruling PressureGovernor::step(const PressureSample& sample) {
   const Duration since = lastAt_ == MonoTime::min() ? Duration{} : sample.at - lastAt_;
   lastAt_ = sample.at;
-  const double waited = smoothed(sample);
+  const double waited = smoothed(sample, since);
   learn(sample, waited, since);
   if (endTrial(sample, waited, since)) return {cap_, false};
   const double overshoot = waited - baseline_;
-  const bool lasting = lasts(sample.at, overshoot);
-  if (mayCut(sample, overshoot) && (lasting || cap_ != kUnlimited)) {
+  const bool tooLong = waitsTooLong(overshoot);
+  const bool lasting = lasts(sample.at, tooLong);
+  if (tooLong && mayCut(sample) && (lasting || cap_ != kUnlimited)) {
     // Two samples decide whether, the latest how much.
     cut(sample, std::max(overshoot, sample.waited - baseline_));
     return {cap_, true};

@@ -26,6 +26,9 @@ struct GovernorOptions {
   // Shares of time in which at least one task of the services waited for a CPU.
   double enter = 0.10;
   double calm = 0.05;
+  // The same of waiting that comes in single stalls of a few milliseconds, fading over `fade`.
+  double enterFading = 0.075;
+  Duration fade = std::chrono::milliseconds(50);
   double idleBelow = 0.05;  // cores: best-effort work that uses less is not what services wait for
   Duration settle = std::chrono::milliseconds(60);  // between two cuts, for the first one to show
   Duration hold = std::chrono::seconds(2);          // after a cut nothing grows
@@ -75,20 +78,22 @@ class PressureGovernor {
   uint64_t futile() const { return futile_; }
 
  private:
-  double smoothed(const PressureSample& sample);
+  double smoothed(const PressureSample& sample, Duration since);
   void learn(const PressureSample& sample, double waited, Duration since);
-  bool mayCut(const PressureSample& sample, double overshoot) const;
+  bool waitsTooLong(double overshoot) const;
+  bool mayCut(const PressureSample& sample) const;
   void cut(const PressureSample& sample, double overshoot);
   void grow(const PressureSample& sample, Duration since);
   int64_t inForce(double used) const;
-  bool lasts(MonoTime at, double overshoot);
+  bool lasts(MonoTime at, bool tooLong);
   bool endTrial(const PressureSample& sample, double waited, Duration since);
 
   GovernorOptions options_;
   int64_t cap_ = kUnlimited;
   double growth_ = 0;  // what is left of a microsecond
   double baseline_ = 0;
-  double last_ = 0;  // waited, of the sample before
+  double last_ = 0;    // waited, of the sample before
+  double fading_ = 0;  // waited, of the recent past
   MonoTime lastAt_ = MonoTime::min();
   MonoTime cutAt_ = MonoTime::min();
   MonoTime idleSince_ = MonoTime::min();
