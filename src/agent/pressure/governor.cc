@@ -35,7 +35,9 @@ GovernorOptions forIdleClass(GovernorOptions options) {
 
 // Two samples together: one alone may be a hiccup of a few milliseconds.
 double PressureGovernor::smoothed(const PressureSample& sample, Duration since) {
+  const bool settling = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.settle;
   fading_ += (sample.waited - fading_) * (1 - std::exp(-seconds(since) / seconds(options_.fade)));
+  if (settling) fading_ = 0;  // what was before a cut says nothing about it
   const double mean = (last_ + sample.waited) / 2;
   last_ = sample.waited;
   const bool counts = sample.alarmed && options_.enter <= kAlarmShare;

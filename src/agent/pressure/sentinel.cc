@@ -1,5 +1,6 @@
 #include "agent/pressure/sentinel.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <poll.h>
@@ -25,6 +26,12 @@ constexpr std::string_view kQuota = "cpu.cfs_quota_us";
 
 bool sameFiles(const SentinelOrders& a, const SentinelOrders& b) {
   return a.quotaFile == b.quotaFile && a.usageFile == b.usageFile;
+}
+
+// Waiting that has to last before anything is cut needs no look more often than twice meanwhile:
+// each look takes a CPU from a service for a moment.
+Duration lookEvery(const SentinelOptions& options, const SentinelOrders& orders) {
+  return std::max(options.interval, orders.governor.sustain / 2);
 }
 
 }  // namespace
@@ -179,7 +186,7 @@ Duration Sentinel::turn(bool alarmed) {
   if (alarmed || ruling.cap != kUnlimited) quietSince_ = now;
   const bool attentive = quietSince_ != MonoTime::min() && now - quietSince_ < kAttentive;
   if (ruling.cap != kUnlimited || (triggered && attentive)) return options_.busyInterval;
-  return triggered ? kLongSleep : options_.interval;
+  return triggered ? kLongSleep : lookEvery(options_, *orders);
 }
 
 // True when the kernel said that services wait.
