@@ -146,7 +146,7 @@ for server in $servers; do
   fi
   if [ -n "$koord_scheduler" ]; then
     koord_config "$server"
-    measure "$server" koord-scheduler koord-scheduler "$koord_scheduler --config ${KOORD_CONFIG:-$dir/$server.koord.yaml} --secure-port 0" "$@"
+    measure "$server" koord-scheduler koord-scheduler "$koord_scheduler --config ${KOORD_CONFIG:-$dir/$server.koord.yaml} --port 0 --secure-port 0" "$@"
   fi
   stop_servers
 done

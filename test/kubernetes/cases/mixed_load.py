@@ -5,6 +5,7 @@ import time
 
 from lib.api import Refused
 from lib.checks import check, eventually
+from cases.admission import answers, hooked, start
 from cases.mixed import metrics, recorded, seconds
 
 space = "recorded"
@@ -69,7 +70,7 @@ class Recorded:
             cluster.api.create(metrics[:-1], {"apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeMetric", "metadata": {"name": self.name},
                                               "spec": metric.get("spec", {})})
         except Refused as why:
-            if why.code != 409:  # our manager was faster
+            if why.code != 409:
                 raise
         cluster.api.merge(metrics + self.name + "/status", {"status": metric.get("status", {})})
 
@@ -133,19 +134,23 @@ def one_batch(cluster, batch):
     cluster.end("scheduler-recorded")
     for one in batch:
         cluster.api.delete("/api/v1/nodes/" + one.name)
-    for pod in cluster.api.items(f"/api/v1/namespaces/{space}/pods"):
-        cluster.api.delete(f"/api/v1/namespaces/{space}/pods/{pod['metadata']['name']}", grace=0)
+        cluster.api.delete(metrics + one.name)
+    cluster.clear_at_once(space)
     return different, len(asked)
 
 
 def case_our_scheduler_reads_the_references_reports(world):
     cluster = world.cluster
+    hooked(cluster)
+    cluster.end("manager")  # it would tell the recorded reports another interval
     cluster.namespace(space, control_plane="true")  # admission would rewrite what was recorded
     cases = [Recorded(i, case) for i, case in enumerate(recorded("loadaware-filter-score"))]
     different, asked = [], 0
     for first in range(0, len(cases), batch_size):
         more, count = one_batch(cluster, cases[first:first + batch_size])
         different, asked = different + more, asked + count
+    start(cluster)
+    eventually(lambda: answers(cluster), within=30, what="admission is back")
     check(asked >= len(cases) // 2, f"only {asked} of {len(cases)} recorded cases pass the server's own checks")
     check(not different, f"{len(different)} of {asked} decisions differ: {different[:4]}")
     print(f"        {asked} of {len(cases)} recorded reports, every decision the recorded one")

@@ -3,8 +3,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from lib.checks import check, eventually
-from lib.cluster import program
+from lib.cluster import here, program
 from cases.admission import hooked
+from cases.node_pods import free_port
 from cases.resources import batch_cpu, now
 from cases.scheduling import scheduler
 
@@ -46,8 +47,24 @@ def clear(cluster, count):
 def heartbeats(cluster):
     """kwok keeps these nodes alive and runs their pods in name, where it is here; without it nobody calls them dead either."""
     if program("kwok") and "kwok" not in cluster.parts:
-        cluster.part("kwok", ["--kubeconfig", cluster.dir + "/kubeconfig", "--manage-nodes-with-annotation-selector", "kwok.x-k8s.io/node=fake",
-                              "--node-lease-duration-seconds", "200"])
+        cluster.part("kwok", ["--kubeconfig", cluster.dir + "/kubeconfig", "--config", here + "/lib/kwok.yaml", "--manage-all-nodes=false",
+                              "--manage-nodes-with-annotation-selector", "kwok.x-k8s.io/node=fake", "--node-lease-duration-seconds", "200",
+                              "--server-address", f"127.0.0.1:{free_port()}"])
+
+
+def alive(cluster):
+    """Its nodes are Ready because kwok says so, and the scheduler's pods run there."""
+    if "kwok" not in cluster.parts:
+        return
+    kwok = cluster.parts["kwok"]
+    runs = lambda: sum(p["status"].get("phase") == "Running" for p in cluster.api.items("/api/v1/namespaces/scale/pods"))
+    eventually(lambda: kwok.alive() and runs(), lambda count: count == len(cluster.api.items("/api/v1/namespaces/scale/pods")), 60,
+               f"every pod runs in name; kwok said {kwok.said()[-300:]}", pause=0.5)
+
+
+def written(cluster):
+    """The manager's writes to these nodes so far."""
+    return [r for r in cluster.requests() if r["verb"] == "patch" and "/nodes/kwok-" in r["requestURI"] and "manager" in r["user"]["username"]]
 
 
 def many_nodes(world, count, pods):
@@ -58,6 +75,7 @@ def many_nodes(world, count, pods):
         cluster.namespace("scale", control_plane="true")  # no admission: the scheduler is what is looked at
     cluster.configure()
     heartbeats(cluster)
+    earlier = len(written(cluster))
     seconds = sell(cluster, count)
 
     def pod(i):
@@ -72,9 +90,10 @@ def many_nodes(world, count, pods):
     for p in cluster.api.items("/api/v1/namespaces/scale/pods"):
         spread[p["spec"]["nodeName"]] = spread.get(p["spec"]["nodeName"], 0) + 1
     check(max(spread.values()) <= 32, f"a node of 32 CPUs has {max(spread.values())} pods of one")
-    patches = [r for r in cluster.requests() if r["verb"] == "patch" and "/nodes/kwok-" in r["requestURI"] and "manager" in r["user"]["username"]]
-    print(f"        {count} nodes: the last amount {seconds:.1f} s after the last report, {len(patches) / count:.2f} writes a node with all its pods; "
-          f"{pods} pods bound {time.monotonic() - started:.1f} s after the last was made")
+    bound_after = time.monotonic() - started
+    alive(cluster)
+    print(f"        {count} nodes: the last amount {seconds:.1f} s after the last report, {(len(written(cluster)) - earlier) / count:.2f} writes a node with all its pods; "
+          f"{pods} pods bound {bound_after:.1f} s after the last was made")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda i: cluster.api.delete(f"/api/v1/namespaces/scale/pods/p{i}", grace=0), range(pods)))
     clear(cluster, count)
