@@ -47,6 +47,8 @@ def of_quiet(record):
         else:
             rows.append([name, str(found["runs"]), str(found["spoiled"]), f"{found['strangers']:.2f}", f"{found['stalledSeconds']:.1f}",
                          f"{found['seconds']:.1f} / {found['cpuSeconds']:.1f}"])
+    for name, told in record.get("peers", {}).get("neighbours", {}).items():
+        rows.append([name, "1", "", f"{told['strangers']:.2f}", f"{told['stalledSeconds']:.1f}", f"{told['seconds']:.1f} / {told['cpuSeconds']:.1f}"])
     return table(["suite", "runs kept", "spoiled by others", "others' cores, worst kept run", "tasks stalled for CPU, s", "a run, s wall / CPU"], rows)
 
 
