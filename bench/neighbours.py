@@ -4,6 +4,7 @@
 """
 import os
 import resource
+import signal
 import subprocess
 import time
 
@@ -39,15 +40,15 @@ class Watch:
 
 
 def ran(command, limit, env=None):
-    """(exit code, stdout, stderr); code None: it took too long and was asked to end, so that it ends what it started."""
-    child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """(exit code, stdout, stderr); code None: it took too long and was asked to end, with all that it started."""
+    child = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         out, said = child.communicate(timeout=limit)
         return child.returncode, out, said
     except subprocess.TimeoutExpired:
-        child.terminate()
+        os.killpg(child.pid, signal.SIGTERM)  # a shell would wait for what it runs before it ends by itself
     try:
         return None, *child.communicate(timeout=20)
     except subprocess.TimeoutExpired:
-        child.kill()
+        os.killpg(child.pid, signal.SIGKILL)
         return None, *child.communicate()
