@@ -47,6 +47,9 @@ def ran(command, limit, env=None):
         return child.returncode, out, said
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGTERM)  # a shell would wait for what it runs before it ends by itself
+    except BaseException:
+        os.killpg(child.pid, signal.SIGTERM)  # somebody wants us to end
+        raise
     try:
         return None, *child.communicate(timeout=20)
     except subprocess.TimeoutExpired:
