@@ -58,7 +58,7 @@ class Recorded:
             "capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}})
         pods = f"/api/v1/namespaces/{space}/pods"
         for pod in self.case.get("assigned_pods") or []:
-            made = cluster.api.create(pods, self.pod(cluster, pod, nodeName=self.name))
+            made = create(cluster, pods, self.pod(cluster, pod, nodeName=self.name))
             cluster.api.merge(f"{pods}/{made['metadata']['name']}/status", {"status": shifted(pod["status"], by)})
         if "node_metric" in self.case:
             self.report(cluster, shifted(self.case["node_metric"], by))
@@ -76,7 +76,7 @@ class Recorded:
 
     def ask(self, cluster):
         body = self.pod(cluster, self.case["pod"], schedulerName=self.name, nodeSelector={"kubernetes.io/hostname": self.name})
-        cluster.api.create(f"/api/v1/namespaces/{space}/pods", body)
+        create(cluster, f"/api/v1/namespaces/{space}/pods", body)
 
     def answer(self, cluster):
         pod = cluster.pod(space, f"{self.name}-{self.case['pod']['metadata']['name']}")
@@ -89,6 +89,21 @@ class Recorded:
         got = eventually(lambda: self.answer(cluster), within=20, what=f"an answer for {self.name}")
         wanted = "bound" if self.case["filter"]["pass"] else self.case["filter"]["reason"]
         return "" if wanted in got else f"{self.name}: want '{wanted}', got '{got}'"
+
+
+def create(cluster, path, body):
+    """A pod; the server learns of a new priority class a moment after it is made."""
+    def made():
+        try:
+            return cluster.api.create(path, body)
+        except Refused as why:
+            if "PriorityClass" in str(why):
+                raise
+            return why
+    got = eventually(made, within=10, what="the pod's priority class is known")
+    if isinstance(got, Refused):
+        raise got
+    return got
 
 
 def daemon_set(cluster, name):
