@@ -148,7 +148,7 @@ Service redis(uint16_t port) {
   out.run = [port] {
     const std::string text = std::to_string(port);
     ::execl(kRedis, kRedis, "--port", text.c_str(), "--bind", "127.0.0.1", "--save", "",
-            "--appendonly", "no", "--loglevel", "warning", nullptr);
+            "--appendonly", "no", "--logfile", "/dev/null", nullptr);  // stdout is for the result
   };
   return out;
 }
