@@ -104,6 +104,9 @@ def grid(numbers, beginning, columns):
     names = [found.group(1) for found in map(pattern.match, numbers) if found]
     for name in names:
         place = beginning.replace("*", name)
+        if numbers.get(f"{place}.kept", {"median": 1})["median"] == 0:
+            yield [name, "every run was spoiled by others"] + [""] * (len(columns) - 1)
+            continue
         yield [name] + [cell(numbers.get(f"{place}.{rest}"), unit) for rest, _, unit in columns]
 
 

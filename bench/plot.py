@@ -23,7 +23,8 @@ def bars(record):
         begin, end = beginning.split("*")
         found = [(place[len(begin):-len(end + "." + rest)], spread) for place, spread in numbers.items()
                  if place.startswith(begin) and place.endswith(end + "." + rest)]
-        found = [(name, spread) for name, spread in found if not (suite == "api" and name.startswith(("list", "events")))]
+        found = [(name, spread) for name, spread in found if not (suite == "api" and name.startswith(("list", "events")))
+                 and numbers.get(f"{begin}{name}{end}.kept", {"median": 1})["median"] > 0]  # 0: every run was spoiled by others
         if found:
             yield title, found
     peers = [(f"{row['what']} ({row['peer']})", times(row)) for row in record.get("peers", {}).get("rows", []) if row["theirs"] and row["ours"]]
