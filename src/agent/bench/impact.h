@@ -51,8 +51,9 @@ struct ImpactRow {
   std::vector<ImpactRun> runs;
   size_t kept = 0;
   stats::Interval p50, p99, p999, batch;
-  stats::Interval inflation;   // p99 over the stricter baseline's
-  stats::Interval batchShare;  // of what careless batch work took
+  stats::Interval inflation;    // p99 over the stricter baseline's
+  stats::Interval againstIdle;  // p99 over that beside plain cpu.idle
+  stats::Interval batchShare;   // of what careless batch work took
 };
 
 struct ImpactBench {

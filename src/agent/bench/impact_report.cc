@@ -48,6 +48,16 @@ std::string verdict(const ImpactRow& row) {
   return row.inflation.low > 1.05 ? "more than 5 %" : "cannot be told";
 }
 
+// The kernel's idle class alone is what every limit on top of it has to justify itself against.
+std::string besideIdle(const ImpactRow& row) {
+  const bool ours = row.placement == Placement::kMangrove || row.placement == Placement::kKubelet;
+  if (!ours || row.againstIdle.count == 0) return "";
+  return fmt::format(
+      "{}: p99 {} of that beside plain cpu.idle ({}), {:.0f} % of careless batch's CPU\n", row.name,
+      shown(row.againstIdle), row.againstIdle.low > 1 ? "worse" : "not worse as far as can be told",
+      100 * row.batchShare.estimate);
+}
+
 }  // namespace
 
 void summarise(uint64_t seed, ImpactBench& bench) {
@@ -60,11 +70,15 @@ void summarise(uint64_t seed, ImpactBench& bench) {
   }
   const ImpactRow* baseline = stricter(bench);
   const ImpactRow* careless = find(bench, Placement::kCareless);
+  const ImpactRow* idle = find(bench, Placement::kIdle);
   if (baseline) bench.baseline = baseline->name;
   for (ImpactRow& row : bench.rows) {
     if (baseline)
       row.inflation = stats::ratioInterval(column(row, &ImpactRun::p99),
                                            column(*baseline, &ImpactRun::p99), kConfidence, seed);
+    if (idle)
+      row.againstIdle = stats::ratioInterval(column(row, &ImpactRun::p99),
+                                             column(*idle, &ImpactRun::p99), kConfidence, seed);
     if (careless)
       row.batchShare =
           stats::ratioInterval(column(row, &ImpactRun::batchCores),
@@ -83,6 +97,7 @@ std::string toTable(const ImpactBench& b) {
     out += fmt::format("{:<32} {:>3}/{:<2} {:>19} {:>19} {:>21} {:>18} {:>18} {:>15}\n", row.name,
                        row.kept, row.runs.size(), shown(row.p50), shown(row.p99), shown(row.p999),
                        shown(row.batch), shown(row.inflation), verdict(row));
+  for (const ImpactRow& row : b.rows) out += besideIdle(row);
   return out;
 }
 
@@ -105,6 +120,7 @@ std::string toJson(const ImpactBench& b) {
                                 {"p999Ms", asJson(row.p999)},
                                 {"batchCores", asJson(row.batch)},
                                 {"inflation", asJson(row.inflation)},
+                                {"againstIdle", asJson(row.againstIdle)},
                                 {"batchShare", asJson(row.batchShare)},
                                 {"verdict", verdict(row)},
                                 {"runs", std::move(runs)}});
