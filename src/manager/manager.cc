@@ -141,6 +141,7 @@ class Manager::Impl {
   void load(const api::ConfigMap* map);
   void addEverything();
   void awaitReady(std::weak_ptr<Impl> self);
+  void awaitAnswers(std::weak_ptr<Impl> self, Fn done);
   void begin();
 
   ManagerOptions options;
@@ -305,19 +306,19 @@ void Manager::yield(Fn done) {
   impl_->leads = false;
   if (impl_->profileController) impl_->profileController->lead(false);
   for (auto* loop : impl_->loops()) loop->pause();
-  if (impl_->window.underWay() == 0) {
-    if (done) done();
-    return;
-  }
-  impl_->yieldTimer =
-      impl_->clock.after(std::chrono::milliseconds(20),
-                         [self = std::weak_ptr(impl_), this, done = std::move(done)]() mutable {
-                           auto impl = self.lock();
-                           if (!impl) return;
-                           impl->desk.owner.post([self, this, done = std::move(done)]() mutable {
-                             if (self.lock()) yield(std::move(done));
+  if (done) impl_->awaitAnswers(impl_, std::move(done));
+}
+
+// Only waits: who leads again meanwhile is not stopped by the end of an earlier reign.
+void Manager::Impl::awaitAnswers(std::weak_ptr<Impl> self, Fn done) {
+  if (window.underWay() == 0) return done();
+  yieldTimer = clock.after(std::chrono::milliseconds(20),
+                           [self, owner = &desk.owner, done = std::move(done)]() mutable {
+                             owner->post([self, done = std::move(done)]() mutable {
+                               if (auto impl = self.lock())
+                                 impl->awaitAnswers(self, std::move(done));
+                             });
                            });
-                         });
 }
 
 bool Manager::leading() const {

@@ -216,6 +216,31 @@ TEST_F(ManagerTest, OnlyTheLeaderWrites) {
   EXPECT_EQ(manager->stats().writes, writes);
 }
 
+// A lease that is lost and won again while a write waits for its answer: the end of the first reign
+// must not stop the second.
+TEST_F(ManagerTest, LeadsOnWhenItLeadsAgainBeforeAWriteIsAnswered) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  bool nothingUnderWay = true;
+  for (int used = 34; nothingUnderWay && used < 50; used++) {
+    report("n1", used, clock.wall());
+    ASSERT_TRUE(until([&] { return !manager->idle(); }));
+    owner.runOne(1ms);  // sends
+    nothingUnderWay = false;
+    manager->yield([&] { nothingUnderWay = true; });
+    manager->lead();
+  }
+  ASSERT_FALSE(nothingUnderWay);
+  ASSERT_TRUE(until([&] { return nothingUnderWay; }));  // the first reign is over now
+  EXPECT_TRUE(manager->leading());
+  report("n1", 23, clock.wall());
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "35000"; }));
+}
+
 TEST_F(ManagerTest, ObjectsOfNodesThatAreGoneAreRemoved) {
   node("n1");
   report("n1", 33, clock.wall());

@@ -63,6 +63,12 @@ class Ledger:
         self.stage.api.call("DELETE", f"{base}/{name}", {"gracePeriodSeconds": 0})
         self.deleted += 1
 
+    def sweep(self):
+        """Deletions that got no answer, once more: what is left of them would take the room of pods that must be placed."""
+        for pod in self.stage.api.items(base + "?labelSelector=chaos%3Dtrue"):
+            if pod["metadata"]["name"] in self.leaving:
+                self.stage.api.delete(f"{base}/{pod['metadata']['name']}", grace=0)
+
     # Invariants.
 
     def look(self):
@@ -111,6 +117,8 @@ class Ledger:
         if text not in self.broken:
             self.broken.append(text)
             print(f"  BROKEN: {text}", flush=True)
+            if len(self.broken) == 1:
+                self.stage.diagnose()
 
     def converged(self):
         """'' when everything is as it should be in the end, else what is not."""

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 import yaml
 
@@ -22,6 +23,7 @@ sys.path.insert(0, here + "/../kubernetes")
 from lib.api import Api  # noqa: E402
 from lib.checks import Process, end_guardians, eventually  # noqa: E402
 from lib.cluster import Cluster  # noqa: E402
+from cases.node_pods import free_port  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
 system = "koordinator-system"
@@ -40,7 +42,8 @@ class Stage:
     def __init__(self, mangrove):
         self.mangrove = os.path.realpath(mangrove)
         self.dir = tempfile.mkdtemp(prefix="mangrove-chaos-")
-        self.roles, self.clocks = {}, {}
+        self.roles, self.clocks, self.pages = {}, {}, {}
+        self.keep = bool(os.environ.get("KEEP"))
         self.group = "mangrove-" + os.path.basename(self.dir)[9:].replace("_", "x")
         self.can_cgroups = os.geteuid() == 0 and os.path.isdir("/sys/fs/cgroup/cpu")
         self.shim = self._shim()
@@ -61,8 +64,10 @@ class Stage:
 
     def start_role(self, name):
         kind = name.split("-")[0]
-        flags = {"manager": ["--metrics-addr", "0", "--health-probe-addr", "0", "--enable-webhooks=false"],
-                 "scheduler": ["--metrics-bind-address", "0"], "agent": self._agent_flags()}[kind]
+        self.pages.setdefault(name, free_port())
+        page = f"127.0.0.1:{self.pages[name]}"
+        flags = {"manager": ["--metrics-addr", page, "--health-probe-addr", "0", "--enable-webhooks=false"],
+                 "scheduler": ["--metrics-bind-address", page], "agent": self._agent_flags()}[kind]
         env = {}
         if self.shim:
             env = {"LD_PRELOAD": self.shim, "MANGROVE_CLOCK_FILE": self._clock(name)}
@@ -94,6 +99,23 @@ class Stage:
         for name in gone:
             self.roles[name].start()
         return gone
+
+    def diagnose(self):
+        """Something is broken: what the roles say about themselves and what the server has, beside their logs, which stay."""
+        self.keep = True
+        for name, port in self.pages.items():
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer, open(f"{self.dir}/{name}.metrics", "wb") as file:
+                    file.write(answer.read())
+            except OSError as why:
+                print(f"  no metrics of {name}: {why}")
+        for name, path in (("pods", "/api/v1/pods"), ("nodes", "/api/v1/nodes"), ("nodemetrics", metrics), ("leases", "/apis/coordination.k8s.io/v1/leases")):
+            try:
+                with open(f"{self.dir}/{name}.json", "w") as file:
+                    json.dump(self.api.get(path), file, indent=1)
+            except (OSError, ValueError, KeyError) as why:
+                print(f"  no {name}: {why}")
+        print(f"  logs, metrics and objects stay in {self.dir}", flush=True)
 
     # What there is in the cluster.
 
@@ -168,7 +190,7 @@ class Stage:
         end_guardians(self.dir + "/agent/heartbeat")
         self.stop_server()
         self._remove_groups()
-        if not os.environ.get("KEEP"):
+        if not self.keep:
             shutil.rmtree(self.dir, ignore_errors=True)
 
     def _remove_groups(self):
