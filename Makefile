@@ -44,7 +44,7 @@ up: binary
 	@$(BUILD)/bin/mangrove up
 
 install:
-	@$(MAKE) --no-print-directory PRESET=release build
+	@$(MAKE) --no-print-directory PRESET=release binary
 	@scripts/install build/release/bin/mangrove $(DESTDIR)$(PREFIX)
 
 test: build

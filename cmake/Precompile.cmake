@@ -1,11 +1,14 @@
-# Precompiled headers for cold builds: about half of the compiler's time goes into reading the same headers again. They do
-# not go together with a compiler cache that is shared between checkouts, so AUTO means: on where there is no ccache, or
-# where its cache is empty (a fresh machine, a CI container), and off where a cache can answer.
+# Cold builds: most of the compiler's time goes into reading the same headers and instantiating the same templates again.
+# Precompiled headers and batches of files (cmake/batches.py) save that. They do not go together with a compiler cache that is
+# shared between checkouts, so AUTO means: on where there is no ccache, or where its cache is empty (a fresh machine, a CI
+# container), and off where a cache can answer.
 #
 # Two of them, because a precompiled header serves only files with the same definitions: `lean` for the layers below json,
 # `rich` for the others. Sources must not rely on them; every build with a warm cache checks that.
 set(MANGROVE_PCH AUTO CACHE STRING "Precompiled headers: ON, OFF or AUTO (on unless a compiler cache has something)")
 set_property(CACHE MANGROVE_PCH PROPERTY STRINGS AUTO ON OFF)
+
+set(MANGROVE_BATCH 16 CACHE STRING "Files compiled together, where precompiled headers are on; 1: each by itself")
 
 function(mangrove_cache_is_cold OUT)
   set(${OUT} TRUE PARENT_SCOPE)
@@ -32,8 +35,11 @@ if(NOT DEFINED MANGROVE_PCH_DECIDED)
 endif()
 if(MANGROVE_PCH_DECIDED)
   # With precompiled headers ccache would miss every time and only cost.
-  unset(CMAKE_CXX_COMPILER_LAUNCHER)
-  message(STATUS "precompiled headers: on (no compiler cache that could answer)")
+  if(NOT MANGROVE_OWN_LAUNCHER)
+    unset(CMAKE_CXX_COMPILER_LAUNCHER)
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  message(STATUS "precompiled headers and batches of ${MANGROVE_BATCH} files: on (no compiler cache that could answer)")
   foreach(kind lean rich)
     file(WRITE ${CMAKE_BINARY_DIR}/pch/${kind}.cc.new "")
     configure_file(${CMAKE_BINARY_DIR}/pch/${kind}.cc.new ${CMAKE_BINARY_DIR}/pch/${kind}.cc COPYONLY)
@@ -51,5 +57,26 @@ function(mangrove_precompiled TARGET KIND)
     target_precompile_headers(${TARGET} REUSE_FROM mangrove_pch_${KIND})
     # One that does not fit costs time, not the build.
     target_compile_options(${TARGET} PRIVATE -Wno-error=invalid-pch)
+    # Seen together, files give the compiler reason to complain about what is none (GCC 12 about bounds of strings, and about
+    # unnamed namespaces in included files). Builds without batches say what is true.
+    if(MANGROVE_BATCH GREATER 1 AND NOT "${TARGET}" MATCHES "_test$")
+      target_compile_options(${TARGET} PRIVATE -Wno-error -Wno-subobject-linkage -Wno-array-bounds -Wno-stringop-overflow
+                             -Wno-stringop-overread -Wno-restrict -Wno-maybe-uninitialized -Wno-shadow)
+    endif()
   endif()
+endfunction()
+
+# Replaces the files in the list LIST, those of target NAME, by batches of them; not for tests, which have too many names of
+# their own. An edit may move files between batches, so every file is something that the configuration depends on.
+function(mangrove_batched LIST NAME)
+  if(NOT MANGROVE_PCH_DECIDED OR MANGROVE_BATCH LESS 2)
+    return()
+  endif()
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/batches.py
+                          ${CMAKE_BINARY_DIR}/batches ${NAME} ${MANGROVE_BATCH} ${${LIST}}
+                  OUTPUT_VARIABLE units COMMAND_ERROR_IS_FATAL ANY)
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${${LIST}} ${CMAKE_SOURCE_DIR}/cmake/batches.py)
+  string(STRIP "${units}" units)
+  string(REPLACE "\n" ";" units "${units}")
+  set(${LIST} ${units} PARENT_SCOPE)
 endfunction()

@@ -121,7 +121,7 @@ struct Bounds {
   }
 };
 
-json::Object toJson(const api::ResourceList& list) {
+json::Object amountsOf(const api::ResourceList& list) {
   json::Object out;
   for (const auto& entry : list) out[entry.name.view()] = entry.amount.text();
   return out;
@@ -163,8 +163,8 @@ std::vector<std::string> limitViolations(const json::Object& range, const json::
   eachLimit(range, "Pod", [&](const json::Object& limit) {
     auto decoded = api::decodeText<api::Pod>(json::write(pod));
     if (!decoded) return;
-    Bounds{"Pod", limit}.check(toJson(api::podRequests(*decoded->spec)),
-                               toJson(api::podLimits(*decoded->spec)), out);
+    Bounds{"Pod", limit}.check(amountsOf(api::podRequests(*decoded->spec)),
+                               amountsOf(api::podLimits(*decoded->spec)), out);
   });
   return out;
 }
