@@ -1,5 +1,4 @@
 // mangrove check cluster: whether colocation works on a whole cluster, and what is in its way.
-#include "cli/check_cluster.h"
 
 #include <fmt/core.h>
 

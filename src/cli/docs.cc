@@ -2,7 +2,6 @@
 // scripts/reference. Hidden: people read the pages.
 #include <fmt/format.h>
 
-#include "cli/check_cluster.h"
 #include "cli/command.h"
 #include "cli/config_reference.h"
 #include "cli/manual.h"

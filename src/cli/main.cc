@@ -7,9 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/strings.h"
-#include "cli/check_cluster.h"
 #include "cli/command.h"
-#include "cli/experiment_commands.h"
 
 namespace mangrove::cli {
 namespace {

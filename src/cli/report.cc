@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "cli/command.h"
-#include "cli/experiment_commands.h"
 #include "cli/output.h"
 #include "client/http_api_client.h"
 #include "client/kubeconfig.h"
