@@ -29,10 +29,12 @@ struct Block {
   std::vector<float> latencies;  // ms, ascending
   uint64_t failed = 0;
   double batchCores = 0;
-  double batchUnits = 0;  // pieces of work a second
-  double busyCores = 0;   // of the machine, without loops that only keep CPUs awake
-  double strangers = 0;   // cores of processes that are not ours
-  double steal = 0;       // cores the hypervisor took
+  double batchUnits = 0;    // pieces of work a second
+  double busyCores = 0;     // of the machine, without loops that only keep CPUs awake
+  double serviceCores = 0;  // of the service's pod, without careless batch work
+  double ownCores = 0;      // the demo's other processes: the load, `mangrove up`
+  double strangers = 0;     // cores of processes that are not ours
+  double steal = 0;         // cores the hypervisor took
   bool kept = false;
 };
 

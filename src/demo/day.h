@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "agent/bench/service.h"
 #include "base/units.h"
 
 namespace mangrove::demo {
@@ -24,10 +23,19 @@ struct HourPlan {
   double rate = 400;  // requests a second; they come at random (Poisson), as people do
   Duration length = std::chrono::seconds(3);
   uint64_t seed = 1;
-  // Service times are lognormal: most are short, one of a hundred takes six times as long.
-  double medianMicros = 600;
-  double spread = 0.75;
+  // Service times are lognormal: median 1 ms, 5 of 100 above 5 ms, one of 100 above 10 ms, as Dean
+  // and Barroso give them for one server of a large system (The Tail at Scale, table 1).
+  double medianMicros = 1000;
+  double spread = 0.99;
+  double computing = 0.5;  // share of it; the rest waits for a backend
 };
-std::vector<agent::Shot> drawShots(const HourPlan& plan);
+
+// One request.
+struct Shot {
+  Duration at{};          // after the start
+  uint32_t workMicros{};  // computing it asks for
+  uint32_t waitMicros{};  // and how long the service is to wait for somebody else
+};
+std::vector<Shot> drawShots(const HourPlan& plan);
 
 }  // namespace mangrove::demo

@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr double kRatePerCpu = 220;  // a mean of about a sixth of the machine
+constexpr double kRatePerCpu = 220;  // a fifth of the machine on average
 constexpr double kMostRate = 2000;   // one generator's worth
 constexpr int kBatchPods = 2;
 constexpr Duration kServiceWithin = seconds(60);
@@ -216,6 +216,8 @@ class Demo {
     block.batchCores = awake ? 0 : cores;
     block.batchUnits = awake ? 0 : (after.units - before.units) / shares.seconds;
     block.busyCores = shares.busy - (awake ? cores : 0);
+    block.serviceCores = shares.pods - cores;
+    block.ownCores = shares.own;
     block.strangers = shares.strangers;
     block.steal = shares.steal;
     block.kept = keeps(options_.discard, block);

@@ -12,6 +12,8 @@ namespace mangrove::demo {
 namespace {
 
 constexpr size_t kRepetitions = 400;
+// Who could not have seen a fifth more does not say that there is no difference.
+constexpr double kSeesEnough = 0.2;
 
 using Blocks = std::vector<const Block*>;
 
@@ -98,15 +100,6 @@ Row rowOf(const std::vector<Block>& blocks, Condition condition, const Situation
   return row;
 }
 
-// Of the two ways to be alone the one that is faster, hour by hour.
-Condition stricter(const std::vector<Block>& blocks, double confidence) {
-  const Blocks alone = keptOf(blocks, Condition::kAlone), awake = keptOf(blocks, Condition::kAwake);
-  if (awake.empty()) return Condition::kAlone;
-  if (alone.empty()) return Condition::kAwake;
-  const auto effect = compare(awake, alone, p99Of, confidence);
-  return effect.ratio.estimate < 1 ? Condition::kAwake : Condition::kAlone;
-}
-
 std::string wholeSentence(const Findings& f) {
   return fmt::format("batch got {:.0f} % of the machine, {}", f.batchPercent,
                      costSentence(f.row(Condition::kMangrove).cost));
@@ -127,14 +120,33 @@ bool keeps(const DiscardRule& rule, const Block& block) {
          block.failed == 0 && !block.latencies.empty();
 }
 
+Condition stricterBaseline(const std::vector<Block>& blocks) {
+  const Blocks alone = keptOf(blocks, Condition::kAlone), awake = keptOf(blocks, Condition::kAwake);
+  if (awake.empty()) return Condition::kAlone;
+  if (alone.empty()) return Condition::kAwake;
+  return compare(awake, alone, p99Of, 0.95).ratio.estimate < 1 ? Condition::kAwake
+                                                               : Condition::kAlone;
+}
+
+stats::Effect costAgainst(Condition baseline, Condition condition, const std::vector<Block>& blocks,
+                          double confidence) {
+  const double strictly = 1 - (1 - confidence) / 2;
+  return compare(keptOf(blocks, condition), keptOf(blocks, baseline), p99Of, strictly);
+}
+
 std::string costSentence(const stats::Effect& cost) {
   if (!cost.enough())
     return fmt::format(
         "what the service paid cannot be told: only {} hours were undisturbed in both conditions, "
-        "6 are needed",
-        cost.pairs);
+        "{} are needed",
+        cost.pairs, std::ceil(std::log2(2 / (1 - cost.confidence))));
   const double percent = 100 * (cost.ratio.estimate - 1);
   const double half = 50 * (cost.ratio.high - cost.ratio.low);
+  if (!cost.significant() && cost.leastDetectable > kSeesEnough)
+    return fmt::format(
+        "what the service's p99 paid is too uncertain to say ({:+.1f} % ± {:.1f} %; less than "
+        "{:.0f} % more would have gone unnoticed)",
+        percent, half, 100 * cost.leastDetectable);
   if (!cost.significant())
     return fmt::format(
         "no significant difference in the service's p99 ({:+.1f} % ± {:.1f} %; {:.0f} % more would "
@@ -148,11 +160,10 @@ std::string costSentence(const stats::Effect& cost) {
 Findings conclude(const std::vector<Block>& blocks, const Situation& situation) {
   Findings out;
   out.situation = situation;
-  out.baseline = stricter(blocks, situation.confidence);
-  const Blocks base = keptOf(blocks, out.baseline);
+  out.baseline = stricterBaseline(blocks);
   for (Condition condition : kConditions) {
     Row row = rowOf(blocks, condition, situation);
-    row.cost = compare(keptOf(blocks, condition), base, p99Of, situation.confidence);
+    row.cost = costAgainst(out.baseline, condition, blocks, situation.confidence);
     out.rows.push_back(std::move(row));
   }
   const Row& ours = out.row(Condition::kMangrove);

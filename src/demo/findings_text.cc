@@ -9,20 +9,28 @@
 namespace mangrove::demo {
 namespace {
 
-std::string shown(const stats::Interval& i, int digits = 2) {
-  if (i.count == 0) return "-";
-  return fmt::format("{:.{}f} [{:.{}f}-{:.{}f}]", i.estimate, digits, i.low, digits, i.high,
-                     digits);
+// A figure and its interval stand below each other, so that the table fits a terminal.
+std::string range(const stats::Interval& i, int digits = 2) {
+  return i.count == 0 ? "" : fmt::format("[{:.{}f}-{:.{}f}]", i.low, digits, i.high, digits);
+}
+
+std::string figure(const stats::Interval& i, int digits = 2) {
+  return i.count == 0 ? "-" : fmt::format("{:.{}f}", i.estimate, digits);
 }
 
 std::string percent(const stats::Interval& i) {
   return i.count == 0 ? "-" : fmt::format("{:.0f} %", 100 * i.estimate);
 }
 
-std::string costShown(const stats::Effect& cost) {
-  if (!cost.enough()) return "-";
-  return fmt::format("{:+.0f} % [{:+.0f}-{:+.0f}]", 100 * (cost.ratio.estimate - 1),
-                     100 * (cost.ratio.low - 1), 100 * (cost.ratio.high - 1));
+std::string line(const std::vector<std::string>& cells) {
+  constexpr int kWidths[] = {28, 6, 12, 14, 13, 14, 6, 9, 8, 6};
+  std::string out = fmt::format("{:<{}}", cells[0], kWidths[0]);
+  for (size_t i = 1; i < cells.size(); ++i) out += fmt::format("{:>{}}", cells[i], kWidths[i]);
+  return out.erase(out.find_last_not_of(' ') + 1) + "\n";
+}
+
+std::string costRange(const stats::Effect& cost) {
+  return fmt::format("[{:+.0f}-{:+.0f}]", 100 * (cost.ratio.low - 1), 100 * (cost.ratio.high - 1));
 }
 
 bool hasBatch(Condition condition) {
@@ -63,6 +71,8 @@ json::Array blocksAsJson(const std::vector<Block>& blocks) {
                                {"batchCores", b.batchCores},
                                {"batchUnits", b.batchUnits},
                                {"busyCores", b.busyCores},
+                               {"serviceCores", b.serviceCores},
+                               {"ownCores", b.ownCores},
                                {"strangerCores", b.strangers},
                                {"stealCores", b.steal},
                                {"kept", b.kept}});
@@ -74,22 +84,26 @@ json::Array blocksAsJson(const std::vector<Block>& blocks) {
 
 std::string toTable(const Findings& f, const DiscardRule& rule) {
   std::string out = fmt::format(
-      "Latency in ms with {:.0f} % confidence intervals; baseline (the stricter of two): {}\nRule "
-      "fixed beforehand: {}\n\n",
-      100 * f.situation.confidence, nameOf(f.baseline), rule.text());
-  out += fmt::format("{:<28} {:>6} {:>18} {:>18} {:>20} {:>18} {:>11} {:>13} {:>8} {:>9}\n", "",
-                     "blocks", "p50", "p99", "p99.9", "p99 vs baseline", "batch cores",
-                     "batch work", "machine", "evictions");
+      "Latency in ms with {:.0f} % confidence intervals. Baseline, the stricter of two: {}; "
+      "against it "
+      "{:.1f} %\nRule fixed beforehand: {}\n\n",
+      100 * f.situation.confidence, nameOf(f.baseline),
+      100 * f.row(Condition::kMangrove).cost.confidence, rule.text());
+  out +=
+      line({"", "blocks", "p50", "p99", "p99.9", "p99 against", "batch", "of", "machine", "evic-"});
+  out += line({"", "", "", "", "", "baseline", "cores", "careless", "used", "tions"});
   for (const Row& row : f.rows) {
     const bool batch = hasBatch(row.condition);
-    out += fmt::format(
-        "{:<28} {:>3}/{:<2} {:>18} {:>18} {:>20} {:>18} {:>11} {:>13} {:>8} {:>9}\n",
-        nameOf(row.condition), row.kept, row.blocks, shown(row.p50), shown(row.p99),
-        shown(row.p999, 1), row.condition == f.baseline ? "-" : costShown(row.cost),
-        batch ? fmt::format("{:.2f}", row.batchCores.estimate) : "-",
-        batch && row.kept > 0 ? percent(row.batchShare) + " of careless" : "-",
-        percent(row.utilisation),
-        row.condition == Condition::kMangrove ? fmt::format("{}", f.situation.evictions) : "-");
+    const bool compared = row.condition != f.baseline && row.cost.enough();
+    out += line(
+        {std::string(nameOf(row.condition)), fmt::format("{}/{}", row.kept, row.blocks),
+         figure(row.p50), figure(row.p99), figure(row.p999, 1),
+         compared ? fmt::format("{:+.0f} %", 100 * (row.cost.ratio.estimate - 1)) : "-",
+         batch ? figure(row.batchCores) : "-",
+         batch && row.kept > 0 ? percent(row.batchShare) : "-", percent(row.utilisation),
+         row.condition == Condition::kMangrove ? fmt::format("{}", f.situation.evictions) : "-"});
+    out += line({"", "", range(row.p50), range(row.p99), range(row.p999, 1),
+                 compared ? costRange(row.cost) : ""});
   }
   return out + fmt::format("\n{}.\n{}.\n", f.sentence, f.careless);
 }

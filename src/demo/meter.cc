@@ -48,8 +48,9 @@ Shares sharesBetween(const Reading& before, const Reading& after) {
   if (out.seconds <= 0) return out;
   out.busy = (after.busy - before.busy) / out.seconds;
   out.steal = (after.steal - before.steal) / out.seconds;
-  const double ours = after.pods - before.pods + after.own - before.own;
-  out.strangers = std::max(0.0, out.busy - ours / out.seconds);
+  out.pods = (after.pods - before.pods) / out.seconds;
+  out.own = (after.own - before.own) / out.seconds;
+  out.strangers = std::max(0.0, out.busy - out.pods - out.own);
   return out;
 }
 

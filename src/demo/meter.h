@@ -29,6 +29,7 @@ struct Reading {
 struct Shares {
   double seconds = 0;
   double busy = 0, steal = 0, strangers = 0;
+  double pods = 0, own = 0;
 };
 // Pure.
 Shares sharesBetween(const Reading& before, const Reading& after);

@@ -14,12 +14,12 @@
 #include "agent/bench/batch_work.h"
 #include "demo/board.h"
 #include "demo/day.h"
+#include "demo/load.h"
+#include "demo/web_service.h"
 
 namespace mangrove::demo {
 namespace {
 
-// So many that a request hardly ever waits for a connection, only for the service.
-constexpr int kConnections = 32;
 constexpr size_t kTable = size_t{256} * 1024 / sizeof(uint64_t);
 
 double g_stepsPerMicro = 100;
@@ -36,7 +36,7 @@ uint64_t walk(std::vector<uint64_t>& table, uint64_t steps) {
 }
 
 // The same request is the same work in every condition, however long it takes there.
-void answerOne(uint32_t microseconds) {
+void compute(uint32_t microseconds) {
   thread_local std::vector<uint64_t> table(kTable);
   const auto steps = static_cast<uint64_t>(microseconds * g_stepsPerMicro);
   volatile uint64_t sink = walk(table, steps);
@@ -84,9 +84,14 @@ void forkWorkers(Board& board, Turn turn, const PartOptions& options, void (*uni
   for (;;) ::pause();
 }
 
+Result<agent::Service> serviceOf(const PartOptions& options) {
+  const auto port = static_cast<uint16_t>(options.port);
+  if (options.service == "built-in") return webService(port, &compute);
+  return agent::chooseService(options.service, port, options.dir);
+}
+
 Result<> serve(Board& board, const PartOptions& options) {
-  auto service = agent::chooseService(options.service, static_cast<uint16_t>(options.port),
-                                      options.dir, &answerOne);
+  auto service = serviceOf(options);
   if (!service) return pass(service.error());
   forkWorkers(board, Turn::kCareless, options, &agent::multiplyOnce);
   calibrate();
@@ -101,18 +106,16 @@ void comeFromOutside() {
 }
 
 Result<> sendLoad(Board& board, const PartOptions& options) {
-  auto service =
-      agent::chooseService(options.service, static_cast<uint16_t>(options.port), options.dir);
+  auto service = serviceOf(options);
   if (!service) return pass(service.error());
-  agent::LoadOptions load{.rate = options.rate, .length = options.length};
-  load.connections = kConnections;
-  load.shots = drawShots({.rate = options.rate,
-                          .length = options.length,
-                          .seed = static_cast<uint64_t>(options.seed)});
+  const auto shots = drawShots({.rate = options.rate,
+                                .length = options.length,
+                                .seed = static_cast<uint64_t>(options.seed)});
   board.load.count = 0;
   board.load.failed = 0;
   comeFromOutside();
-  agent::runLoad(*service, load, board.load);
+  const bool asks = options.service == "built-in";
+  fire(*service, shots, asks ? &requestFor : nullptr, board.load);
   return {};
 }
 

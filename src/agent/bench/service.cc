@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <ctime>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -54,16 +53,8 @@ void spin(uint32_t microseconds) {
          int64_t{1000} * microseconds);
 }
 
-// "GET /230 HTTP/1.1" asks for 230 microseconds; "GET /" for what a small page takes.
-uint32_t askedFor(std::string_view request) {
-  constexpr std::string_view kGet = "GET /";
-  if (!request.starts_with(kGet)) return kWorkMicros;
-  const std::string_view rest = request.substr(kGet.size());
-  return parseInt<uint32_t>(rest.substr(0, rest.find(' '))).value_or(kWorkMicros);
-}
-
-// One connection: each request costs what it asks for, as rendering a page would.
-void serveOne(int fd, ServiceWork work) {
+// One connection: each request costs CPU time, as rendering a page would.
+void serveOne(int fd) {
   const UniqueFd connection(fd);
   noDelay(fd);
   const std::string answer = fmt::format("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}", kBody,
@@ -75,13 +66,13 @@ void serveOne(int fd, ServiceWork work) {
     if (got <= 0) return;
     seen.append(buffer, static_cast<size_t>(got));
     for (size_t end; (end = seen.find("\r\n\r\n")) != std::string::npos; seen.erase(0, end + 4)) {
-      work(askedFor(seen));
+      spin(kWorkMicros);
       if (::send(fd, answer.data(), answer.size(), MSG_NOSIGNAL) < 0) return;
     }
   }
 }
 
-void serveBuiltIn(uint16_t port, ServiceWork work) {
+void serveBuiltIn(uint16_t port) {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int one = 1;
   ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
@@ -91,7 +82,7 @@ void serveBuiltIn(uint16_t port, ServiceWork work) {
     ::_exit(1);
   for (;;)
     if (const int fd = ::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC); fd >= 0)
-      std::thread([fd, work] { serveOne(fd, work); }).detach();
+      std::thread([fd] { serveOne(fd); }).detach();
 }
 
 size_t httpAnswer(std::string_view text) {
@@ -129,14 +120,9 @@ const char* programOf(const std::string& service) {
 
 constexpr const char* kGetPage = "GET / HTTP/1.1\r\nHost: bench\r\n\r\n";
 
-std::string pageFor(uint32_t microseconds) {
-  return fmt::format("GET /{} HTTP/1.1\r\nHost: bench\r\n\r\n", microseconds);
-}
-
-Service builtIn(uint16_t port, ServiceWork work) {
+Service builtIn(uint16_t port) {
   Service out{.name = "built-in", .port = port, .request = kGetPage, .answer = httpAnswer};
-  out.run = [port, work] { serveBuiltIn(port, work); };
-  out.requestFor = pageFor;
+  out.run = [port] { serveBuiltIn(port); };
   return out;
 }
 
@@ -177,8 +163,8 @@ void sleepUntil(MonoTime when) {
   }
 }
 
-bool ask(int fd, const Service& service, const std::string& request, std::string& seen) {
-  if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) return false;
+bool ask(int fd, const Service& service, std::string& seen) {
+  if (::send(fd, service.request.data(), service.request.size(), MSG_NOSIGNAL) < 0) return false;
   char buffer[8192];
   for (;;) {
     if (const size_t whole = service.answer(seen)) return seen.erase(0, whole), true;
@@ -194,36 +180,23 @@ void note(LoadResult& out, Duration latency) {
     out.latencyMs[index] = std::chrono::duration<float, std::milli>(latency).count();
 }
 
-// The k-th request of the load; nullopt behind its end.
-std::optional<Shot> shotOf(const LoadOptions& options, int64_t k) {
-  if (!options.shots.empty()) {
-    const auto index = static_cast<size_t>(k);
-    return index < options.shots.size() ? std::optional(options.shots[index]) : std::nullopt;
-  }
-  const Duration at(static_cast<int64_t>(1e9 / options.rate) * k);
-  return at < options.length ? std::optional(Shot{at, 0}) : std::nullopt;
-}
-
 void loadLane(const Service& service, const LoadOptions& options, MonoTime start, int lane,
               LoadResult& out) {
   const UniqueFd fd = connectTo(service.port);
   if (!fd) return void(++out.failed);
+  const Duration gap(static_cast<int64_t>(1e9 / options.rate));
   std::string seen;
-  for (int64_t k = lane;; k += options.connections) {
-    const auto shot = shotOf(options, k);
-    if (!shot) return;
-    const bool asks = shot->workMicros > 0 && service.requestFor != nullptr;
-    const std::string request = asks ? service.requestFor(shot->workMicros) : service.request;
-    sleepUntil(start + shot->at);
-    if (!ask(fd.get(), service, request, seen)) return void(++out.failed);
-    note(out, realClock().mono() - (start + shot->at));
+  for (MonoTime at = start + gap * lane; at - start < options.length;
+       at += gap * options.connections) {
+    sleepUntil(at);
+    if (!ask(fd.get(), service, seen)) return void(++out.failed);
+    note(out, realClock().mono() - at);
   }
 }
 
 }  // namespace
 
-Result<Service> chooseService(const std::string& name, uint16_t port, const std::string& dir,
-                              ServiceWork work) {
+Result<Service> chooseService(const std::string& name, uint16_t port, const std::string& dir) {
   const bool any = name == "auto";
   if (const char* program = programOf(name); program != nullptr && !installed(program))
     return fail(Code::kNotFound,
@@ -232,7 +205,7 @@ Result<Service> chooseService(const std::string& name, uint16_t port, const std:
                 name, program);
   if ((any && installed(kRedis)) || name == "redis") return redis(port);
   if ((any && installed(kNginx)) || name == "nginx") return nginx(port, dir);
-  if (any || name == "built-in") return builtIn(port, work != nullptr ? work : &spin);
+  if (any || name == "built-in") return builtIn(port);
   return invalid("service '{}': want auto, redis, nginx or built-in", name);
 }
 
