@@ -14,7 +14,8 @@ namespace mangrove::demo {
 namespace {
 
 // A machine whose conditions cost what we say: factors on all latencies, by condition.
-std::vector<Block> machine(const double (&factors)[4], size_t rounds, uint64_t seed) {
+std::vector<Block> machine(const double (&factors)[4], size_t rounds, uint64_t seed,
+                           int requests = 400) {
   Rng rng(seed);
   std::vector<Block> out;
   for (size_t round = 0; round < rounds; ++round) {
@@ -22,7 +23,7 @@ std::vector<Block> machine(const double (&factors)[4], size_t rounds, uint64_t s
       Block block;
       block.round = round;
       block.condition = condition;
-      for (int i = 0; i < 1600; ++i) {
+      for (int i = 0; i < requests; ++i) {
         const double tail = std::pow(1 - rng.unit(), -0.3);
         block.latencies.push_back(
             static_cast<float>(tail * factors[static_cast<size_t>(condition)]));
@@ -45,7 +46,7 @@ TEST(Conclude, TakesTheStricterBaseline) {
 }
 
 TEST(Conclude, SaysWhatItCost) {
-  const auto harmless = conclude(machine({1, 1.2, 4, 1}, 12, 2), {.cpus = 2});
+  const auto harmless = conclude(machine({1, 1.2, 4, 1}, 12, 2, 1600), {.cpus = 2});
   EXPECT_TRUE(
       harmless.sentence.starts_with("batch got 80 % of the machine, no significant difference"))
       << harmless.sentence;
