@@ -1,7 +1,9 @@
 """What the agent does to a real kubelet's pods: strategies reach their files, batch work is limited, let go and sent away, PDBs hold."""
+import json
+
 from lib.checks import check, eventually, same
-from lib.cluster import node_name
 from cases.node_pods import batch, classed, colocate, ready, sells
+from cases.resources import amount, batch_cpu
 
 burn = "while :; do :; done"
 grow = "dd if=/dev/zero of=/dev/null bs=160M count=100000"  # holds 160 MiB and burns
@@ -65,17 +67,29 @@ def case_evictions_honour_budgets(world):
     refused = lambda: [r for r in cluster.requests() if r["requestURI"].endswith("/kept/eviction") and r["responseStatus"]["code"] == 429]
     eventually(refused, within=30, what="the eviction of the other was asked for, and refused by its budget")
     same(pods_that_stay(cluster), ["kept"], "pods after the refusal")
-    eventually(lambda: any("cooldown" in t["key"] for t in cluster.node()["spec"].get("taints", [])), within=10,
-               what="the node keeps new batch work away for a while")
+    eventually(lambda: paused(cluster), within=10, what="the node says that it takes no new batch work for a while")
+    eventually(lambda: amount(cluster.node()["status"]["allocatable"][batch_cpu]) <= 100, within=20, what="it sells no more than what is placed there")
+    batch(cluster, "late", "sleep 3600")
+    told = lambda: [c.get("message", "") for c in cluster.pod("work", "late")["status"].get("conditions", [])]
+    eventually(told, lambda found: any("batch-cpu" in one for one in found), 20, "a new batch pod is told why it waits")
     colocate(cluster)
     cluster.api.delete(budget + "/kept")
     lift(cluster)
 
 
+def paused(cluster):
+    return any(c["type"].endswith("/BestEffortPaused") and c["status"] == "True" for c in cluster.node()["status"]["conditions"])
+
+
 def lift(cluster):
-    """The agent keeps new batch work away for minutes after evictions; the next case cannot wait for that."""
-    taints = [t for t in cluster.node()["spec"].get("taints", []) if "cooldown" not in t["key"]]
-    cluster.api.merge(f"/api/v1/nodes/{node_name}", {"spec": {"taints": taints}})
+    """The agent keeps new batch work away for minutes after evictions, its successor too; the next case cannot wait for that."""
+    cluster.end("agent")
+    path = cluster.dir + "/agent/enforce.json"
+    with open(path) as file:
+        state = json.load(file)
+    state["strategies"].pop("eviction-pause", None)
+    with open(path, "w") as file:
+        json.dump(state, file)
 
 
 def case_a_kubelet_restarts_over_the_idle_floor(world):
