@@ -15,8 +15,8 @@ def prepared(cluster):
         cluster.fake_node("steady", 64)
         topology(cluster, "steady", 32)
         eventually(lambda: cluster.api.get("/apis/slo.koordinator.sh/v1alpha1/nodemetrics/steady"), what="a NodeMetric")
-        cluster.configure()
         report(cluster, "steady", 1, 1)
+    cluster.configure()
 
 
 def service(cluster, name):

@@ -37,6 +37,7 @@ def held_by_the_reference(cluster):
 def case_a_manager_takes_over_what_it_finds(world):
     cluster = world.cluster
     hooked(cluster)
+    cluster.configure()
     cluster.end("manager")
     old_node(cluster, "old-1")
     held_by_the_reference(cluster)
@@ -66,6 +67,7 @@ def bound_before(cluster, name, node, status, requests):
 
 def prepared(cluster, node):
     hooked(cluster)
+    cluster.configure()
     if not any(n["metadata"]["name"] == "upgrade" for n in cluster.api.items("/api/v1/namespaces")):
         cluster.namespace("upgrade", control_plane="true")  # they passed another admission
     cluster.fake_node(node)
@@ -122,6 +124,7 @@ def case_kinds_of_the_reference_are_replaced(world):
     if not os.path.isdir(theirs):
         raise Skipped("no source of Koordinator for its CRDs (KOORDINATOR names a folder; test/kubernetes/programs koord-manager fetches it)")
     hooked(cluster)
+    cluster.configure()
     for path in sorted(glob.glob(theirs + "/*.yaml")):
         if "topology" not in path:  # ours stores a later version, which the server lets nobody take back
             cluster.kubectl("apply", "--server-side", "--force-conflicts", "-f", path)
