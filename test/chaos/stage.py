@@ -21,9 +21,8 @@ import yaml
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here + "/../kubernetes")
 from lib.api import Api  # noqa: E402
-from lib.checks import Process, end_guardians, eventually  # noqa: E402
+from lib.checks import Process, end_guardians, eventually, free_port  # noqa: E402
 from lib.cluster import Cluster  # noqa: E402
-from cases.node_pods import free_port  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
 system = "koordinator-system"
@@ -115,7 +114,9 @@ class Stage:
                     json.dump(self.api.get(path), file, indent=1)
             except (OSError, ValueError, KeyError) as why:
                 print(f"  no {name}: {why}")
-        print(f"  logs, metrics and objects stay in {self.dir}", flush=True)
+        if hasattr(self, "cluster"):
+            self.cluster.keep = True
+        print(f"  logs, metrics and objects stay in {self.dir}{' and ' + self.cluster.dir if hasattr(self, 'cluster') else ''}", flush=True)
 
     # What there is in the cluster.
 
@@ -216,12 +217,11 @@ class Embedded(Stage):
         os.makedirs(self.data)
         self.own_disk = os.geteuid() == 0 and subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"size={self.disk}m", "tmpfs", self.data], capture_output=True).returncode == 0
-        self.server = Process("apiserver", [self.mangrove, "apiserver", "--data-dir", self.data, "--port", "0"], self.dir + "/apiserver.log").start()
+        self.server = Process("apiserver", [self.mangrove, "apiserver", "--data-dir", self.data, "--port", str(free_port())], self.dir + "/apiserver.log").start()
         eventually(lambda: self.server.said().find("API server on") >= 0, within=20, what="the embedded server starts")
         with open(self.data + "/kubeconfig") as file:
             self.kubeconfig = yaml.safe_load(file)
         self.port = int(self.kubeconfig["clusters"][0]["cluster"]["server"].split(":")[-1])
-        self.server.command[-1] = str(self.port)
         self.api = Api(self.port, self.kubeconfig["users"][0]["user"]["token"], timeout=10)
         eventually(lambda: self.api.get("/readyz"), within=20, what="it is ready")
 

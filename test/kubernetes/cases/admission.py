@@ -1,8 +1,6 @@
 """Profiles and translation through the real admission chain: the shipped webhook configuration, its Service, our certificates."""
-import socket
-
 from lib.api import Refused
-from lib.checks import check, eventually, same
+from lib.checks import check, eventually, free_port, same
 from lib.cluster import own_address, system
 
 profile = {
@@ -18,9 +16,7 @@ def hooked(cluster):
     if "manager" in cluster.roles:
         cluster.end("manager")
     if not getattr(cluster, "hook_port", None):
-        with socket.socket() as held:
-            held.bind((own_address(), 0))
-            cluster.hook_port = held.getsockname()[1]
+        cluster.hook_port = free_port(own_address())
     cluster.webhooks(cluster.hook_port)
     start(cluster)
     cluster.hooked = True

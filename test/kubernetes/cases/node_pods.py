@@ -2,7 +2,7 @@
 import os
 import re
 
-from lib.checks import check, eventually, same
+from lib.checks import check, eventually, free_port, same
 from lib.cluster import node_name
 from cases.admission import hooked
 from cases.resources import amount, batch_cpu
@@ -33,13 +33,6 @@ def agent(world, *flags, nri=True):
     eventually(lambda: cluster.api.get(f"/apis/topology.node.k8s.io/v1alpha1/noderesourcetopologies/{node_name}"), within=20,
                what="the agent's NodeResourceTopology")
     return one
-
-
-def free_port():
-    import socket
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        return held.getsockname()[1]
 
 
 def ready(world, *flags, **more):

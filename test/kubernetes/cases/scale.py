@@ -2,10 +2,9 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from lib.checks import check, eventually
+from lib.checks import check, eventually, free_port
 from lib.cluster import here, program
 from cases.admission import hooked
-from cases.node_pods import free_port
 from cases.resources import batch_cpu, now
 from cases.scheduling import scheduler
 

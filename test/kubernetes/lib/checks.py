@@ -4,7 +4,9 @@
 """
 import glob
 import os
+import random
 import signal
+import socket
 import subprocess
 import time
 
@@ -45,6 +47,17 @@ def eventually(ask, wanted=None, within=30.0, what="", pause=0.1):
             text = "" if wanted is None or callable(wanted) else f" want {wanted!r},"
             raise Failed(f"{what}: not within {within:g} s:{text} got {str(got)[:600]}")
         time.sleep(pause)
+
+
+def free_port(address="127.0.0.1"):
+    """Below the ports the kernel gives to connections: while its server is down, one of those trying to reach it could otherwise take it."""
+    while True:
+        with socket.socket() as held:
+            try:
+                held.bind((address, random.randrange(10000, 15000)))
+                return held.getsockname()[1]
+            except OSError:
+                pass
 
 
 class Process:

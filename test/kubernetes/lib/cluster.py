@@ -50,6 +50,7 @@ class Cluster:
         self.roles, self.parts = {}, {}
         self.pids, self.restarts = {}, {}
         self.stopping = threading.Event()
+        self.keep = bool(os.environ.get("KEEP"))
 
     def __enter__(self):
         self.start()
@@ -69,7 +70,7 @@ class Cluster:
             flags += " --disable-admission-plugins ServiceAccount"  # nobody would make the accounts
         env = dict(os.environ, KUBE_FLAGS=flags, ETCD_FLAGS="--unsafe-no-fsync",
                    KUBE_TOKENS=f'{kubelet_token},system:node:{node_name},2,"system:nodes"')
-        text = f"source {here}/lib/control_plane.sh; control_plane_missing && exit 77; {script}; echo pids ${{etcd_pid:-0}} $kube_pid $kube_port"
+        text = f"source {here}/lib/control_plane.sh; control_plane_missing && exit 77; {script} || exit 1; echo pids ${{etcd_pid:-0}} $kube_pid $kube_port"
         done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, text=True, start_new_session=True)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith("pids ")]
         if not lines:
@@ -116,7 +117,7 @@ class Cluster:
         for name in ("kube-apiserver", "etcd"):
             if self.pids.get(name):
                 self._end(name)
-        if not os.environ.get("KEEP"):
+        if not self.keep:
             shutil.rmtree(self.dir, ignore_errors=True)
 
     # What we ship.

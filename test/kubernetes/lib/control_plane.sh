@@ -12,7 +12,19 @@
 PATH=$PATH:$HOME/.cache/mangrove/bin
 control_plane_token=bench-token
 
-free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# Below the ports the kernel gives to connections: while a server is down, one of those trying to reach it could otherwise take its port.
+free_port() {
+  python3 -c '
+import random, socket
+while True:
+    with socket.socket() as one:
+        try:
+            one.bind(("127.0.0.1", random.randrange(15000, 31000)))
+            print(one.getsockname()[1])
+            break
+        except OSError:
+            pass'
+}
 
 control_plane_missing() {
   kube_program=${KUBE_APISERVER:-$(command -v kube-apiserver || true)}

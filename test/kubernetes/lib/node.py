@@ -15,7 +15,7 @@ import time
 import yaml
 
 from lib import image
-from lib.checks import Failed, Skipped, check, eventually
+from lib.checks import Failed, Skipped, check, eventually, free_port
 from lib.cluster import kubelet_token, node_name, own_address, program, programs
 
 needed = ("containerd", "containerd-shim-runc-v2", "ctr", "kubelet", "runc")
@@ -148,13 +148,7 @@ state = "{self.dir}/run/containerd"
 
     def ports(self):
         if not hasattr(self, "_ports"):
-            import socket
-            held = [socket.socket() for _ in range(3)]
-            for one in held:
-                one.bind(("127.0.0.1", 0))
-            self._ports = [one.getsockname()[1] for one in held]
-            for one in held:
-                one.close()
+            self._ports = [free_port() for _ in range(3)]
         return self._ports
 
     def ready(self):
