@@ -194,10 +194,12 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailb
   auto secrets = openSecrets(options.dataDir);
   if (!secrets) return pass(secrets.error());
   // Told before it reads, so that every object is indexed once.
-  auto store = store::Store::open({.dir = options.dataDir,
-                                   .resources = storedFields(Resources()),
-                                   .onBatch = batchMetrics(metrics)},
-                                  [&owner](Fn fn) { owner.post(std::move(fn)); });
+  store::Options kept{.dir = options.dataDir,
+                      .resources = storedFields(Resources()),
+                      .onBatch = batchMetrics(metrics)};
+  if (options.windowEvents > 0) kept.windowEvents = options.windowEvents;
+  if (options.windowBytes.v > 0) kept.windowBytes = options.windowBytes;
+  auto store = store::Store::open(std::move(kept), [&owner](Fn fn) { owner.post(std::move(fn)); });
   if (!store) return pass(store.error());
   auto parts = std::make_unique<Parts>(clock, owner, metrics, std::move(*store),
                                        std::move(*secrets), options);

@@ -27,6 +27,9 @@ struct EmbeddedOptions {
   std::string caPem = {};    // what pods check the server by
   uint64_t seed = 0;         // of names and uids; 0: from the clock
   net::Loop* io = nullptr;   // for admission webhooks; null: there are none
+  // How far back watches can go (store::Options); 0: as far as the store keeps by itself.
+  size_t windowEvents = 0;
+  Bytes windowBytes = {};
 };
 
 class EmbeddedServer {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int kMostHeaps = 2;  // one for the owner, one for everybody else
 constexpr size_t kWorthGivingBack = 16 * 1024 * 1024;
+constexpr Duration kFirstLook = std::chrono::seconds(5);
 constexpr Duration kLookEvery = std::chrono::seconds(20);
 
 }  // namespace
@@ -16,8 +17,17 @@ void tuneHeap() {
   ::mallopt(M_ARENA_MAX, kMostHeaps);
 }
 
-void HeapKeeper::plan() {
-  timer_ = clock_.after(kLookEvery, [this, weak = std::weak_ptr<int>(alive_), &owner = owner_] {
+HeapUse heapUse() {
+  const struct mallinfo2 now = ::mallinfo2();
+  return {now.uordblks + now.hblkhd, now.fordblks};
+}
+
+HeapKeeper::HeapKeeper(Clock& clock, Mailbox& owner) : clock_(clock), owner_(owner) {
+  plan(kFirstLook);
+}
+
+void HeapKeeper::plan(Duration pause) {
+  timer_ = clock_.after(pause, [this, weak = std::weak_ptr<int>(alive_), &owner = owner_] {
     owner.post([this, weak] {
       if (!weak.expired()) look();
     });
@@ -25,8 +35,8 @@ void HeapKeeper::plan() {
 }
 
 void HeapKeeper::look() {
-  if (::mallinfo2().fordblks > kWorthGivingBack) ::malloc_trim(0);
-  plan();
+  if (heapUse().free > kWorthGivingBack) ::malloc_trim(0);
+  plan(kLookEvery);
 }
 
 }  // namespace mangrove::apiserver

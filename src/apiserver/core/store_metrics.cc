@@ -1,5 +1,7 @@
 #include "apiserver/core/store_metrics.h"
 
+#include "apiserver/heap.h"
+
 namespace mangrove::apiserver {
 
 namespace {
@@ -21,6 +23,21 @@ void setCounts(Context& context) {
       .set(static_cast<double>(stats.pending));
   context.metrics.gauge("mangrove_store_revision", "Revision of the visible state.")
       .set(static_cast<double>(stats.visible.v));
+  context.metrics.gauge("mangrove_store_window_events", "Changes that watches can go back to.")
+      .set(static_cast<double>(stats.windowEvents));
+  context.metrics
+      .gauge("mangrove_store_window_bytes", "JSON of the superseded versions among them.")
+      .set(static_cast<double>(stats.windowBytes.v));
+}
+
+// How the memory of the process is used, to tell a growing state from an allocator's leftovers.
+void setMemory(Registry& metrics) {
+  const HeapUse heap = heapUse();
+  auto& bytes = metrics.gauges("mangrove_heap_bytes", "The allocator's memory.", {"state"});
+  bytes.with({"used"}).set(static_cast<double>(heap.used));
+  bytes.with({"free"}).set(static_cast<double>(heap.free));
+  metrics.gauge("mangrove_interned_texts", "Distinct names kept for the life of the process.")
+      .set(static_cast<double>(internedStats().texts));
 }
 
 }  // namespace
@@ -42,6 +59,7 @@ std::function<void(const store::BatchReport&)> batchMetrics(Registry& metrics) {
 void serveMetrics(Server& server, Context& context) {
   server.onPath("/metrics", [&context](const Call&, ResponderPtr to) {
     setCounts(context);
+    setMemory(context.metrics);
     Answer answer = answer::json(200, context.metrics.exposition());
     answer.contentType = Registry::kContentType;
     to->answer(std::move(answer));
