@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/core/commit.h"
+#include "apiserver/core/event_life.h"
 
 namespace mangrove::apiserver {
 
@@ -15,17 +16,27 @@ constexpr Duration kPauseAfterFailure = std::chrono::minutes(1);
 
 }  // namespace
 
-// The life of all objects is the same, so a new one never is the first to go.
+size_t EventExpiry::surplus() const {
+  static const Interned events = Resources::storedName("", "events");
+  return eventSurplus(context_.store.count(events));
+}
+
+// The more there are the shorter they live, so a new one may be the first to go.
 void EventExpiry::changed(const Resource&, const store::ObjectPtr& now, const store::ObjectPtr&) {
-  if (now && now->expireAt() && !armed_) arm();
+  if (!now || !now->expireAt()) return;
+  const bool sooner = *now->expireAt() < armedFor_;
+  const bool crowded = surplus() > 0 && armedFor_ > context_.clock.wall() + kShortestPause;
+  if (!armed_ || sooner || crowded) arm();
 }
 
 void EventExpiry::arm() {
   const auto next = context_.store.nextExpiry();
   if (!next || removing_ > 0) return;
+  const WallTime now = context_.clock.wall();
   const Duration least = failed_ ? kPauseAfterFailure : kShortestPause;
-  const Duration pause = std::max<Duration>(*next - context_.clock.wall(), least);
+  const Duration pause = surplus() > 0 ? least : std::max<Duration>(*next - now, least);
   armed_ = true;
+  armedFor_ = now + std::chrono::duration_cast<WallTime::duration>(pause);
   timer_ = context_.clock.after(pause, [this] { context_.owner.post([this] { sweep(); }); });
 }
 
@@ -33,7 +44,9 @@ void EventExpiry::sweep() {
   armed_ = false;
   if (removing_ > 0) return;
   failed_ = false;
-  const auto old = context_.store.expired(context_.clock.wall(), kPerSweep);
+  auto old = context_.store.expired(context_.clock.wall(), kPerSweep);
+  if (const size_t most = std::min(surplus(), kPerSweep); most > old.size())
+    old = context_.store.expired(WallTime::max(), most);
   removing_ = old.size() + 1;  // one for this loop: answers may come while it runs
   for (const auto& object : old) removeOne(object);
   removed(true);

@@ -1,6 +1,7 @@
 #pragma once
-// Removes objects whose time has come: events, an hour after they were last written. Watchers see
-// them go like anything else; admission is not asked.
+// Removes objects whose time has come: events, an hour after they were last written, sooner when
+// there are many (core/event_life.h). Watchers see them go like anything else; admission is not
+// asked.
 //
 //   EventExpiry expiry(context);
 //   context.observers.push_back(&expiry);
@@ -22,6 +23,7 @@ class EventExpiry final : public Observer {
   void recover() { arm(); }
 
  private:
+  size_t surplus() const;
   void arm();
   void sweep();
   void removeOne(const store::ObjectPtr& object);
@@ -30,6 +32,7 @@ class EventExpiry final : public Observer {
   Context& context_;
   Timer timer_;
   bool armed_ = false;
+  WallTime armedFor_;
   size_t removing_ = 0;  // removals that have not been answered
   bool failed_ = false;
 };

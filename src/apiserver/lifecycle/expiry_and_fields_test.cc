@@ -1,3 +1,4 @@
+#include "apiserver/core/event_life.h"
 #include "apiserver/lifecycle/test_support.h"
 
 namespace mangrove::apiserver {
@@ -44,6 +45,23 @@ TEST_F(EventExpiryTest, ManyAreRemovedInTurns) {
   for (int i = 0; i < 600; ++i) createEvent("e" + std::to_string(i));
   for (int i = 0; i < 62; ++i) pass(std::chrono::minutes(1));
   EXPECT_EQ(store_->count(Resources::storedName("", "events")), 0u);
+}
+
+// The thousandth waits for the first to go; those after it live shorter and must not.
+TEST_F(EventExpiryTest, ACrowdIsThinnedBeforeItsFirstIsOld) {
+  for (int i = 0; i < 2000; ++i) createEvent("e" + std::to_string(i));
+  for (int i = 0; i < 17; ++i) pass(std::chrono::minutes(1));
+  EXPECT_EQ(statusOf(std::string(kEvents) + "/e0"), 200);
+  EXPECT_EQ(statusOf(std::string(kEvents) + "/e1999"), 404);  // its 15 minutes are over
+}
+
+TEST_F(EventExpiryTest, NeverMoreThanTheMost) {
+  for (size_t i = 0; i < kMostEvents + 500; ++i) {
+    createEvent("e" + std::to_string(i));
+    if (i % 100 == 0) pass(std::chrono::seconds(1));
+  }
+  for (int i = 0; i < 3; ++i) pass(std::chrono::seconds(1));
+  EXPECT_LE(store_->count(Resources::storedName("", "events")), kMostEvents);
 }
 
 using StoredFieldsTest = EventExpiryTest;
