@@ -9,7 +9,8 @@
 
 namespace mangrove::apiserver {
 
-// Outlives the client while requests are under way; they end with kCancelled once it is gone.
+// Outlives the client while requests are under way. Their callbacks name mailboxes that go with
+// whoever asked, so none of them runs once the client is closed.
 struct InProcessClient::Shared {
   Mailbox& owner;
   Server& server;
@@ -50,26 +51,31 @@ class CallbackStream final : public AnswerStream {
   Fn ended_;
 };
 
+// The first answer goes to the caller, if the client is still open.
 class CallResponder final : public Responder {
  public:
-  CallResponder(std::string what, client::ApiClient::Done done)
-      : what_(std::move(what)), done_(std::move(done)) {}
+  using Alive = std::shared_ptr<const std::atomic<bool>>;
+  CallResponder(Alive alive, std::string what, client::ApiClient::Done done)
+      : alive_(std::move(alive)), what_(std::move(what)), done_(std::move(done)) {}
   ~CallResponder() override {
-    if (done_) done_(fail(Code::kInternal, "{}: the server dropped the request", what_));
+    finish(fail(Code::kInternal, "{}: the server dropped the request", what_));
   }
   void answer(Answer a) override {
-    auto done = std::exchange(done_, nullptr);
     if (!a.good())
-      return done(tl::unexpected(client::statusError(a.status, a.body, what_, "this process")));
-    done(client::Reply{a.status, std::move(a.body), std::move(a.warnings), 1});
+      return finish(tl::unexpected(client::statusError(a.status, a.body, what_, "this process")));
+    finish(client::Reply{a.status, std::move(a.body), std::move(a.warnings), 1});
   }
   std::unique_ptr<AnswerStream> stream(Answer) override {
-    auto done = std::exchange(done_, nullptr);
-    done(fail(Code::kUnsupported, "{}: the answer is a stream; use watch()", what_));
+    finish(fail(Code::kUnsupported, "{}: the answer is a stream; use watch()", what_));
     return std::make_unique<CallbackStream>([](std::string) { return false; }, [] {});
   }
 
  private:
+  void finish(Result<client::Reply> reply) {
+    auto done = std::exchange(done_, nullptr);
+    if (done && *alive_) done(std::move(reply));
+  }
+  Alive alive_;
   std::string what_;
   client::ApiClient::Done done_;
 };
@@ -149,6 +155,10 @@ InProcessClient::InProcessClient(Mailbox& owner, Server& server, Identity who,
     : shared_(new Shared{owner, server, std::move(who), std::move(userAgent)}) {}
 
 InProcessClient::~InProcessClient() {
+  close();
+}
+
+void InProcessClient::close() {
   shared_->alive = false;
 }
 
@@ -158,9 +168,10 @@ void InProcessClient::submit(client::Request request, Done done) {
   if (!call) return done(call.error().in("{}", what));
   shared_->owner.post([shared = shared_, call = std::move(*call), what = std::move(what),
                        done = std::move(done)]() mutable {
-    if (!shared->alive) return done(fail(Code::kCancelled, "{}: the client is gone", what));
-    shared->server.handle(std::move(call),
-                          std::make_shared<CallResponder>(std::move(what), std::move(done)));
+    if (!shared->alive) return;
+    CallResponder::Alive alive(shared, &shared->alive);
+    shared->server.handle(std::move(call), std::make_shared<CallResponder>(
+                                               std::move(alive), std::move(what), std::move(done)));
   });
 }
 

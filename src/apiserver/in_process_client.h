@@ -5,7 +5,8 @@
 //   InProcessClient client(owner, server, Identity::system());
 //
 // Any thread may call it; callbacks run on the server's owner thread. The blocking forms must not
-// be used on that thread.
+// be used on that thread. Callbacks post to mailboxes of whoever asked: before those go, close() on
+// the server's owner thread. Requests that are under way then go on, and nobody hears of their end.
 
 #include <memory>
 
@@ -21,6 +22,9 @@ class InProcessClient final : public client::ApiClient {
 
   InProcessClient(Mailbox& owner, Server& server, Identity who, std::string userAgent = "mangrove");
   ~InProcessClient() override;
+
+  // No callback runs after this, and what is submitted later is dropped.
+  void close();
 
   void submit(client::Request request, Done done) override;
   [[nodiscard]] std::unique_ptr<client::Watch> watch(client::WatchRequest request,

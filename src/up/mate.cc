@@ -18,6 +18,7 @@ Mate::~Mate() {
     gone.set_value();
   });
   gone.get_future().wait();
+  client_.close();  // what it still waits for would be told to threads that end now
 }
 
 Result<std::unique_ptr<Mate>> Mate::start(Mailbox& serverOwner, apiserver::Server& server,

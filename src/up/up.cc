@@ -23,6 +23,10 @@ const Logger logger("up");
 constexpr Duration kShutdownGrace = std::chrono::seconds(2);
 constexpr Duration kStopGrace = std::chrono::seconds(60);
 
+// One machine's watchers are never far behind, and every start reads the whole window.
+constexpr size_t kWindowEvents = 8192;
+constexpr Bytes kWindowBytes = kMiB * 8;
+
 // Whoever started us may wait for it.
 void sayLine(const std::string& line) {
   fmt::print("{}\n", line);
@@ -77,13 +81,16 @@ Result<> UpRole::start(frame::RoleContext& context) {
     return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
                    bind_);
   owner_ = &context.owner;
+  apiserver::tuneHeap();
   if (auto ok = startServer(context); !ok) return ok;
   if (auto ok = observeOnly_ ? startObserver(context) : startRunner(context); !ok) {
     // What was started needs the context, which ends before we do.
+    client_->close();
     runnerThread_.reset();
     stopServer([] {});
     return ok;
   }
+  heap_.emplace(context.clock, context.owner);
   // The roles find their configuration in place.
   createFirstObjects(*client_, context.owner, [this, &context] {
     if (stopping_) return;
@@ -123,9 +130,12 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
 Result<> UpRole::startServer(frame::RoleContext& context) {
   auto credentials = apiserver::openCredentials(dataDir_, {bind_}, context.clock.wall());
   if (!credentials) return pass(credentials.error());
-  auto embedded = apiserver::EmbeddedServer::open(
-      context.clock, context.owner, context.metrics,
-      {.dataDir = dataDir_, .caPem = credentials->caPem, .io = &context.io});
+  auto embedded = apiserver::EmbeddedServer::open(context.clock, context.owner, context.metrics,
+                                                  {.dataDir = dataDir_,
+                                                   .caPem = credentials->caPem,
+                                                   .io = &context.io,
+                                                   .windowEvents = kWindowEvents,
+                                                   .windowBytes = kWindowBytes});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
   embedded_->context().admission.add(managerAdmission(picture_, context.owner));
@@ -214,6 +224,7 @@ void UpRole::stopRunner(Fn stopped) {
   auto gone = [this, stopped = std::make_shared<Fn>(std::move(stopped))] {
     runner_.reset();
     owner_->post([this, stopped] {
+      client_->close();  // the runner may have asked for something, and its mailbox goes now
       runnerThread_.reset();
       stopServer(std::move(*stopped));
     });
@@ -232,6 +243,7 @@ void UpRole::stopServer(Fn stopped) {
   client_.reset();
   embedded_->close();
   owner_->stop();  // what still waits there names parts of the server
+  heap_.reset();
   embedded_.reset();
   stopped();
 }

@@ -11,10 +11,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "apiserver/embedded.h"
+#include "apiserver/heap.h"
 #include "apiserver/http_front.h"
 #include "apiserver/in_process_client.h"
 #include "client/worker.h"
@@ -67,6 +69,7 @@ class UpRole final : public frame::Role {
 
   Mailbox* owner_ = nullptr;
   bool stopping_ = false;
+  std::optional<apiserver::HeapKeeper> heap_;
   std::unique_ptr<apiserver::EmbeddedServer> embedded_;
   std::unique_ptr<apiserver::HttpFront> front_;
   std::unique_ptr<apiserver::InProcessClient> client_;

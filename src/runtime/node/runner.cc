@@ -19,6 +19,7 @@ namespace {
 
 const Logger logger("runtime");
 constexpr int kPreparingThreads = 4;
+constexpr size_t kRememberedEvents = 1024;  // of one machine's pods; ten times as many as may run
 constexpr Duration kRefreshVolumes = std::chrono::seconds(60);  // as often as a kubelet
 
 Result<> checkRights(const Cgroups& cgroups, const RunnerOptions& options) {
@@ -109,7 +110,10 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
       wayOut_(root_, {options_.bridge, options_.podSubnet}),
       ports_(loop_),
       prep_(client, cgroups_, node_, services_),
-      events_(client, home_.mailbox(), clock, {.component = "kubelet", .host = node_.nodeName}),
+      events_(client, home_.mailbox(), clock,
+              {.component = "kubelet",
+               .host = node_.nodeName,
+               .correlator = {.memory = kRememberedEvents}}),
       parts_{owner, clock, loop_,    client, events_,  cgroups_,
              node_, prep_, network_, io,     running_, ports_},
       registration_(client, owner, clock, machine_) {
@@ -162,6 +166,10 @@ bool Runner::usesClaim(std::string_view ns, std::string_view claim) const {
 
 void Runner::onSynced() {
   synced_ = true;
+  if (haltWhenSynced_)  // later: it ends the informer, which is calling us
+    owner_.post([this, alive = alive_] {
+      if (*alive) halt(std::exchange(haltWhenSynced_, nullptr));
+    });
   if (!node_.noWayOut.empty()) {
     api::ObjectRef node;
     node.apiVersion = "v1";
@@ -272,7 +280,12 @@ void Runner::updateTierShares() {
   cgroups_.setTierShares(api::KubeQos::kBestEffort, kLeastShares);
 }
 
+// Told to end before it knows its pods: those of an earlier run go on until then.
 void Runner::halt(Fn halted) {
+  if (!synced_) {
+    haltWhenSynced_ = std::move(halted);
+    return;
+  }
   statics_.reset();
   volumes_.reset();
   forwarder_.reset();

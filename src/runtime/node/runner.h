@@ -114,6 +114,7 @@ class Runner final : public frame::NodeRunner {
   std::unique_ptr<client::Informer<RunPod>> informer_;
   std::map<std::string, std::shared_ptr<PodWorker>> workers_;  // by uid
   bool synced_ = false;
+  Fn haltWhenSynced_;
   Fn halted_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
