@@ -32,6 +32,17 @@ for round in 1 2 3; do
   wait "$bystander" 2>/dev/null
 done
 want "Succeeded" state job .status.phase
+# Killed after it had said how a pod ended and before it had cleared up: the next one does, and says nothing else.
+kill -9 "$up_pid"; wait "$up_pid" 2>/dev/null
+uid=$(basename "$(ls -d "$dir"/state/logs/*_job_*)"); uid=${uid##*_}
+mkdir -p "$dir/state/pods/$uid/run"
+printf '%s' "$uid" >"$dir/state/addresses/${subnet%.0/24}.210"
+: >"$dir/out"
+up_start
+for _ in $(seq 40); do [ -e "$dir/state/pods/$uid" ] || [ -e "$dir/state/addresses/${subnet%.0/24}.210" ] || break; sleep 0.1; done
+[ -e "$dir/state/pods/$uid" ] && fail "the directory of a pod that had ended is still there"
+[ -e "$dir/state/addresses/${subnet%.0/24}.210" ] && fail "the address of a pod that had ended is still taken"
+[ "$(state job .status.phase)" = Succeeded ] || fail "a pod that had ended is now $(state job .status.phase)"
 want "deleted" kubectl delete pod doomed
 kubectl exec steady -- true || fail "no exec after the restart"
 want "deleted" kubectl delete pods --all

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 
 #include <fmt/core.h>
 
@@ -79,20 +80,28 @@ void PodWorker::halt() {
 
 void PodWorker::begin() {
   begun_ = true;
-  if (isFinal(*pod_)) {
-    takenDown_ = true;  // it ended under an earlier runner; only its deletion is left
-    return sync();
-  }
   auto link = ShimLink::adopt(parts_.loop, parts_.owner, parts_.node.podDir(pod_->uid()),
                               [weak = weak_from_this()](Result<Message> message) {
                                 if (auto self = weak.lock()) self->onMessage(std::move(message));
                               });
-  if (link) {
-    link_ = std::move(*link);
+  if (link) link_ = std::move(*link);
+  if (isFinal(*pod_)) return clearAway();
+  if (link_) {
     busy_ = true;  // until its state has come
     return;
   }
   readLeftStates();
+  sync();
+}
+
+// It ended under an earlier runner, which said so and may have been killed before it had taken the
+// pod down. Nothing more is said of it.
+void PodWorker::clearAway() {
+  told_ = true;
+  std::error_code error;
+  if (std::filesystem::exists(parts_.node.podDir(pod_->uid()), error)) return takeDown();
+  parts_.network.release(pod_->uid());
+  takenDown_ = true;
   sync();
 }
 
@@ -156,7 +165,7 @@ void PodWorker::wakeAt(std::optional<WallTime> when) {
 }
 
 void PodWorker::publish() {
-  if (absent_ || left_ || halting_) return;
+  if (absent_ || left_ || halting_ || told_) return;
   noteTransitions(*pod_, record_, parts_.clock.wall());
   status_.set(podStatus(*pod_, record_, {parts_.node.hostIp, parts_.clock.wall()}));
 }
@@ -168,6 +177,7 @@ void PodWorker::sync() {
     return;
   }
   if (takenDown_) return finishDeletion();
+  if (told_) return takeDown();
   bool inited = true;
   for (const auto& spec : specs_) {
     const auto* r = record_.find(spec.name());

@@ -98,6 +98,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
  private:
   PodWorker(WorkerParts& parts, Mailbox& preparing, RunPodPtr pod, Fn gone);
 
+  void clearAway();
   void sync();
   void act(PodActions next);
   void makeSandbox();
@@ -155,6 +156,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   bool busy_ = false, again_ = false, begun_ = false, takenDown_ = false, finished_ = false;
   bool left_ = false;
   bool ending_ = false;  // the last status is on its way
+  bool told_ = false;    // an earlier runner has written the last status
   bool halting_ = false;
   uint64_t nextExec_ = 1;
   std::map<std::string, UniqueFn<void(ExecEnd)>> execs_;
