@@ -76,12 +76,22 @@ Result<> Cgroups::findTrees() {
       for (auto name : splitTrimmed(entry.name, ',')) tree.controllers.emplace_back(name);
     trees_.push_back(std::move(tree));
   }
-  if (!treeOf("cpu") || !treeOf("memory"))
-    return fail(Code::kUnsupported,
-                "cgroups: {} has neither the unified tree nor the cpu and "
-                "memory controllers of version 1",
-                mount);
-  return {};
+  if (treeOf("cpu") && treeOf("memory")) return {};
+  auto elsewhere = readAll(*root_, joined(mount, "unified/cgroup.controllers"));
+  const auto names =
+      elsewhere ? splitTrimmed(trim(*elsewhere), ' ') : std::vector<std::string_view>();
+  for (std::string_view name : {"cpu", "memory"})
+    if (!treeOf(name) && std::find(names.begin(), names.end(), name) != names.end())
+      return fail(
+          Code::kUnsupported,
+          "cgroups: the controller {} is in {}/unified while others are in trees of version "
+          "1, and like a kubelet we work with one version at a time; boot with "
+          "systemd.unified_cgroup_hierarchy=1 for version 2, or with =0 for version 1",
+          name, mount);
+  return fail(Code::kUnsupported,
+              "cgroups: {} has neither the unified tree nor the cpu and "
+              "memory controllers of version 1",
+              mount);
 }
 
 const Cgroups::Tree* Cgroups::treeOf(std::string_view controller) const {

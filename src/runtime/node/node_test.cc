@@ -128,6 +128,21 @@ TEST(Cgroups, NamesWhatIsMissing) {
   EXPECT_NE(cgroups.error().text().find("cpu and memory controllers"), std::string::npos);
 }
 
+// Neither does a kubelet run on such a machine; people are told how to get one that works.
+TEST(Cgroups, NamesControllersThatAreInTheOtherVersion) {
+  FakeRoot split{dir(
+      "sys/fs/cgroup", dir("cpuset", file("cgroup.procs", "")),
+      dir("cpu", file("cgroup.procs", "")),
+      dir("unified", file("cgroup.procs", ""), file("cgroup.controllers", "io memory pids\n")))};
+  const kernel::SysRoot root = split.root();
+  auto cgroups = Cgroups::open(root, "");
+  ASSERT_FALSE(cgroups);
+  EXPECT_NE(cgroups.error().text().find("controller memory is in sys/fs/cgroup/unified"),
+            std::string::npos)
+      << cgroups.error().text();
+  EXPECT_NE(cgroups.error().text().find("unified_cgroup_hierarchy=1"), std::string::npos);
+}
+
 TEST(Volumes, FilesChangeAtOnce) {
   Folder folder;
   const std::string v = folder.path + "/v";
