@@ -10,6 +10,7 @@
 #include "runtime/core/pod_actions.h"
 #include "runtime/core/pod_status.h"
 #include "runtime/core/resize.h"
+#include "runtime/core/token_access.h"
 
 namespace mangrove::runtime {
 namespace {
@@ -241,6 +242,24 @@ TEST(Claims, AVolumeIsMadeToMeasure) {
   EXPECT_EQ(body.at("spec").at("capacity").at("storage"), "1Gi");
   EXPECT_EQ(body.at("spec").at("hostPath").at("path"), "/d/x");
   EXPECT_EQ(body.at("spec").at("claimRef").at("uid"), "u-a");
+}
+
+TEST(TokenAccess, IsForTheUsersOfThePodAlone) {
+  struct Row {
+    const char* spec;
+    FileAccess access;
+  };
+  const char* two =
+      R"({"securityContext":{"runAsUser":7},"containers":[{"name":"a"},{"name":"b","securityContext":{"runAsUser":8}}]})";
+  const char* twoWithGroup =
+      R"({"securityContext":{"fsGroup":9},"containers":[{"name":"a"},{"name":"b","securityContext":{"runAsUser":8}}]})";
+  for (const Row& row :
+       {Row{R"({"containers":[{"name":"a"}]})", {0600, {}, {}}},
+        Row{R"({"securityContext":{"runAsUser":7},"containers":[{"name":"a"}]})", {0600, 7, {}}},
+        Row{R"({"securityContext":{"runAsUser":7,"fsGroup":9},"containers":[{"name":"a"}]})",
+            {0640, 7, 9}},
+        Row{two, {0644, {}, {}}}, Row{twoWithGroup, {0640, {}, 9}}})
+    EXPECT_EQ(tokenAccess(pod(row.spec)), row.access) << row.spec;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/encoding.h"
+#include "runtime/core/token_access.h"
 
 namespace mangrove::runtime {
 
@@ -239,7 +240,9 @@ Result<Files> ConfigSource::projectedSource(const RunPod& pod, const DownwardFac
     auto bytes = token(pod, std::string(text(*map, "audience")),
                        seconds && seconds->is_int64() ? seconds->get_int64() : 3600);
     if (!bytes) return pass(bytes.error());
-    return Files{{std::string(text(*map, "path")), {std::move(*bytes), 0600}}};
+    const FileAccess access = tokenAccess(pod);
+    return Files{{std::string(text(*map, "path")),
+                  {std::move(*bytes), access.mode, access.uid, access.gid}}};
   }
   return Files();
 }

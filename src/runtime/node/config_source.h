@@ -17,7 +17,8 @@ namespace mangrove::runtime {
 
 struct FileContent {
   std::string bytes;
-  std::optional<int> mode;
+  std::optional<int> mode = {};
+  std::optional<int64_t> uid = {}, gid = {};  // nullopt: our own
 };
 using Files = std::map<std::string, FileContent>;  // by path below the volume
 

@@ -101,8 +101,7 @@ Files present(const std::string& dir) {
            root, fs::directory_options::follow_directory_symlink, error);
        it != fs::recursive_directory_iterator(); it.increment(error)) {
     if (error || !it->is_regular_file(error)) continue;
-    if (auto bytes = readFile(it->path()))
-      out[it->path().lexically_relative(root)] = {*bytes, std::nullopt};
+    if (auto bytes = readFile(it->path())) out[it->path().lexically_relative(root)] = {*bytes};
   }
   return out;
 }
@@ -159,6 +158,10 @@ Result<bool> writeFiles(const std::string& dir, const Files& files, int defaultM
     const auto mode = static_cast<mode_t>(file.mode.value_or(defaultMode));
     if (auto ok = writeFileAtomically(path, file.bytes, {.mode = mode, .sync = false}); !ok)
       return pass(ok.error());
+    // Without root nobody else's user runs here either.
+    if (file.uid || file.gid)
+      (void)!::chown(path.c_str(), static_cast<uid_t>(file.uid.value_or(-1)),
+                     static_cast<gid_t>(file.gid.value_or(-1)));
     ::chmod(path.c_str(), mode);
   }
   fs::remove(dir + "/..data_tmp", error);
