@@ -2,8 +2,10 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/core/spdy_upgrade.h"
 #include "apiserver/output/groups.h"
 #include "base/strings.h"
+#include "net/spdy_session.h"
 #include "net/web_socket.h"
 
 namespace mangrove::apiserver {
@@ -76,7 +78,7 @@ class FrontStream final : public AnswerStream {
   std::unique_ptr<net::ResponseStream> stream_;
 };
 
-class FrontResponder final : public Responder {
+class FrontResponder final : public Responder, public SpdyUpgrade {
  public:
   FrontResponder(Mailbox& owner, std::shared_ptr<net::Exchange> exchange, Fn finished)
       : owner_(owner), exchange_(std::move(exchange)), finished_(std::move(finished)) {}
@@ -95,7 +97,7 @@ class FrontResponder final : public Responder {
     finish();
     return std::make_unique<FrontStream>(owner_, std::move(stream));
   }
-  void upgrade(const std::vector<std::string_view>& protocols, Opened opened) override {
+  void upgrade(const std::vector<std::string_view>& protocols, Responder::Opened opened) override {
     if (!net::wantsWebSocket(exchange_->request())) return Responder::upgrade(protocols, nullptr);
     auto head = net::wsHandshake(exchange_->request(), protocols);
     if (!head) return answer(answer::badRequest(head.error().text()));
@@ -106,6 +108,18 @@ class FrontResponder final : public Responder {
                          if (stream)
                            opened(net::WebSocket::over(std::move(stream), std::move(protocol), {}));
                        });
+    finish();
+  }
+
+  bool wantsSpdy() const override { return net::wantsSpdy(exchange_->request()); }
+  void upgradeToSpdy(const std::vector<std::string_view>& protocols,
+                     SpdyUpgrade::Opened opened) override {
+    auto head = net::spdyHandshake(exchange_->request(), protocols);
+    if (!head) return answer(answer::badRequest(head.error().text()));
+    exchange_->upgrade(std::move(*head), [opened = std::move(opened)](
+                                             std::unique_ptr<net::ByteStream> stream) mutable {
+      if (stream) opened(std::move(stream));
+    });
     finish();
   }
 

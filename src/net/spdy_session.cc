@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/strings.h"
 #include "net/spdy_wire.h"
 
 namespace mangrove::net {
@@ -63,7 +64,8 @@ class SpdySession::Core : public std::enable_shared_from_this<Core> {
       onEnd_ = nullptr;
       last = lastStream_;
     }
-    if (auto to = bytes()) to->write(SpdyWriter::goAway(last, 0), {});
+    // The connection is held until this, and with it all that was written before, has left.
+    if (auto to = bytes()) to->write(SpdyWriter::goAway(last, 0), [to](const Result<>&) {});
     end();
   }
 
@@ -272,6 +274,26 @@ void SpdySession::Core::opened(SpdyFrame frame) {
   onStream(std::make_shared<Stream>(shared_from_this(), frame.stream, std::move(frame.headers)));
   std::lock_guard lock(mutex_);
   if (bytes_) onStream_ = std::move(onStream);
+}
+
+bool wantsSpdy(const HttpRequest& request) {
+  return request.headers.hasToken("Connection", "upgrade") &&
+         request.headers.hasToken("Upgrade", "SPDY/3.1");
+}
+
+Result<HttpResponse> spdyHandshake(const HttpRequest& request,
+                                   const std::vector<std::string_view>& known) {
+  constexpr std::string_view kProtocol = "X-Stream-Protocol-Version";
+  for (std::string_view one : known) {
+    if (!request.headers.hasToken(kProtocol, one)) continue;
+    return HttpResponse{101,
+                        {{"Upgrade", "SPDY/3.1"},
+                         {"Connection", "Upgrade"},
+                         {std::string(kProtocol), std::string(one)}},
+                        ""};
+  }
+  return fail(Code::kUnsupported, "{} '{}' is not known here; want one of {}", kProtocol,
+              request.headers.get(kProtocol), join(known, ", "));
 }
 
 SpdySession::SpdySession(std::shared_ptr<Core> core) : core_(std::move(core)) {}

@@ -1,6 +1,7 @@
 #pragma once
 // The server's end of a SPDY/3.1 connection, over any ByteStream: many streams of bytes that the
-// client opens, each with a few headers. Kubernetes' clients forward ports this way.
+// client opens, each with a few headers. Kubernetes' clients forward ports this way, and older
+// ones run commands.
 //
 //   auto session = SpdySession::start(std::move(bytes), [](std::shared_ptr<SpdyStream> stream) {
 //     stream->headers().get("streamtype");
@@ -14,12 +15,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "base/fn.h"
 #include "net/byte_stream.h"
 #include "net/http.h"
 
 namespace mangrove::net {
+
+// True when the request asks to go on in SPDY.
+bool wantsSpdy(const HttpRequest& request);
+// The 101 with the first of `known` (the server's order of preference) that the client offers in
+// X-Stream-Protocol-Version. kUnsupported when it offers none of them.
+Result<HttpResponse> spdyHandshake(const HttpRequest& request,
+                                   const std::vector<std::string_view>& known);
 
 inline constexpr size_t kSpdyStreamLimit = 512 * 1024;  // unread bytes of one stream
 inline constexpr size_t kSpdyMaxStreams = 1024;         // at a time; more are reset

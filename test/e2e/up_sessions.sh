@@ -47,4 +47,25 @@ port=$(sed -n 's/.*127.0.0.1:\([0-9]*\) .*/\1/p' "$dir/forward" | head -1)
 want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:$port/').read().decode())"
 for _ in 1 2 3; do want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:$port/').read().decode())"; done
 kill "$forward"; wait "$forward" 2>/dev/null
+
+# The same with the protocol of kubectl before 1.30.
+export KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false KUBECTL_PORT_FORWARD_WEBSOCKETS=false
+want "SPDY" sh -c 'kubectl -v 8 exec web -c main -- true 2>&1 | grep -i "upgrade\|SPDY"'
+want "out" kubectl exec web -c main -- sh -c 'echo out; echo err >&2'
+[ "$(kubectl exec web -c main -- sh -c 'echo err >&2' 2>/dev/null)" = "" ] || fail "errors came as output over SPDY"
+kubectl exec web -c main -- sh -c 'exit 7' >/dev/null 2>&1; [ $? -eq 7 ] || fail "the exit code of a command was lost over SPDY"
+[ "$(head -c 3000000 /dev/zero | kubectl exec -i web -c main -- wc -c)" = 3000000 ] || fail "input was lost over SPDY"
+[ "$(kubectl exec web -c main -- head -c 5000000 /dev/zero | wc -c)" = 5000000 ] || fail "output was lost over SPDY"
+if command -v script >/dev/null; then
+  want "30 100" script -qec "stty rows 30 cols 100; kubectl exec -it web -c main -- stty size" /dev/null
+fi
+(echo again; sleep 2) | timeout 5 kubectl attach -i cat >"$dir/attached" 2>/dev/null
+want "got again" cat "$dir/attached"
+kubectl port-forward pod/web :8080 >"$dir/forward" 2>&1 &
+forward=$!
+want "Forwarding from 127.0.0.1" cat "$dir/forward"
+port=$(sed -n 's/.*127.0.0.1:\([0-9]*\) .*/\1/p' "$dir/forward" | head -1)
+for _ in 1 2 3; do want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:$port/').read().decode())"; done
+kill "$forward"; wait "$forward" 2>/dev/null
+unset KUBECTL_REMOTE_COMMAND_WEBSOCKETS KUBECTL_PORT_FORWARD_WEBSOCKETS
 want "deleted" kubectl delete pods --all --grace-period 1

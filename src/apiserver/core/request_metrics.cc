@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/core/spdy_upgrade.h"
 #include "base/strings.h"
 
 namespace mangrove::apiserver {
@@ -117,7 +118,7 @@ class RequestMetrics::MeasuredStream final : public AnswerStream {
   std::unique_ptr<AnswerStream> stream_;
 };
 
-class RequestMetrics::Measured final : public Responder {
+class RequestMetrics::Measured final : public Responder, public SpdyUpgrade {
  public:
   Measured(Clock& clock, std::shared_ptr<Route> route, ResponderPtr to)
       : clock_(clock), route_(std::move(route)), to_(std::move(to)), from_(clock.mono()) {
@@ -133,9 +134,15 @@ class RequestMetrics::Measured final : public Responder {
     end(head.status, true);
     return std::make_unique<MeasuredStream>(route_->running(), to_->stream(std::move(head)));
   }
-  void upgrade(const std::vector<std::string_view>& protocols, Opened opened) override {
+  void upgrade(const std::vector<std::string_view>& protocols, Responder::Opened opened) override {
     end(101, true);
     to_->upgrade(protocols, std::move(opened));
+  }
+  bool wantsSpdy() const override { return spdyOf(*to_) != nullptr; }
+  void upgradeToSpdy(const std::vector<std::string_view>& protocols,
+                     SpdyUpgrade::Opened opened) override {
+    end(101, true);
+    if (auto* spdy = spdyOf(*to_)) spdy->upgradeToSpdy(protocols, std::move(opened));
   }
 
  private:

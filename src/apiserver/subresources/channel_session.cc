@@ -20,13 +20,6 @@ uint16_t sizeOf(const json::Object& object, std::string_view key) {
   return number > 0 && number <= 0xffff ? static_cast<uint16_t>(number) : uint16_t{0};
 }
 
-SessionInput readResize(std::string_view text) {
-  auto value = json::parse(text);
-  if (!value || !value->is_object()) return {SessionInput::Kind::kData, "", 0, 0};
-  return {SessionInput::Kind::kResize, "", sizeOf(value->get_object(), "Width"),
-          sizeOf(value->get_object(), "Height")};
-}
-
 class ChannelSession final : public frame::Session {
  public:
   ChannelSession(std::unique_ptr<net::WebSocket> socket, const frame::SessionOptions& options)
@@ -78,6 +71,13 @@ std::vector<std::string_view> channelProtocols() {
 std::unique_ptr<frame::Session> channelSession(std::unique_ptr<net::WebSocket> socket,
                                                const frame::SessionOptions& options) {
   return std::make_unique<ChannelSession>(std::move(socket), options);
+}
+
+SessionInput readResize(std::string_view text) {
+  auto value = json::parse(text);
+  if (!value || !value->is_object()) return {SessionInput::Kind::kData, "", 0, 0};
+  return {SessionInput::Kind::kResize, "", sizeOf(value->get_object(), "Width"),
+          sizeOf(value->get_object(), "Height")};
 }
 
 SessionInput readChannelMessage(std::string_view message) {

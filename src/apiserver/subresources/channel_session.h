@@ -25,6 +25,8 @@ std::unique_ptr<frame::Session> channelSession(std::unique_ptr<net::WebSocket> s
 
 // One message of the client's. Pure; what makes no sense is kData of nothing.
 frame::SessionInput readChannelMessage(std::string_view message);
+// The size of a terminal, {"Width":80,"Height":25}; what makes no sense is kData of nothing.
+frame::SessionInput readResize(std::string_view text);
 // The Status that says how a command ended.
 std::string sessionStatus(const frame::SessionEnd& end);
 

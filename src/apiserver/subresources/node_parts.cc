@@ -2,10 +2,12 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/core/spdy_upgrade.h"
 #include "apiserver/subresources/channel_session.h"
 #include "apiserver/subresources/node_log.h"
 #include "apiserver/subresources/node_target.h"
 #include "apiserver/subresources/port_forward.h"
+#include "apiserver/subresources/spdy_channels.h"
 
 namespace mangrove::apiserver {
 
@@ -32,6 +34,11 @@ void serveSession(Context& context, frame::NodeRunner& runner, const Call& call,
   if (!options) return to->answer(options.error());
   auto ready = toOwner<SessionStart>(
       context, std::move(to), [options = *options](SessionStart start, ResponderPtr back) mutable {
+        if (auto* spdy = spdyOf(*back))
+          return spdy->upgradeToSpdy(spdyChannelProtocols(),
+                                     [start = std::move(start), options](auto bytes) mutable {
+                                       startOverSpdy(std::move(bytes), options, std::move(start));
+                                     });
         back->upgrade(channelProtocols(), [start = std::move(start), options](
                                               std::unique_ptr<net::WebSocket> socket) mutable {
           start(channelSession(std::move(socket), options));
@@ -49,6 +56,10 @@ void serveForward(Context& context, frame::NodeRunner& runner, const Call& call,
       std::move(target),
       toOwner<frame::PortConnect>(
           context, std::move(to), [ports = *ports](frame::PortConnect connect, ResponderPtr back) {
+            if (auto* spdy = spdyOf(*back))
+              return spdy->upgradeToSpdy(spdyForwardProtocols(), [connect](auto bytes) {
+                forwardOverSpdy(std::move(bytes), connect);
+              });
             back->upgrade(forwardProtocols(),
                           [connect, ports](std::unique_ptr<net::WebSocket> socket) {
                             forwardOver(std::move(socket), connect, ports);

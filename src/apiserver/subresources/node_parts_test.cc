@@ -2,6 +2,7 @@
 // pretends.
 #include "apiserver/subresources/node_parts.h"
 
+#include <future>
 #include <thread>
 
 #include "apiserver/http_front.h"
@@ -228,6 +229,92 @@ TEST_F(NodePartsTest, ForwardsPortsThroughTunnelledSpdy) {
     EXPECT_TRUE(fin->fin);
     EXPECT_EQ(fin->stream, stream);
   }
+}
+
+// As kubectl did before 1.30, and as KUBECTL_REMOTE_COMMAND_WEBSOCKETS=false makes it do.
+class SpdyPartsTest : public NodePartsTest {
+ protected:
+  std::unique_ptr<net::ByteStream> open(const std::string& part, const std::string& protocol,
+                                        int status = 101) {
+    net::HttpRequest request{"POST", kPod + part, {}, "", {}};
+    request.headers.set("Connection", "Upgrade");
+    request.headers.set("Upgrade", "SPDY/3.1");
+    request.headers.add("X-Stream-Protocol-Version", "v9.new");
+    request.headers.add("X-Stream-Protocol-Version", protocol);
+    auto upgraded = WsTestClient::open(*http_, std::move(request));
+    EXPECT_TRUE(upgraded);
+    EXPECT_EQ(upgraded->response.status, status) << upgraded->response.body;
+    if (status == 101) {
+      EXPECT_EQ(upgraded->response.headers.get("X-Stream-Protocol-Version"), protocol);
+    }
+    return std::move(upgraded->stream);
+  }
+  std::optional<net::SpdyFrame> hear(net::ByteStream& stream) {
+    std::optional<net::SpdyFrame> frame;
+    while (!(frame = reader_.next())) {
+      std::promise<Result<std::string>> got;
+      stream.read([&](Result<std::string> r) { got.set_value(std::move(r)); });
+      auto future = got.get_future();
+      auto bytes = net::testing::await(future);
+      if (!bytes || bytes->empty()) return std::nullopt;
+      reader_.add(*bytes);
+    }
+    return frame;
+  }
+  void say(net::ByteStream& stream, uint32_t id, const std::string& type) {
+    stream.write(writer_.synStream(id, {{"streamtype", type}}, false), {});
+    EXPECT_EQ(hear(stream)->stream, id);
+  }
+  net::SpdyWriter writer_;
+  net::SpdyReader reader_;
+};
+
+TEST_F(SpdyPartsTest, RunsCommands) {
+  listen();
+  auto stream = open("/exec?container=a&command=sh&stdin=true&stdout=true&stderr=true&tty=true",
+                     "v4.channel.k8s.io");
+  ASSERT_TRUE(stream);
+  say(*stream, 1, "error");
+  say(*stream, 3, "stdin");
+  stream->write(net::SpdyWriter::data(3, "early", false), {});
+  say(*stream, 5, "stdout");
+  say(*stream, 7, "resize");
+  EXPECT_EQ(hear(*stream)->data, "EARLY");
+  stream->write(net::SpdyWriter::data(7, "{"Width":80,"Height":25}
+", false), {});
+  EXPECT_EQ(hear(*stream)->data, "80");
+  stream->write(net::SpdyWriter::data(3, "hello", false), {});
+  EXPECT_EQ(hear(*stream)->data, "HELLO");
+  stream->write(net::SpdyWriter::data(3, "", true), {});
+  std::string status;
+  bool outEnded = false;
+  while (auto frame = hear(*stream)) {
+    if (frame->type != net::SpdyFrame::Type::kData) continue;
+    if (frame->stream == 1) status += frame->data;
+    outEnded = outEnded || (frame->stream == 5 && frame->fin);
+  }
+  EXPECT_NE(status.find("NonZeroExitCode"), std::string::npos) << status;
+  EXPECT_TRUE(outEnded);
+}
+
+TEST_F(SpdyPartsTest, ForwardsPorts) {
+  listen();
+  auto stream = open("/portforward", "portforward.k8s.io");
+  ASSERT_TRUE(stream);
+  net::Headers error{{"streamtype", "error"}, {"port", "80"}, {"requestid", "0"}};
+  net::Headers data{{"streamtype", "data"}, {"port", "80"}, {"requestid", "0"}};
+  stream->write(writer_.synStream(1, error, true), {});
+  stream->write(writer_.synStream(3, data, false), {});
+  EXPECT_EQ(hear(*stream)->stream, 1u);
+  EXPECT_EQ(hear(*stream)->stream, 3u);
+  stream->write(net::SpdyWriter::data(3, "ping", false), {});
+  EXPECT_EQ(hear(*stream)->data, "echo ping");
+}
+
+TEST_F(SpdyPartsTest, SaysWhatItSpeaks) {
+  listen();
+  open("/exec?container=a&command=ls&stdout=true", "v1.odd", 400);
+  open("/portforward", "v4.channel.k8s.io", 400);
 }
 
 TEST_F(NodePartsTest, WantsAWebSocket) {

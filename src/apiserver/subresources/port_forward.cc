@@ -37,9 +37,9 @@ class SpdyForward : public std::enable_shared_from_this<SpdyForward> {
  public:
   explicit SpdyForward(frame::PortConnect connect) : connect_(std::move(connect)) {}
 
-  void start(std::unique_ptr<net::WebSocket> socket) {
+  void start(std::unique_ptr<net::ByteStream> bytes) {
     auto session = net::SpdySession::start(
-        net::tunnelOver(std::move(socket)),
+        std::move(bytes),
         [self = shared_from_this()](SpdyStreamPtr stream) { self->opened(std::move(stream)); },
         [self = shared_from_this()] { self->end(); });
     std::lock_guard lock(mutex_);
@@ -97,8 +97,16 @@ std::vector<std::string_view> forwardProtocols() {
 void forwardOver(std::unique_ptr<net::WebSocket> socket, frame::PortConnect connect,
                  const std::vector<uint16_t>& ports) {
   if (socket->protocol() == kTunnelled)
-    return std::make_shared<SpdyForward>(std::move(connect))->start(std::move(socket));
+    return forwardOverSpdy(net::tunnelOver(std::move(socket)), std::move(connect));
   forwardOverChannels(std::move(socket), connect, ports);
+}
+
+std::vector<std::string_view> spdyForwardProtocols() {
+  return {"portforward.k8s.io"};
+}
+
+void forwardOverSpdy(std::unique_ptr<net::ByteStream> bytes, frame::PortConnect connect) {
+  std::make_shared<SpdyForward>(std::move(connect))->start(std::move(bytes));
 }
 
 }  // namespace mangrove::apiserver

@@ -1,10 +1,11 @@
 #pragma once
-// Forwarded ports over one WebSocket, in the two ways clients speak: kubectl tunnels SPDY, where
-// each connection is a pair of streams (data and error) that name their port; the older way names
-// the ports in the query and gives each a pair of channels.
+// Forwarded ports over one connection, in the ways clients speak: kubectl uses SPDY, plain before
+// 1.31 and tunnelled through a WebSocket since, where each connection is a pair of streams (data
+// and error) that name their port; others name the ports in the query and have a pair of channels
+// for each in a WebSocket.
 //
 //   to->upgrade(forwardProtocols(), [connect, ports](std::unique_ptr<net::WebSocket> socket) {
-//     forwardPorts(std::move(socket), connect, ports);
+//     forwardOver(std::move(socket), connect, ports);
 //   });
 //
 // Any thread. The connection keeps itself alive until the client goes.
@@ -21,5 +22,8 @@ namespace mangrove::apiserver {
 std::vector<std::string_view> forwardProtocols();  // best first
 void forwardOver(std::unique_ptr<net::WebSocket> socket, frame::PortConnect connect,
                  const std::vector<uint16_t>& ports);
+
+std::vector<std::string_view> spdyForwardProtocols();
+void forwardOverSpdy(std::unique_ptr<net::ByteStream> bytes, frame::PortConnect connect);
 
 }  // namespace mangrove::apiserver
