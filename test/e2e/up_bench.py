@@ -32,7 +32,7 @@ class Up(apiserver_client.Server):
         tag = "".join(c for c in os.path.basename(self.home)[4:] if c.isalnum())
         self.group, self.bridge = "mangrove-" + tag, "mgb" + tag[:8]
         os.mkdir(self.home + "/state")
-        flags = ["--node-name", "n1", "--cgroup-root", self.group, "--bridge", self.bridge,
+        flags = ["--node-name", "n1", "--cgroup-root", self.group, "--bridge", self.bridge, "--dashboard", "127.0.0.1:0",
                  "--pod-subnet", "10.%d.0.0/16" % random.randrange(100, 250), *extra]
         super().__init__(mangrove, self.home + "/state", flags)
 
@@ -102,6 +102,52 @@ class Up(apiserver_client.Server):
     def mounts(self):
         with open("/proc/mounts") as text:
             return [line for line in text if self.home in line]
+
+    def namespaces(self):
+        """Those of our processes and those that only a descriptor of `up` holds; the machine's own count once each."""
+        found = set()
+        for pid in {*self.shims(), *self.members()}:
+            for kind in ("net", "ipc", "uts", "pid", "mnt", "user"):
+                try:
+                    found.add(os.readlink(f"/proc/{pid}/ns/{kind}"))
+                except OSError:
+                    pass
+        for fd in self.descriptors():
+            if fd.split(":")[0] in ("net", "ipc", "uts", "pid", "mnt", "user"):
+                found.add(fd)
+        return found
+
+    def descriptors(self):
+        found = []
+        for number in os.listdir(f"/proc/{self.process.pid}/fd"):
+            try:
+                found.append(os.readlink(f"/proc/{self.process.pid}/fd/{number}"))
+            except OSError:
+                pass
+        return found
+
+    def zombies(self):
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/stat") as text:
+                    state, parent = text.read().rsplit(")", 1)[1].split()[:2]
+            except OSError:
+                continue
+            if state == "Z" and int(parent) == self.process.pid:
+                found.append(int(pid))
+        return found
+
+    def inside(self, client):
+        """What fills the memory, as the process itself says."""
+        status, text = client.call("GET", "/metrics")
+        if status != 200:
+            return {}
+        values = dict(line.rsplit(" ", 1) for line in text.splitlines() if line and line[0] != "#")
+        wanted = {"heap_used": 'mangrove_heap_bytes{state="used"}', "heap_free": 'mangrove_heap_bytes{state="free"}',
+                  "events": 'apiserver_storage_objects{resource="events"}', "window": "mangrove_store_window_events",
+                  "window_bytes": "mangrove_store_window_bytes", "texts": "mangrove_interned_texts"}
+        return {name: int(float(values[key])) for name, key in wanted.items() if key in values}
 
     def leftovers(self):
         left = {}
@@ -342,6 +388,11 @@ class Churn:
 
     def sample(self):
         foot = self.up.footprint()
+        try:
+            foot.update(self.up.inside(self.up.connect()))
+        except OSError:
+            pass
+        foot.update(namespaces=len(self.up.namespaces()), zombies=len(self.up.zombies()))
         foot.update(cgroups=len(self.up.cgroups()), shims=len(self.up.shims()), links=len(self.up.links()),
                     mounts=len(self.up.mounts()), addresses=len(os.listdir(self.up.directory + "/addresses")),
                     directories=len(os.listdir(self.up.directory + "/pods")), logs=len(os.listdir(self.up.directory + "/logs")))
@@ -397,7 +448,7 @@ class Churn:
         if third >= 4 and max(rss[-third:]) > 1.1 * max(rss[third:2 * third]) + 2048:
             self.errors.append("memory grows: %d kB at most in the second third, %d kB in the last" %
                                (max(rss[third:2 * third]), max(rss[-third:])))
-        for key in ("cgroups", "shims", "links", "mounts", "addresses", "directories", "logs"):
+        for key in ("cgroups", "namespaces", "zombies", "shims", "links", "mounts", "addresses", "directories", "logs"):
             if end[key] > begin[key]:
                 self.errors.append("%s grew from %d to %d" % (key, begin[key], end[key]))
         if end["fds"] > begin["fds"] + 10:
