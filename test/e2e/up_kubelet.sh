@@ -93,7 +93,7 @@ spec:
       touch /fast/file && echo writable
       touch /ro/file 2>/dev/null || echo read-only
       id -G
-      test -s /var/run/secrets/kubernetes.io/serviceaccount/token && echo token
+      cat /info/token | cut -c1-3 | sed "s/^/token /"
       echo "$NODE $IP"
     env:
     - {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}
@@ -108,7 +108,7 @@ spec:
   - {name: parts, configMap: {name: parts}}
   - {name: some, configMap: {name: parts, items: [{key: two, path: zwei}]}}
   - {name: fast, emptyDir: {medium: Memory, sizeLimit: 8Mi}}
-  - {name: info, projected: {sources: [{downwardAPI: {items: [{path: note, fieldRef: {fieldPath: "metadata.annotations['note']"}}]}}]}}
+  - {name: info, projected: {sources: [{downwardAPI: {items: [{path: note, fieldRef: {fieldPath: "metadata.annotations['note']"}}]}}, {serviceAccountToken: {path: token}}]}}
 Y
 want "Succeeded" state vols .status.phase
 want "1
@@ -119,7 +119,7 @@ writable
 read-only" kubectl logs vols
 want "999" kubectl logs vols
 want "4321" kubectl logs vols
-want "token" kubectl logs vols
+want "token eyJ" kubectl logs vols
 want "n1 $(state vols .status.podIP)" kubectl logs vols
 kubectl create configmap parts --from-literal=one=11 --dry-run=client -o yaml | kubectl apply -f - >/dev/null 2>&1
 

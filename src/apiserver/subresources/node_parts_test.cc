@@ -280,8 +280,7 @@ TEST_F(SpdyPartsTest, RunsCommands) {
   say(*stream, 5, "stdout");
   say(*stream, 7, "resize");
   EXPECT_EQ(hear(*stream)->data, "EARLY");
-  stream->write(net::SpdyWriter::data(7, "{"Width":80,"Height":25}
-", false), {});
+  stream->write(net::SpdyWriter::data(7, "{\"Width\":80,\"Height\":25}\n", false), {});
   EXPECT_EQ(hear(*stream)->data, "80");
   stream->write(net::SpdyWriter::data(3, "hello", false), {});
   EXPECT_EQ(hear(*stream)->data, "HELLO");
