@@ -27,6 +27,7 @@ struct Options {
   ClusterAccess access;
   std::string configNamespace{api::object::kSystemNamespace};
   std::string configName{api::object::kSloConfig};
+  bool mostSpecificEnable = false;
   Output output;
   AgentAccess agent;
   std::vector<std::string> names;
@@ -72,8 +73,9 @@ Result<std::vector<api::Pod>> podsOn(client::ApiClient& client, const std::strin
 // none.
 void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
   const auto page = client.list(manager::kTimePolicyKind);
-  if (!page || !in.metric) return;
-  const auto metric = manager::metricFacts(in.metric->status);
+  if (!page) return;
+  std::optional<manager::MetricFacts> metric;
+  if (in.metric) metric = manager::metricFacts(in.metric->status);
   std::vector<manager::PodFacts> facts;
   for (const auto& pod : in.pods) facts.push_back(manager::podFacts(pod));
   std::vector<const manager::PodFacts*> pods;
@@ -81,12 +83,13 @@ void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
   for (auto item : page->items) {
     const auto object = api::decodeText<manager::TimePolicy>(item);
     const auto policy = object ? manager::compilePolicy(*object) : pass(object.error());
-    if (!policy || !policy->nodes.matches(in.node.meta.labels) || !metric.hasNodeUsage) continue;
+    if (!policy || !policy->nodes.matches(in.node.meta.labels)) continue;
     in.sources.push_back(manager::sourceOf("ColocationTimePolicy " + policy->name, item));
     const auto verdict = manager::judgeTime(*policy, in.now);
-    in.windowReport =
-        manager::timeReport(*policy, verdict, manager::cpuMemoryOf(in.node.status.capacity),
-                            manager::onlineUsage(metric), manager::allocatedBy(pods));
+    const auto allowed = manager::allowedBy(
+        *policy, verdict, manager::cpuMemoryOf(in.node.status.capacity),
+        manager::onlineUsage(metric ? &*metric : nullptr), manager::allocatedBy(pods));
+    in.window = manager::WindowReport{allowed.value_or(manager::CpuMemory{}), verdict.factor};
     in.windowNote = fmt::format(
         "policy {}, {}, × {:g}{}, until {}", policy->name,
         verdict.window.empty() ? "outside of all windows" : "window '" + verdict.window + "'",
@@ -98,6 +101,7 @@ void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
 Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& options,
                                       const std::string& name) {
   manager::ExplainInputs in;
+  in.options.mostSpecificEnable = options.mostSpecificEnable;
   auto node = fetch<api::Node>(client, {kind::kNode, "", name}, in);
   if (!node) return pass(node.error());
   if (!*node) return fail(Code::kNotFound, "there is no node '{}'", name);
@@ -127,6 +131,8 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   options.access.declare(flags);
   flags.add("config-namespace", options.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options.configName, "name of the ConfigMap with the strategies");
+  flags.add("most-specific-enable", options.mostSpecificEnable,
+            "as the manager's flag: a node may be on while the cluster is off");
   options.output.declare(flags);
   options.agent.declare(flags);
   flags.positionals("NODE", options.names, "name of the node");

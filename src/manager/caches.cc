@@ -1,12 +1,11 @@
 #include "manager/caches.h"
 
-#include <fmt/core.h>
-
 #include "api/koordinator/node_slo.h"
 #include "api/names.h"
 #include "api/node_pause.h"
 #include "api/write.h"
 #include "manager/kept_annotations.h"
+#include "manager/listed.h"
 
 namespace mangrove::manager {
 namespace {
@@ -86,20 +85,6 @@ void trimDevice(api::Device& device) {
   }
 }
 
-template <class T>
-bool isIn(const client::Informer<T>& informer) {
-  if (informer.hasSynced()) return true;
-  const auto trouble = informer.trouble();
-  return trouble && trouble->code() == Code::kNotFound;
-}
-
-template <class T>
-std::string lacks(const client::Informer<T>& informer, const char* what) {
-  if (isIn(informer)) return "";
-  const auto trouble = informer.trouble();
-  return fmt::format("{} are not listed yet{}", what, trouble ? ": " + trouble->text() : "");
-}
-
 }  // namespace
 
 bool read(const api::In& in, PodSeen& out) {
@@ -158,9 +143,10 @@ bool Caches::ready() const {
 }
 
 std::string Caches::waitingFor() const {
-  for (auto& text : {lacks(configs, "ConfigMaps"), lacks(nodes, "nodes"), lacks(pods, "pods"),
-                     lacks(metrics, "NodeMetrics"), lacks(slos, "NodeSLOs"),
-                     lacks(topologies, "NodeResourceTopologies"), lacks(devices, "Devices")})
+  for (auto& text :
+       {notListed(configs, "ConfigMaps"), notListed(nodes, "nodes"), notListed(pods, "pods"),
+        notListed(metrics, "NodeMetrics"), notListed(slos, "NodeSLOs"),
+        notListed(topologies, "NodeResourceTopologies"), notListed(devices, "Devices")})
     if (!text.empty()) return text;
   return "";
 }

@@ -23,6 +23,7 @@ struct Desk {
   Caches& caches;
   WriteWindow& window;
   client::EventRecorder* events = nullptr;  // null: nobody is told
+  bool leads = true;                        // who does not lead tells nobody: the leader does
   SloConfigPtr config = std::make_shared<const SloConfig>();
   std::string fieldManager = "koordinator-manager";
   Counter writesSent = {}, writesFailed = {};
@@ -32,7 +33,7 @@ struct Desk {
   // gone, and its event will tell.
   void send(client::Request request, client::ApiClient::Done done);
   void warn(const api::ObjectRef& about, std::string_view reason, std::string_view message) const {
-    if (events) events->warning(about, reason, message);
+    if (events && leads) events->warning(about, reason, message);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "manager/manager.h"
 
+#include <fmt/core.h>
+
 #include "api/event.h"
 #include "api/names.h"
 #include "api/node_pause.h"
@@ -96,7 +98,8 @@ class Manager::Impl {
       : options(std::move(given)),
         clock(parts.clock ? *parts.clock : realClock()),
         caches(cacheSetup(parts, options, clock)),
-        desk{*parts.client, *parts.owner, clock, *parts.metrics, caches, window, parts.events},
+        desk{*parts.client, *parts.owner, clock,        *parts.metrics,
+             caches,        window,       parts.events, false},
         metricController(desk),
         sloController(desk),
         quotaController(desk, cacheSetup(parts, options, clock)),
@@ -139,6 +142,9 @@ class Manager::Impl {
   void onPod(const client::Change<PodSeen>& change);
   void onConfig(const client::Change<api::ConfigMap>& change);
   void load(const api::ConfigMap* map);
+  void tellConfig();
+  bool hasViews(std::string_view node) const;
+  std::string waitingFor() const;
   void addEverything();
   void awaitReady(std::weak_ptr<Impl> self);
   void awaitAnswers(std::weak_ptr<Impl> self, Fn done);
@@ -156,11 +162,16 @@ class Manager::Impl {
   NodeResourceController resourceController;
   ControlLoop metricLoop, sloLoop, quotaLoop, timeLoop, resourceLoop;
   std::unique_ptr<ColocationProfileController> profileController;  // null: switched off
-  Gauge windowGauge;
+  // What people should find beside the ConfigMap that holds now.
+  struct ConfigEvent {
+    api::ObjectRef about;
+    std::string reason, message;
+  };
+  std::vector<ConfigEvent> configEvents;
+  Gauge windowGauge, configGauge;
   Timer readyTimer;
   Timer yieldTimer;
   bool ready = false;
-  bool leads = false;
 };
 
 void Manager::Impl::measure(Registry& metrics) {
@@ -170,6 +181,8 @@ void Manager::Impl::measure(Registry& metrics) {
   desk.writesFailed = writes.with({"failed"});
   windowGauge =
       metrics.gauge("mangrove_manager_write_window", "Writes that may be under way at once.");
+  configGauge = metrics.gauge("mangrove_manager_config_present",
+                              "1 while the ConfigMap with the strategies exists.");
   window.onRoom([this] { windowGauge.set(static_cast<double>(window.size())); });
 }
 
@@ -202,7 +215,10 @@ void Manager::Impl::onNode(const client::Change<api::Node>& change) {
 }
 
 void Manager::Impl::onMetric(const client::Change<MetricSeen>& change) {
-  if (!change.after) resourceController.forgetSync(std::string(change.key));
+  if (change.after)
+    timeController.noteReport(change.key, change.after->facts);
+  else
+    resourceController.forgetSync(std::string(change.key));
   const bool whole = !change.before || !change.after;
   if (whole || change.before->facts != change.after->facts) resourceLoop.add(change.key);
   if (whole || change.before->specDigest != change.after->specDigest) metricLoop.add(change.key);
@@ -214,14 +230,31 @@ void Manager::Impl::onPod(const client::Change<PodSeen>& change) {
   if (same) return;
   for (const auto& pod : {change.before, change.after})
     if (pod && !pod->node.view().empty()) {
-      resourceLoop.addAfter(pod->node.view(), kPodDelay);
+      if (hasViews(pod->node.view()))
+        resourceLoop.add(pod->node.view());
+      else
+        resourceLoop.addAfter(pod->node.view(), kPodDelay);
       if (timeController.hasPolicies()) timeLoop.addAfter(pod->node.view(), kPodDelay);
     }
+}
+
+// What a pod takes under one name stays on offer under the others until they are written.
+bool Manager::Impl::hasViews(std::string_view name) const {
+  const auto node = caches.nodes.find(name);
+  return node && node->meta.annotations.has(kWrittenViews);
 }
 
 void Manager::Impl::onConfig(const client::Change<api::ConfigMap>& change) {
   if (change.before && change.after && change.before->data == change.after->data) return;
   load(change.after.get());
+  if (!change.after && change.before) {
+    const auto note =
+        fmt::format("{}/{} was deleted: every setting has its default now, nothing is sold",
+                    options.configNamespace, options.configName);
+    log.warn("{}", note);
+    configEvents = {{api::refTo(kind::kConfigMap, change.before->meta), "ConfigMapDeleted", note}};
+  }
+  tellConfig();
   if (ready) addEverything();
 }
 
@@ -229,18 +262,25 @@ void Manager::Impl::load(const api::ConfigMap* map) {
   if (map == nullptr)
     log.info("no ConfigMap {}/{}: every setting has its default", options.configNamespace,
              options.configName);
+  configGauge.set(map ? 1 : 0);
+  configEvents.clear();
   auto loaded = loadConfig(*desk.config, map ? &map->data : nullptr);
   for (const auto& finding : loaded.findings) {
-    const bool isError = finding.severity == Severity::kError;
-    if (isError && map)
-      desk.warn(api::refTo(kind::kConfigMap, map->meta), eventReasonOf(finding.key),
-                finding.note());
-    if (isError)
-      log.error("{}", finding.text());
-    else
+    if (finding.severity != Severity::kError) {
       log.warn("{}", finding.text());
+      continue;
+    }
+    log.error("{}", finding.text());
+    if (map)
+      configEvents.push_back({api::refTo(kind::kConfigMap, map->meta),
+                              std::string(eventReasonOf(finding.key)), finding.note()});
   }
   desk.config = std::make_shared<const SloConfig>(std::move(loaded.state));
+}
+
+// Kept until somebody else's version comes: who begins to lead later tells it then.
+void Manager::Impl::tellConfig() {
+  for (const auto& event : configEvents) desk.warn(event.about, event.reason, event.message);
 }
 
 void Manager::Impl::addEverything() {
@@ -253,8 +293,15 @@ void Manager::Impl::addEverything() {
   quotaController.each([&](std::string_view key) { quotaLoop.add(key); });
 }
 
+// Time policies too: whoever plans without them sells by day what only the night allows.
+std::string Manager::Impl::waitingFor() const {
+  const auto lists = caches.waitingFor();
+  const bool byClock = isSwitchedOn(options.controllers, "timepolicy");
+  return lists.empty() && byClock ? timeController.waitingFor() : lists;
+}
+
 void Manager::Impl::awaitReady(std::weak_ptr<Impl> self) {
-  if (caches.ready()) return begin();
+  if (waitingFor().empty()) return begin();
   readyTimer = clock.after(kReadyCheck, [self, owner = &desk.owner] {
     owner->post([self] {
       if (auto impl = self.lock()) impl->awaitReady(self);
@@ -267,7 +314,7 @@ void Manager::Impl::begin() {
   if (!desk.config->colocation.available && caches.configs.size() == 0) load(nullptr);
   log.info("{} nodes, {} NodeMetrics, {} pods known", caches.nodes.size(), caches.metrics.size(),
            caches.pods.size());
-  if (!leads) return;
+  if (!desk.leads) return;
   addEverything();
   for (auto* loop : loops()) loop->run();
 }
@@ -297,13 +344,15 @@ void Manager::start() {
 }
 
 void Manager::lead() {
-  impl_->leads = true;
+  impl_->desk.leads = true;
+  impl_->tellConfig();
+  impl_->timeController.lead();
   if (impl_->profileController) impl_->profileController->lead(true);
   if (impl_->ready) impl_->begin();
 }
 
 void Manager::yield(Fn done) {
-  impl_->leads = false;
+  impl_->desk.leads = false;
   if (impl_->profileController) impl_->profileController->lead(false);
   for (auto* loop : impl_->loops()) loop->pause();
   if (done) impl_->awaitAnswers(impl_, std::move(done));
@@ -322,15 +371,15 @@ void Manager::Impl::awaitAnswers(std::weak_ptr<Impl> self, Fn done) {
 }
 
 bool Manager::leading() const {
-  return impl_->leads;
+  return impl_->desk.leads;
 }
 
 std::string Manager::waitingFor() const {
-  return impl_->caches.waitingFor();
+  return impl_->waitingFor();
 }
 
 bool Manager::idle() const {
-  if (!impl_->leads || !impl_->ready || impl_->window.underWay() > 0) return false;
+  if (!impl_->desk.leads || !impl_->ready || impl_->window.underWay() > 0) return false;
   for (auto* loop : impl_->loops())
     if (!loop->idle()) return false;
   return true;

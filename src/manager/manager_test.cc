@@ -1,106 +1,18 @@
 // The whole manager against a small API server: what it writes, and what it leaves alone.
 #include "manager/manager.h"
 
-#include <atomic>
-
-#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/names.h"
-#include "api/node.h"
-#include "api/node_pause.h"
-#include "base/time_text.h"
-#include "client/http_api_client.h"
-#include "client/testing/fake_api.h"
-#include "client/worker.h"
 #include "manager/control_loop.h"
+#include "manager/controllers/noderesource/node_gauges.h"
+#include "manager/manager_test_support.h"
 
 namespace mangrove::manager {
 namespace {
 
-using namespace std::chrono_literals;
-namespace kind = client::kind;
-
-class ManagerTest : public ::testing::Test {
- protected:
-  ManagerTest()
-      : clock(*parseTime("2026-03-01T12:00:00Z")), api(loop, {.seed = 7, .retryAfter = 0}) {
-    client = *client::HttpApiClient::make(loop, realClock(), api.config(), {.perSecond = 0});
-    configure(
-        R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})");
-  }
-  ~ManagerTest() override { manager.reset(); }
-
-  void configure(const std::string& colocation) {
-    api.put(kind::kConfigMap, "koordinator-system", "slo-controller-config",
-            fmt::format(R"({{"data":{{"colocation-config":{}}}}})",
-                        json::write(json::Value(colocation))));
-  }
-  void node(const std::string& name) {
-    api.put(
-        kind::kNode, "", name,
-        R"({"metadata":{"annotations":{"a":"b"}},"status":{"capacity":{"cpu":"100","memory":"120G"},"allocatable":{"cpu":"100","memory":"120G"}}})");
-  }
-  // As its agent says it; the rest of the node stays.
-  void pause(const std::string& name, bool paused) {
-    auto text = json::parse(api.truth(kind::kNode).at(name));
-    (*text).as_object()["status"].as_object()["conditions"] = json::Array{
-        json::Object{{"type", api::kBestEffortPaused}, {"status", paused ? "True" : "False"}}};
-    api.put(kind::kNode, "", name, json::write(*text));
-  }
-  void report(const std::string& name, int usedCores, WallTime at) {
-    api.put(
-        kind::kNodeMetric, "", name,
-        fmt::format(
-            R"({{"spec":{},"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{{"resources":{{"cpu":"50","memory":"60G"}}}},"systemUsage":{{"resources":{{"cpu":"7","memory":"12G"}}}}}},"podsMetric":[{{"name":"p","namespace":"d","priority":"koord-prod","podUsage":{{"resources":{{"cpu":"{}","memory":"33G"}}}}}}]}}}})",
-            kSpec, formatTime(at), usedCores));
-  }
-  void start(ManagerOptions options = {}) {
-    manager = std::make_unique<Manager>(ManagerParts{.client = client.get(),
-                                                     .owner = &owner,
-                                                     .home = &worker.mailbox(),
-                                                     .clock = &clock,
-                                                     .metrics = &metrics},
-                                        std::move(options));
-    manager->start();
-  }
-  // Runs the owner while virtual time flows, until the condition holds; false after a while.
-  template <class Condition>
-  bool until(Condition condition) {
-    const MonoTime giveUp = realClock().mono() + 10s;
-    while (realClock().mono() < giveUp) {
-      if (condition()) return true;
-      if (!owner.runOne(2ms)) clock.advance(5ms);
-    }
-    return false;
-  }
-  std::string batchCpu(const std::string& name) const {
-    const auto truth = api.truth(kind::kNode);
-    const auto at = truth.find(name);
-    if (at == truth.end()) return "no node";
-    const auto node = api::decodeText<api::Node>(at->second);
-    const Quantity* amount = node->status.allocatable.find(api::resource::kBatchCpu);
-    return amount ? std::to_string(amount->value()) : "none";
-  }
-  bool settle() {
-    return until([&] { return manager->idle(); }) && until([&, calm = 0]() mutable {
-             return manager->idle() ? ++calm > 40 : (calm = 0) > 0;
-           });
-  }
-
-  static constexpr const char* kSpec =
-      R"({"metricCollectPolicy":{"aggregateDurationSeconds":300,"reportIntervalSeconds":60,"nodeAggregatePolicy":{"durations":["5m0s","10m0s","30m0s"]},"nodeMemoryCollectPolicy":"usageWithoutPageCache"}})";
-
-  VirtualClock clock;
-  net::Loop loop{1};
-  client::testing::FakeApi api;
-  Registry metrics;
-  std::unique_ptr<client::HttpApiClient> client;
-  client::Worker worker;
-  Mailbox owner;
-  std::unique_ptr<Manager> manager;
-};
+using namespace testing;
+using ::testing::HasSubstr;
 
 TEST_F(ManagerTest, WritesEachNodeOnceAndThenRests) {
   constexpr int kNodes = 30;
@@ -276,93 +188,127 @@ TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {
   EXPECT_TRUE(until(all));
 }
 
-// Spec 08, T-CA-2, from the policy to the eviction.
-class TimePolicyTest : public ManagerTest {
- protected:
-  TimePolicyTest() {
-    clock.stepWall(-5h);  // 07:00
-    api.put(
-        kind::kNode, "", "n1",
-        R"({"metadata":{"labels":{"pool":"online"}},"status":{"capacity":{"cpu":"40","memory":"100G"},"allocatable":{"cpu":"40","memory":"100G"}}})");
-    refresh();
-    batchPod("small", 10000, R"("colocation.mangrove.io/drain-notice":"50m")");
-    batchPod("large", 12000, "");
-    api.put(
-        {"colocation.mangrove.io", "v1alpha1", "ColocationTimePolicy", "colocationtimepolicies",
-         false, false},
-        "", "p",
-        R"({"spec":{"nodeSelector":{"matchLabels":{"pool":"online"}},"cpu":{"safePercent":100},"memory":{"safePercent":100},"windows":[{"name":"night","start":"01:00","end":"08:00","mode":"Full","gracePeriod":"30m"}],"default":{"mode":"Ratio","ratio":0.3}}})");
-  }
-  void refresh() {
-    api.put(
-        kind::kNodeMetric, "", "n1",
-        fmt::format(
-            R"({{"spec":{},"status":{{"updateTime":"{}","nodeMetric":{{"nodeUsage":{{"resources":{{"cpu":"0","memory":"0"}}}}}}}}}})",
-            kSpec, formatTime(clock.wall())));
-  }
-  void batchPod(const char* name, int cpu, const char* annotations) {
-    api.put(
-        kind::kPod, "d", name,
-        fmt::format(
-            R"({{"metadata":{{"labels":{{"koordinator.sh/qosClass":"BE"}},"annotations":{{{}}}}},"spec":{{"nodeName":"n1","containers":[{{"name":"c","resources":{{"requests":{{"kubernetes.io/batch-cpu":"{}"}}}}}}]}},"status":{{"phase":"Running"}}}})",
-            annotations, cpu));
-  }
-  void pass(Duration time) {
-    clock.advance(time);
-    refresh();
-  }
-  bool tainted() const {
-    return api.truth(kind::kNode).at("n1").find("colocation-draining") != std::string::npos;
-  }
-  bool told(const char* pod) const {
-    return api.truth(kind::kPod)
-               .at(pod)
-               .find(R"("colocation.mangrove.io/drain-at":"2026-03-01T08:00:00Z")") !=
-           std::string::npos;
-  }
-};
+// Who does not lead reads the configuration all the same; the leader alone writes about it.
+TEST_F(ManagerTest, OnlyTheLeaderTellsOfTheConfiguration) {
+  configure(R"({"enable":true,"cpuReclaimThresholdPercent":-1})");
+  node("n1");
+  start();
+  ASSERT_TRUE(until([&] { return manager->waitingFor().empty(); }));
+  for (int i = 0; i < 50; i++) owner.runOne(1ms);
+  EXPECT_EQ(events.stats().recorded, 0u);
+  manager->lead();
+  EXPECT_TRUE(until([&] { return told("ColocationCfgUnmarshalFailed").size() == 1; }));
+}
 
-TEST_F(TimePolicyTest, DrainsAndThenEvicts) {
+// C6: defaults hold after a deletion as they do at a start without a ConfigMap, and it is told.
+TEST_F(ManagerTest, ADeletedConfigurationMeansDefaults) {
+  node("n1");
+  report("n1", 33, clock.wall());
   start();
   manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "40000"; }));
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  EXPECT_THAT(metrics.exposition(), HasSubstr("mangrove_manager_config_present 1"));
+  api.remove(kind::kConfigMap, "koordinator-system", "slo-controller-config");
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "none"; }));
+  EXPECT_TRUE(until([&] { return told("ConfigMapDeleted").size() == 1; }));
+  EXPECT_THAT(metrics.exposition(), HasSubstr("mangrove_manager_config_present 0"));
+  EXPECT_TRUE(manager->config()->missing);
+  configure(R"({"enable":true,"cpuReclaimThresholdPercent":65})");
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+}
+
+// C10: what NodeSLO is made from is watched, annotations included.
+TEST_F(ManagerTest, AnAnnotationOfTheNodeRefreshesItsSlo) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return api.truth(kind::kNodeSlo).size() == 1; }));
   ASSERT_TRUE(settle());
-  EXPECT_FALSE(tainted());
-  EXPECT_FALSE(told("d/small"));
-  pass(11min);  // small has asked for 50 minutes of notice
-  EXPECT_TRUE(until([&] { return told("d/small"); }));
-  EXPECT_FALSE(told("d/large"));
-  pass(20min);
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "22000" && tainted(); }));
-  EXPECT_TRUE(until([&] { return told("d/large"); }));
-  EXPECT_EQ(api.truth(kind::kPod).size(), 2u);
-  pass(30min);
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "12000" && !tainted(); }))
-      << api.truth(kind::kNode).at("n1");
-  // The largest goes; 10 000 m fit into 12 000.
-  EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
-  EXPECT_TRUE(api.truth(kind::kPod).contains("d/small"));
-}
-
-TEST_F(TimePolicyTest, WhoLeadsSinceJustAfterTheEndClearsTheNodeToo) {
-  pass(62min);  // 08:02, and nobody saw 08:00
-  start();
-  manager->lead();
-  EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
-}
-
-TEST_F(TimePolicyTest, AProtectedPodIsTriedAgain) {
-  auto refusals = std::make_shared<std::atomic<int>>(3);
-  api.setHook([refusals](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
-    if (request.target.find("/eviction") == std::string::npos || --*refusals < 0)
+  auto patched = std::make_shared<std::atomic<int>>(0);
+  api.setHook([patched](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+    if (request.method != "PATCH" || request.target.find("/nodeslos/n1") == std::string::npos)
       return std::nullopt;
-    return net::HttpResponse::json(
-        429, R"({"kind":"Status","status":"Failure","message":"a budget","code":429})");
+    if (request.body.find("1G") != std::string::npos) ++*patched;
+    return net::HttpResponse::json(200, "{}");
   });
-  pass(62min);
+  auto text = json::parse(api.truth(kind::kNode).at("n1"));
+  text->at("metadata").at("annotations").as_object()["node.koordinator.sh/network-bandwidth"] =
+      "1G";
+  api.put(kind::kNode, "", "n1", json::write(*text));
+  EXPECT_TRUE(until([&] { return *patched > 0; }));
+}
+
+// A pod placed under one name lowers all others in one write, however small it is.
+TEST_F(ManagerTest, ViewsFollowEveryPlacement) {
+  configure(
+      R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65,"aliasViews":["crane","katalyst"]})");
+  node("n1");
+  report("n1", 33, clock.wall());
   start();
   manager->lead();
-  EXPECT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
+  ASSERT_TRUE(until([&] { return amountOf("n1", "gocrane.io/cpu") == "25"; }));
+  ASSERT_TRUE(settle());
+  const auto writes = manager->stats().writes;
+  batchPod("small", 100, "");
+  const auto katalyst = [&] {
+    return amountOf("n1", "resource.katalyst.kubewharf.io/reclaimed_millicpu");
+  };
+  EXPECT_TRUE(until([&] { return katalyst() == "24900"; })) << katalyst();
+  EXPECT_EQ(amountOf("n1", "gocrane.io/cpu"), "24");
+  EXPECT_EQ(batchCpu("n1"), "25000");
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(manager->stats().writes, writes + 1);
+}
+
+// Held rises survive a change of leaders: who comes next goes on from what stands on the node.
+TEST_F(ManagerTest, SteadyAmountsDoNotJumpAtAHandOver) {
+  configure(
+      R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65,"steadyReclaim":{"enable":true,"riseHoldSeconds":60}})");
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  report("n1", 13, clock.wall());
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(batchCpu("n1"), "25000");
+  manager.reset();
+  start();
+  manager->lead();
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(batchCpu("n1"), "25000");
+  clock.advance(90s);
+  report("n1", 13, clock.wall());
+  ASSERT_TRUE(until([&] { return batchCpu("n1") != "25000"; }));
+  EXPECT_GT(std::stoi(batchCpu("n1")), 25000);
+  EXPECT_LT(std::stoi(batchCpu("n1")), 45000);  // ramped
+  report("n1", 43, clock.wall());
+  EXPECT_TRUE(until([&] { return batchCpu("n1") == "15000"; }));  // a fall comes at once
+  EXPECT_THAT(metrics.exposition(), HasSubstr("mangrove_manager_reclaim_churn_total"));
+}
+
+// The names of spec 03 §8.3 that controllers export; dashboards ask for them.
+TEST_F(ManagerTest, MetricsHaveTheReferencesNames) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  const std::string page = metrics.exposition() + manager->nodeGauges()->exposition();
+  for (
+      const char* line : {
+          R"(slo_controller_node_resource_reconcile_count{status="succeeded",reason="reconcileSucceeded"})",
+          R"(slo_controller_nodemetric_reconcile_count{status="succeeded",)",
+          R"(slo_controller_nodemetric_spec_parse_count{status="succeeded",)",
+          R"(slo_controller_nodeslo_reconcile_count{status="succeeded",)",
+          R"(slo_controller_nodeslo_spec_parse_count{status="succeeded",)",
+          R"(slo_controller_node_resource_run_plugin_status{plugin="BatchResource",status="succeeded",reason=)",
+          R"(slo_controller_node_extended_resource_allocatable_internal{node="n1",resource="kubernetes.io/batch-cpu",unit=)",
+      })
+    EXPECT_THAT(page, HasSubstr(line));
 }
 
 TEST(Switches, ReadLikeTheReferences) {
@@ -373,7 +319,7 @@ TEST(Switches, ReadLikeTheReferences) {
   EXPECT_FALSE(isSwitchedOn({"nodeslo"}, "nodemetric"));
   const auto wrong = checkSwitches("controllers", {"*", "-nodeslos"}, controllerNames());
   ASSERT_FALSE(wrong);
-  EXPECT_THAT(wrong.error().text(), ::testing::HasSubstr("did you mean 'nodeslo'"));
+  EXPECT_THAT(wrong.error().text(), HasSubstr("did you mean 'nodeslo'"));
 }
 
 TEST(WriteWindow, GrowsWithGoodAnswersAndHalvesOnRefusal) {

@@ -235,6 +235,23 @@ TEST(NodeSlo, AnInvalidBandwidthLeavesTheSystemStrategyOut) {
   EXPECT_FALSE(rendered.trouble.empty());
 }
 
+// C5: what an entry does not say it does not take away.
+TEST(NodeSlo, AnEntryWithoutBandwidthKeepsTheClusters) {
+  const std::map<std::string, std::string> data = {
+      {"system-config",
+       R"({"clusterStrategy":{"totalNetworkBandwidth":"10G"},"nodeStrategies":[
+           {"name":"a","nodeSelector":{"matchLabels":{"a":"1"}},"watermarkScaleFactor":200},
+           {"name":"b","nodeSelector":{"matchLabels":{"b":"1"}},"totalNetworkBandwidth":"5G"}]})"}};
+  const auto config = loadConfig({}, &data).state;
+  const auto bandwidth = [&](const char* label) {
+    const auto rendered = renderNodeSlo(config, nodeWith({{label, "1"}}, {}));
+    return rendered.spec.systemStrategy->totalNetworkBandwidth;
+  };
+  EXPECT_EQ(bandwidth("a"), *Quantity::parse("10G"));
+  EXPECT_EQ(bandwidth("b"), *Quantity::parse("5G"));
+  EXPECT_EQ(bandwidth("c"), *Quantity::parse("10G"));
+}
+
 TEST(Merge, ReplacesListsAndWholeMapValues) {
   api::BlkioQosConfig base, upper;
   base.blocks = {{"a", "device", {}}, {"b", "device", {}}};

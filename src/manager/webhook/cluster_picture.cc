@@ -2,12 +2,11 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "api/annotations/quota.h"
 #include "api/names.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "manager/listed.h"
 
 namespace mangrove::manager {
 namespace {
@@ -33,13 +32,6 @@ client::InformerSetup followConfigMap(const PictureSetup& setup, const std::stri
   out.follow.ns = ns;
   out.follow.fieldSelector = "metadata.name=" + name;
   return out;
-}
-
-template <class T>
-std::string lacks(const client::Informer<T>& informer, std::string_view what) {
-  const auto trouble = informer.trouble();
-  if (informer.hasSynced() || (trouble && trouble->code() == Code::kNotFound)) return "";
-  return fmt::format("{} are not listed yet{}", what, trouble ? ": " + trouble->text() : "");
 }
 
 }  // namespace
@@ -132,10 +124,10 @@ void ClusterPicture::start() {
 
 std::string ClusterPicture::waitingFor() const {
   for (auto& text :
-       {lacks(profiles_, "ClusterColocationProfiles"), lacks(namespaces_, "namespaces"),
-        lacks(classes_, "PriorityClasses"), lacks(quotas_, "ElasticQuotas"),
-        lacks(quotaProfiles_, "ElasticQuotaProfiles"), lacks(configs_, "ConfigMaps"),
-        lacks(rules_, "the enhanced validator's ConfigMaps")})
+       {notListed(profiles_, "ClusterColocationProfiles"), notListed(namespaces_, "namespaces"),
+        notListed(classes_, "PriorityClasses"), notListed(quotas_, "ElasticQuotas"),
+        notListed(quotaProfiles_, "ElasticQuotaProfiles"), notListed(configs_, "ConfigMaps"),
+        notListed(rules_, "the enhanced validator's ConfigMaps")})
     if (!text.empty()) return text;
   return dirty_ != 0 ? "a new picture of the cluster is being made" : "";
 }

@@ -37,12 +37,16 @@ const std::array<AliasView, 3>& aliasViews() {
 
 std::vector<ViewReport> aliasReports(const Sold& ledger, const Placed& placed,
                                      std::span<const std::string> on) {
-  if (on.empty()) return {{&canonicalView(), ledger.milliCpu, ledger.memoryBytes}};
   std::vector<ViewReport> out = {reportOf(0, canonicalView(), ledger, placed)};
   for (size_t i = 0; i < aliasViews().size(); i++)
     if (std::find(on.begin(), on.end(), aliasViews()[i].name) != on.end())
       out.push_back(reportOf(i + 1, aliasViews()[i], ledger, placed));
   return out;
+}
+
+bool isPlacedElsewhere(const Placed& placed) {
+  return std::any_of(placed.begin() + 1, placed.end(),
+                     [](const Sold& part) { return part != Sold{}; });
 }
 
 }  // namespace mangrove::manager

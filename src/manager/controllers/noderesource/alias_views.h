@@ -20,6 +20,10 @@
 
 namespace mangrove::manager {
 
+// Annotation of a node: which views we wrote there, so that only our own names are taken away
+// again.
+inline constexpr std::string_view kWrittenViews = "mangrove.io/alias-views";
+
 struct AliasView {
   std::string_view name;  // in aliasViews
   std::string_view cpuName;
@@ -43,9 +47,11 @@ struct ViewReport {
   int64_t cpu;  // in the view's unit
   int64_t memoryBytes;
 };
-// The canonical view first, then those of `on` (names; unknown ones are skipped). Without views the
-// canonical one reports the ledger itself, whatever is placed.
+// The canonical view first, then those of `on` (names; unknown ones are skipped). What is placed
+// under a name that is no longer on still counts.
 std::vector<ViewReport> aliasReports(const Sold& ledger, const Placed& placed,
                                      std::span<const std::string> on);
+// Whether anything is placed under a name other than the canonical one.
+bool isPlacedElsewhere(const Placed& placed);
 
 }  // namespace mangrove::manager

@@ -42,6 +42,32 @@ int64_t normalized(int64_t milliCpu, const std::optional<double>& ratio) {
   return Quantity::of(milliCpu).mulMilli(*ratio).value();
 }
 
+int64_t denormalized(int64_t shown, const std::optional<double>& ratio) {
+  if (!ratio || *ratio <= 1) return shown;
+  auto amount = static_cast<int64_t>(static_cast<double>(shown) / *ratio) + 1;
+  while (amount > 0 && normalized(amount, ratio) > shown) amount--;
+  return amount;
+}
+
+// The annotation says it before third parties and other names take their shares; a node without
+// annotations has neither.
+std::optional<Sold> standingLedger(const api::Node& node) {
+  const Quantity* cpu = node.status.allocatable.find(api::resource::kBatchCpu);
+  const Quantity* memory = node.status.allocatable.find(api::resource::kBatchMemory);
+  if (cpu == nullptr || memory == nullptr) return std::nullopt;
+  Sold out{cpu->value(), memory->value()};
+  const auto origin = api::parseOriginExtendedAllocatable(node.meta.annotations);
+  if (origin && *origin) {
+    const auto& amounts = (*origin)->resources;
+    if (const auto* said = amounts.find(api::resource::kBatchCpu)) out.milliCpu = said->value();
+    if (const auto* said = amounts.find(api::resource::kBatchMemory))
+      out.memoryBytes = said->value();
+  }
+  const auto ratio = api::parseCpuNormalizationRatio(node.meta.annotations);
+  if (ratio) out.milliCpu = denormalized(out.milliCpu, *ratio);
+  return out;
+}
+
 Result<> prepareBatch(const api::Node& node, const BatchItem& item, NodeWish& wish) {
   const auto& names = api::resourceNames();
   if (item.reset) {

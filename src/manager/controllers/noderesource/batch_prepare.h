@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/result.h"
+#include "manager/controllers/noderesource/alias_views.h"
 #include "manager/controllers/noderesource/node_wish.h"
 
 namespace mangrove::manager {
@@ -24,8 +25,15 @@ struct BatchItem {
 // milli-cores times the ratio, rounded up to a whole one; unchanged without a ratio above 1.
 int64_t normalized(int64_t milliCpu, const std::optional<double>& ratio);
 
+// The largest amount that would show as `shown`.
+int64_t denormalized(int64_t shown, const std::optional<double>& ratio);
+
 // Fails when the third-party annotation cannot be read; what was not subtracted then stays in the
 // wish.
 Result<> prepareBatch(const api::Node& node, const BatchItem& item, NodeWish& wish);
+
+// The way back: what a node that sells was given last, before third parties, other names and
+// normalization. Nullopt when it sells nothing.
+std::optional<Sold> standingLedger(const api::Node& node);
 
 }  // namespace mangrove::manager

@@ -39,7 +39,7 @@ client::Request zoneRequest(const api::NodeResourceTopology& topology,
 bool isInput(std::string_view annotation) {
   return isKept(annotation) && annotation != api::annotation::kOriginExtendedAllocatable &&
          annotation != api::annotation::kCpuNormalizationRatio &&
-         annotation != api::annotation::kResourceAmplificationRatio;
+         annotation != api::annotation::kResourceAmplificationRatio && annotation != kWrittenViews;
 }
 
 bool sameInputs(const api::Annotations& a, const api::Annotations& b) {
@@ -109,7 +109,7 @@ NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
                 .options = options_,
                 .memory = state.memory ? *state.memory : kNothing,
                 .now = desk_.clock.wall()};
-  if (windows_) in.windowReport = windows_(node, in.metric, pods);
+  if (windows_) in.window = windows_(node, in.metric, pods);
   return planNode(in);
 }
 
@@ -204,8 +204,9 @@ void NodeResourceController::writeZones(std::shared_ptr<Pass> pass) {
   const auto topology = desk_.caches.topologies.find(pass->name);
   if (!topology || pass->plan.zones.empty()) return writeNode(std::move(pass));
   auto zones = topology->zones;
-  const double threshold = pass->plan.strategy.strategy.resourceDiffThreshold.value_or(0.1);
-  if (!updateZones(zones, pass->plan.zones, threshold, pass->plan.normalization))
+  const SyncRule rule = syncRule(pass->plan.strategy.strategy, pass->plan.byClock, {});
+  if (!updateZones(zones, pass->plan.zones, rule.diffThreshold, pass->plan.normalization,
+                   rule.dropsAtOnce))
     return writeNode(std::move(pass));
   desk_.send(zoneRequest(*topology, zones), [this, pass](Result<client::Reply> reply) mutable {
     // A lost race is settled by the event of whoever won it; the node itself must not wait.

@@ -30,8 +30,8 @@ class NodeResourceController {
   // What was calculated, for the metrics page; may outlive us.
   std::shared_ptr<const NodeGauges> gauges() const { return gauges_; }
   // How a time policy caps a node; asked on each pass.
-  using WindowFn = std::function<std::optional<CpuMemory>(const api::Node&, const MetricFacts*,
-                                                          std::span<const PodFacts* const>)>;
+  using WindowFn = std::function<std::optional<WindowReport>(const api::Node&, const MetricFacts*,
+                                                             std::span<const PodFacts* const>)>;
   void useWindows(WindowFn windows) { windows_ = std::move(windows); }
 
  private:

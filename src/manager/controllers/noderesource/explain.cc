@@ -53,7 +53,7 @@ Facts factsOf(const ExplainInputs& in) {
                     .options = in.options,
                     .memory = none,
                     .now = in.now,
-                    .windowReport = in.windowReport};
+                    .window = in.window};
   out.plan = planNode(inputs);
   return out;
 }
@@ -151,16 +151,19 @@ ExplainedPart midPart(const Facts& facts, const ExplainInputs& in) {
                              "midUnallocatedPercent of what nobody asked for"));
   }
   out.lines.push_back(line("at most", mid.terms.cap, "mid…ThresholdPercent of capacity"));
-  out.lines.push_back(line(
-      "= for sale", {Quantity::ofMilli(mid.milliCpu), Quantity::of(Bytes{mid.memoryBytes})}, ""));
+  const auto& sold = facts.plan.midSold;
+  out.lines.push_back(
+      line("= for sale", {Quantity::ofMilli(sold.milliCpu), Quantity::of(Bytes{sold.memoryBytes})},
+           in.window ? fmt::format("× {:g} by the clock", in.window->factor) : ""));
   return out;
 }
 
-ExplainedPart zonePart(const BatchResult& batch) {
+ExplainedPart zonePart(const NodePlan& plan) {
   ExplainedPart out{"batch by NUMA zone", {}};
-  for (const auto& zone : batch.zones)
-    out.lines.push_back(line(zone.zone, {Quantity::ofMilli(zone.milliCpu), zone.memory},
-                             "same formula on the zone"));
+  for (const auto& zone : plan.zones)
+    out.lines.push_back(line(
+        zone.zone, {Quantity::ofMilli(zone.milliCpu), zone.memory},
+        plan.ledger == plan.formula ? "same formula on the zone" : "its share of what is sold"));
   return out;
 }
 
@@ -171,7 +174,7 @@ ExplainedPart ledgerPart(const ExplainInputs& in, const Facts& facts) {
                 {Quantity::ofMilli(sold.milliCpu), Quantity::of(Bytes{sold.memoryBytes})},
                 std::move(source));
   };
-  if (in.windowReport) out.lines.push_back(line("by the clock", *in.windowReport, in.windowNote));
+  if (in.window) out.lines.push_back(line("by the clock", in.window->allowed, in.windowNote));
   const auto& steady = facts.plan.strategy.strategy.steadyReclaim;
   const bool held = steady && steady->enable.value_or(false);
   out.lines.push_back(
@@ -235,7 +238,7 @@ Explanation explainNode(const ExplainInputs& in) {
   if (facts.plan.enabled && !facts.plan.batch.reset) {
     out.parts.push_back(batchPart(in, facts));
     out.parts.push_back(podPart(in, facts));
-    if (!facts.plan.batch.zones.empty()) out.parts.push_back(zonePart(facts.plan.batch));
+    if (!facts.plan.batch.zones.empty()) out.parts.push_back(zonePart(facts.plan));
     out.parts.push_back(ledgerPart(in, facts));
     out.parts.push_back(midPart(facts, in));
   }

@@ -25,7 +25,7 @@ struct ExplainInputs {
   std::optional<api::Device> device;
   std::optional<api::ConfigMap> configMap;
   // What a time policy allows on the node now, and in whose words; absent without one.
-  std::optional<CpuMemory> windowReport;
+  std::optional<WindowReport> window;
   std::string windowNote;
   std::vector<ExplainSource> sources;  // every object above, and how old it is
   PlanOptions options;

@@ -10,6 +10,7 @@
 #include "api/pod_requests.h"
 #include "base/time_text.h"
 #include "manager/controllers/noderesource/alias_views.h"
+#include "manager/fnv.h"
 #include "manager/pod_annotations.h"
 
 namespace mangrove::manager {
@@ -86,14 +87,7 @@ std::shared_ptr<const PodSold> soldTo(const api::Pod& pod, const api::ResourceLi
 }  // namespace
 
 uint64_t podKey(std::string_view ns, std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  const auto mix = [&](std::string_view text) {
-    for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
-  };
-  mix(ns);
-  mix("/");
-  mix(name);
-  return hash;
+  return fnv1a(name, fnv1a("/", fnv1a(ns)));
 }
 
 bool PodFacts::operator==(const PodFacts& other) const {

@@ -36,12 +36,18 @@ bool statusDiffers(const NodeOwned& before, const NodeOwned& after, double thres
   return false;
 }
 
-bool fell(const NodeOwned& before, const NodeOwned& after) {
-  for (auto name : {api::resource::kBatchCpu, api::resource::kBatchMemory}) {
-    const Quantity* old = before.allocatable.find(name);
-    const Quantity* now = after.allocatable.find(name);
-    if (old && now && *now < *old) return true;
-  }
+bool fell(const NodeOwned& before, const NodeOwned& after, std::string_view name) {
+  const Quantity* old = before.allocatable.find(name);
+  const Quantity* now = after.allocatable.find(name);
+  return old && now && *now < *old;
+}
+
+bool anyFell(const NodeOwned& before, const NodeOwned& after) {
+  if (fell(before, after, api::resource::kBatchCpu) ||
+      fell(before, after, api::resource::kBatchMemory))
+    return true;
+  for (const auto& view : aliasViews())
+    if (fell(before, after, view.cpuName) || fell(before, after, view.memoryName)) return true;
   return false;
 }
 
@@ -75,7 +81,7 @@ SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const Syn
   SyncVerdict out;
   out.status = !rule.sinceStatusWrite || *rule.sinceStatusWrite > rule.longestWait ||
                statusDiffers(before, after, rule.diffThreshold) ||
-               (rule.dropsAtOnce && fell(before, after));
+               (rule.dropsAtOnce && anyFell(before, after));
   out.meta = metaDiffers(before, after);
   return out;
 }
@@ -92,6 +98,7 @@ SyncRule syncRule(const Colocation& strategy, bool byClock,
     out.longestWait = kClockWait;
     out.dropsAtOnce = true;
   }
+  if (!strategy.aliasViews.empty()) out.dropsAtOnce = true;
   if (strategy.steadyReclaim && strategy.steadyReclaim->enable.value_or(false))
     out.diffThreshold = 0;
   return out;

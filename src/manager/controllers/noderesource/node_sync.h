@@ -19,7 +19,7 @@ struct SyncRule {
   double diffThreshold = 0.1;
   Duration longestWait = std::chrono::seconds(300);
   std::optional<Duration> sinceStatusWrite;  // nullopt: never written
-  bool dropsAtOnce = false;                  // any fall of batch resources is worth a write
+  bool dropsAtOnce = false;  // any fall of batch resources, by any name, is worth a write
 };
 
 struct SyncVerdict {
@@ -31,7 +31,9 @@ struct SyncVerdict {
 SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const SyncRule& rule);
 
 // The rule by which a plan is written: the strategy's; under a time policy 5 %, a minute, and drops
-// at once (spec 08 CA-1); when steadied, every value that steadying lets through.
+// at once (spec 08 CA-1); with alias views drops at once, because what was placed under one name is
+// on offer under the others until they are lowered; when steadied, every value that steadying lets
+// through.
 SyncRule syncRule(const Colocation& strategy, bool byClock,
                   std::optional<Duration> sinceStatusWrite);
 

@@ -10,14 +10,12 @@
 #include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/device_resources.h"
 #include "manager/controllers/noderesource/ratios.h"
+#include "manager/controllers/noderesource/zone_amounts.h"
 
 namespace mangrove::manager {
 namespace {
 
 namespace annotation = api::annotation;
-
-// Which alias views we wrote on the node, so that only our own names are taken away again.
-constexpr std::string_view kWrittenViews = "mangrove.io/alias-views";
 
 void complain(NodePlan& plan, std::string_view plugin, const Error& error) {
   plan.troubles.push_back({plugin, error.text()});
@@ -71,18 +69,33 @@ void planMid(NodePlan& plan, const PlanInputs& in, const NodeInputs& inputs) {
     plan.wish.removeResource(names.midMemory);
     return;
   }
-  plan.wish.setResource(names.midCpu, Quantity::of(plan.mid.milliCpu));
-  plan.wish.setResource(names.midMemory, Quantity::of(Bytes{plan.mid.memoryBytes}));
+  const double factor = in.window ? in.window->factor : 1;
+  const auto scaled = [&](int64_t amount) {
+    return factor == 1 ? amount : static_cast<int64_t>(static_cast<double>(amount) * factor);
+  };
+  plan.midSold = {scaled(plan.mid.milliCpu), scaled(plan.mid.memoryBytes)};
+  plan.wish.setResource(names.midCpu, Quantity::of(plan.midSold.milliCpu));
+  plan.wish.setResource(names.midMemory, Quantity::of(Bytes{plan.midSold.memoryBytes}));
+}
+
+// Who takes over goes on from what stands on the node, or a rise that was held would come at once.
+SteadyState continued(const SteadyState& kept, const std::optional<Sold>& standing,
+                      int64_t Sold::*part) {
+  SteadyState out = kept;
+  if (!out.published && standing) out.published = *standing.*part;
+  return out;
 }
 
 void keepSteady(NodePlan& plan, const PlanInputs& in) {
   const auto& policy = plan.strategy.strategy.steadyReclaim;
   if (!policy || !policy->enable.value_or(false)) return;
   const auto& capacity = plan.batch.terms.capacity;
-  const auto cpu = steadyStep(in.memory.steadyCpu, plan.ledger.milliCpu, capacity.cpu.milliValue(),
-                              in.now, *policy);
-  const auto memory = steadyStep(in.memory.steadyMemory, plan.ledger.memoryBytes,
-                                 capacity.memory.value(), in.now, *policy);
+  const bool isNew = !in.memory.steadyCpu.published || !in.memory.steadyMemory.published;
+  const auto standing = isNew ? standingLedger(in.node) : std::nullopt;
+  const auto cpu = steadyStep(continued(in.memory.steadyCpu, standing, &Sold::milliCpu),
+                              plan.ledger.milliCpu, capacity.cpu.milliValue(), in.now, *policy);
+  const auto memory = steadyStep(continued(in.memory.steadyMemory, standing, &Sold::memoryBytes),
+                                 plan.ledger.memoryBytes, capacity.memory.value(), in.now, *policy);
   plan.ledger = {cpu.value, memory.value};
   plan.memory = {cpu.state, memory.state};
   for (const auto& again : {cpu.lookAgain, memory.lookAgain})
@@ -105,23 +118,31 @@ void holdWhilePaused(NodePlan& plan, const PlanInputs& in) {
   plan.ledger.memoryBytes = std::min(plan.ledger.memoryBytes, placed.memoryBytes);
 }
 
-// Views of the ledger under other names; those we wrote and that are now off are taken away.
-void planViews(NodePlan& plan, const PlanInputs& in) {
-  const auto& on = plan.strategy.strategy.aliasViews;
-  const auto written = in.node.meta.annotations.get(kWrittenViews).value_or("");
-  if (on.empty() && written.empty()) return;
-  const auto& names = api::resourceNames();
-  const auto* cpu = plan.wish.resource(names.batchCpu);
-  const auto* memory = plan.wish.resource(names.batchMemory);
-  const bool selling = plan.enabled && cpu && *cpu && memory && *memory;
+// Views that we wrote are taken away; those that are on are set again after.
+void removeViews(NodePlan& plan, std::string_view written) {
   for (auto name : split(written, ','))
     for (const auto& view : aliasViews())
       if (view.name == name) {
         plan.wish.removeResource(Interned(view.cpuName));
         plan.wish.removeResource(Interned(view.memoryName));
       }
+}
+
+// Views of the ledger under other names. When they are switched off, the note stays for as long as
+// something is placed through them: it is not sold a second time meanwhile.
+void planViews(NodePlan& plan, const PlanInputs& in) {
+  const auto& on = plan.strategy.strategy.aliasViews;
+  const auto written = in.node.meta.annotations.get(kWrittenViews);
+  if (on.empty() && !written) return;
+  const auto& names = api::resourceNames();
+  const auto* cpu = plan.wish.resource(names.batchCpu);
+  const auto* memory = plan.wish.resource(names.batchMemory);
+  const bool selling = plan.enabled && cpu && *cpu && memory && *memory;
+  removeViews(plan, written.value_or(""));
   auto& note = plan.wish.annotations[std::string(kWrittenViews)];
-  if (!selling || on.empty()) return;
+  const bool stays = isPlacedElsewhere(plan.placed);
+  if (stays) note = "";
+  if (!selling || (on.empty() && !stays)) return;
   plan.views = aliasReports({(*cpu)->value(), (*memory)->value()}, plan.placed, on);
   std::vector<std::string_view> kept;
   for (const auto& report : plan.views) {
@@ -160,16 +181,15 @@ void planBatch(NodePlan& plan, const PlanInputs& in, const NodeInputs& inputs) {
   if (!plan.enabled || plan.batch.reset) return resetBatch(plan, in);
   plan.formula = {plan.batch.milliCpu, plan.batch.memoryBytes};
   plan.ledger = plan.formula;
-  plan.byClock = in.windowReport.has_value();
+  plan.byClock = in.window.has_value();
   if (plan.byClock)
-    plan.ledger = {in.windowReport->cpu.milliValue(), in.windowReport->memory.value()};
+    plan.ledger = {in.window->allowed.cpu.milliValue(), in.window->allowed.memory.value()};
   keepSteady(plan, in);
   holdWhilePaused(plan, in);
   const BatchItem item{false, plan.ledger.milliCpu, plan.ledger.memoryBytes, plan.normalization};
   if (auto ok = prepareBatch(in.node, item, plan.wish); !ok)
     complain(plan, "BatchResource", ok.error());
-  for (const auto& zone : plan.batch.zones)
-    plan.zones.push_back({zone.zone, zone.milliCpu, zone.memory});
+  plan.zones = zoneAmounts(plan.batch, plan.ledger);
 }
 
 // The moment at which the metric is too old.

@@ -42,6 +42,12 @@ struct NodeMemory {
   SteadyState steadyMemory;
 };
 
+// What a time policy says of a node at this moment.
+struct WindowReport {
+  CpuMemory allowed;  // replaces the batch formula's amount
+  double factor = 1;  // of the hour: 0 off, 1 full; mid amounts are scaled by it
+};
+
 struct PlanInputs {
   const api::Node& node;
   std::span<const PodFacts* const> pods;
@@ -52,8 +58,7 @@ struct PlanInputs {
   const PlanOptions& options;
   const NodeMemory& memory;
   WallTime now{};
-  // Set when a time policy matches the node: replaces the batch formula's amount.
-  std::optional<CpuMemory> windowReport = {};
+  std::optional<WindowReport> window = {};  // set when a time policy selects the node
 };
 
 struct PluginTrouble {
@@ -70,6 +75,7 @@ struct NodePlan {
   Sold formula;          // what the formula allows
   Sold ledger;           // what is sold: after time windows and steadying, before normalization
   bool byClock = false;  // a time policy decided
+  Sold midSold;          // the mid amounts after time windows
   Placed placed;
   std::optional<double> normalization;
   std::vector<ViewReport> views;

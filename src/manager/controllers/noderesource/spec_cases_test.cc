@@ -26,123 +26,12 @@
 #include "manager/controllers/noderesource/node_sync.h"
 #include "manager/controllers/noderesource/plan.h"
 #include "manager/controllers/noderesource/ratios.h"
+#include "manager/controllers/noderesource/test_scene.h"
 
 namespace mangrove::manager {
 namespace {
 
-const WallTime kNow = *parseTime("2026-03-01T12:00:00Z");
-
-// A node, its pods and its report, built up by one-liners.
-struct Scene {
-  api::Node node;
-  std::vector<api::Pod> pods;
-  api::NodeMetricStatus metric;
-  std::optional<api::NodeResourceTopology> topology;
-  std::optional<api::Device> device;
-  std::string config =
-      R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65})";
-  PlanOptions options;
-  NodeMemory before;
-  bool hasMetric = true;
-  WallTime now = kNow;
-
-  Scene() {
-    node.meta.name = "n1";
-    node.meta.annotations.set("a", "b");
-    size(node.status.capacity, "100", "120G");
-    size(node.status.allocatable, "100", "120G");
-    metric.updateTime = kNow - std::chrono::minutes(1);
-    metric.nodeMetric.emplace();
-    system("7", "12G");
-  }
-  static void size(api::ResourceList& list, std::string_view cpu, std::string_view memory) {
-    list.set(api::resource::kCpu, *Quantity::parse(cpu));
-    list.set(api::resource::kMemory, *Quantity::parse(memory));
-  }
-  void system(std::string_view cpu, std::string_view memory) {
-    size(metric.nodeMetric->systemUsage.resources, cpu, memory);
-  }
-  void usage(std::string_view cpu, std::string_view memory) {
-    size(metric.nodeMetric->nodeUsage.resources, cpu, memory);
-  }
-  void pod(const std::string& name, const std::string& labels, const std::string& requests,
-           const std::string& phase = "Running", const std::string& more = "") {
-    pods.push_back(*api::decodeText<api::Pod>(
-        R"({"metadata":{"name":")" + name + R"(","namespace":"d","labels":{)" + labels + "}" +
-        more + R"(},"spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{)" +
-        requests + R"(}}}]},"status":{"phase":")" + phase + R"("}})"));
-  }
-  void measured(const std::string& name, std::string_view cpu, std::string_view memory,
-                std::string_view priority = "") {
-    api::PodMetric out;
-    out.name = name;
-    out.ns = Interned("d");
-    out.priority = Interned(priority);
-    size(out.podUsage.resources, cpu, memory);
-    metric.podsMetric.push_back(out);
-  }
-  void hostApp(std::string_view priority, std::string_view cpu, std::string_view memory) {
-    api::HostApplicationMetric app;
-    app.priority = Interned(priority);
-    size(app.usage.resources, cpu, memory);
-    metric.hostApplicationMetric.push_back(app);
-  }
-  void zone(const std::string& name, std::string_view cpu, std::string_view memory) {
-    if (!topology) topology.emplace();
-    api::Zone out;
-    out.name = name;
-    const auto c = *Quantity::parse(cpu), m = *Quantity::parse(memory);
-    out.resources = {{Interned("cpu"), c, c, c}, {Interned("memory"), m, m, m}};
-    topology->zones.push_back(out);
-  }
-
-  NodePlan plan() const {
-    std::vector<PodFacts> facts;
-    for (const auto& pod : pods) facts.push_back(podFacts(pod));
-    std::vector<const PodFacts*> pointers;
-    for (const auto& fact : facts) pointers.push_back(&fact);
-    const auto figures = metricFacts(metric);
-    const std::map<std::string, std::string> data = {{"colocation-config", config}};
-    const auto loaded = loadConfig({}, &data).state;
-    PlanInputs in{.node = node,
-                  .pods = pointers,
-                  .metric = hasMetric ? &figures : nullptr,
-                  .topology = topology ? &*topology : nullptr,
-                  .device = device ? &*device : nullptr,
-                  .config = loaded,
-                  .options = options,
-                  .memory = before,
-                  .now = now};
-    return planNode(in);
-  }
-};
-
-constexpr const char* kLs = R"("koordinator.sh/qosClass":"LS")";
-constexpr const char* kLse = R"("koordinator.sh/qosClass":"LSE")";
-constexpr const char* kBe = R"("koordinator.sh/qosClass":"BE")";
-constexpr const char* kMid =
-    R"("koordinator.sh/qosClass":"LS","koordinator.sh/priority-class":"koord-mid")";
-
-std::string req(const std::string& cpu, const std::string& memory) {
-  return R"("cpu":")" + cpu + R"(","memory":")" + memory + "\"";
-}
-
-// The common node N of the table.
-Scene n() {
-  Scene s;
-  s.pod("a", kLs, req("20", "20G"));
-  s.pod("b", kBe, "");
-  s.pod("c", "", req("20", "40G"), "Pending");
-  s.pod("d", kBe, "", "Succeeded");
-  s.measured("a", "11", "11G");
-  s.measured("b", "10", "10G", "koord-batch");
-  s.measured("c", "22", "22G");
-  return s;
-}
-
-std::string configOf(const std::string& more) {
-  return R"({"enable":true,)" + more + "}";
-}
+using namespace testing;  // Scene
 
 constexpr int64_t kG = 1'000'000'000;
 
@@ -505,7 +394,6 @@ TEST(SpecCases, Cases42To44Devices) {
   EXPECT_FALSE(after.allocatable.has(api::resource::kRdma));
 }
 
-// Spec 08, T-XX-1.
 // A node that had to evict: services see what they saw, and nothing new of batch work fits.
 TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
   Scene s = n();
@@ -521,31 +409,37 @@ TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
   EXPECT_EQ(batchCpu(), open);
 }
 
-TEST(AliasViews, OneLedger) {
-  Placed placed{};
-  placed[0].milliCpu = 6000;
-  placed[1].milliCpu = 3000;
-  const std::vector<std::string> on = {"crane", "katalyst"};
-  const auto reports = aliasReports({40000, 0}, placed, on);
-  ASSERT_EQ(reports.size(), 3u);
-  EXPECT_EQ(reports[0].cpu, 37000);
-  EXPECT_EQ(reports[1].cpu, 34);
-  EXPECT_EQ(reports[2].cpu, 31000);
-  EXPECT_EQ(aliasReports({40000, 0}, placed, {}).at(0).cpu, 40000);
+// M4: zones of a node that sells nothing show nothing either, and zones that never sold are left
+// alone.
+TEST(SpecCases, ZonesAreEmptiedWithTheNode) {
+  Scene s = n();
+  s.zone("node-0", "50", "60G");
+  s.zone("node-1", "50", "60G");
+  auto& sold = s.topology->zones[0].resources;
+  const Quantity amount = Quantity::of(12000);
+  sold.push_back({Interned(api::resource::kBatchCpu), amount, amount, amount});
+  const auto stale = [](Scene& scene) { scene.metric.updateTime -= std::chrono::minutes(20); };
+  const auto off = [](Scene& scene) { scene.config = R"({"enable":false})"; };
+  for (void (*change)(Scene&) : {+stale, +off}) {
+    Scene reset = s;
+    change(reset);
+    const auto plan = reset.plan();
+    ASSERT_EQ(plan.zones.size(), 1u);
+    EXPECT_EQ(plan.zones[0].zone, "node-0");
+    EXPECT_EQ(plan.zones[0].milliCpu, 0);
+    EXPECT_TRUE(plan.zones[0].memory.isZero());
+  }
 }
 
-TEST(AliasViews, WrittenOnlyWhenOnAndTakenAwayAfterwards) {
-  Scene s = n();
-  s.config = configOf(R"("cpuReclaimThresholdPercent":65,"aliasViews":["crane"])");
-  const auto on = granted(s.node, s.plan().wish);
-  EXPECT_EQ(on.allocatable.amount("gocrane.io/cpu"), Quantity::of(25));
-  s.node.status.allocatable = on.allocatable;
-  s.node.meta.annotations = on.annotations;
-  s.config = configOf(R"("cpuReclaimThresholdPercent":65)");
-  EXPECT_FALSE(granted(s.node, s.plan().wish).allocatable.has("gocrane.io/cpu"));
-  // A name that Crane itself wrote is not ours to take.
-  s.node.meta.annotations.erase("mangrove.io/alias-views");
-  EXPECT_TRUE(granted(s.node, s.plan().wish).allocatable.has("gocrane.io/cpu"));
+// M10: amplification makes allocatable larger than capacity; what the kubelet keeps is still kept.
+TEST(SpecCases, TheKubeletsShareSurvivesAmplification) {
+  Scene s;
+  s.system("1", "1G");
+  Scene::size(s.node.status.allocatable, "180", "100G");
+  s.node.meta.annotations.set(api::annotation::kRawAllocatable, R"({"cpu":"90","memory":"100G"})");
+  EXPECT_SOLD(s, 55000, 58 * kG);  // 100 − 35 − 10, 120 − 42 − 20
+  s.node.meta.annotations.erase(api::annotation::kRawAllocatable);
+  EXPECT_SOLD(s, 64000, 58 * kG);  // nothing says what it keeps of cpu: the system's 1
 }
 
 }  // namespace

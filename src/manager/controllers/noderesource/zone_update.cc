@@ -8,19 +8,25 @@
 namespace mangrove::manager {
 namespace {
 
-bool updateValue(Quantity& value, const Quantity& wanted, double threshold) {
-  if (!differs(&value, &wanted, threshold)) return false;
+struct Worth {
+  double threshold;
+  bool dropsAtOnce;
+};
+
+bool updateValue(Quantity& value, const Quantity& wanted, const Worth& worth) {
+  const bool fell = worth.dropsAtOnce && wanted < value;
+  if (!fell && !differs(&value, &wanted, worth.threshold)) return false;
   value = wanted;
   return true;
 }
 
 bool updateResource(api::Zone& zone, std::string_view name, const Quantity& amount,
-                    double threshold) {
+                    const Worth& worth) {
   for (auto& resource : zone.resources) {
     if (resource.name.view() != name) continue;
-    bool changed = updateValue(resource.capacity, amount, threshold);
-    changed |= updateValue(resource.allocatable, amount, threshold);
-    changed |= updateValue(resource.available, amount, threshold);
+    bool changed = updateValue(resource.capacity, amount, worth);
+    changed |= updateValue(resource.allocatable, amount, worth);
+    changed |= updateValue(resource.available, amount, worth);
     return changed;
   }
   zone.resources.push_back({Interned(name), amount, amount, amount});
@@ -40,7 +46,8 @@ bool differs(const Quantity* before, const Quantity* after, double threshold) {
 }
 
 bool updateZones(std::vector<api::Zone>& zones, std::span<const ZoneAmount> amounts,
-                 double threshold, const std::optional<double>& ratio) {
+                 double threshold, const std::optional<double>& ratio, bool dropsAtOnce) {
+  const Worth worth{threshold, dropsAtOnce};
   bool changed = false;
   for (auto& zone : zones) {
     const auto amount = std::find_if(amounts.begin(), amounts.end(),
@@ -48,8 +55,8 @@ bool updateZones(std::vector<api::Zone>& zones, std::span<const ZoneAmount> amou
     if (amount == amounts.end()) continue;
     Quantity cpu = Quantity::of(amount->milliCpu);
     if (ratio && *ratio > 1) cpu = cpu.mulMilli(*ratio);  // zones keep fractions, nodes do not
-    changed |= updateResource(zone, api::resource::kBatchCpu, cpu, threshold);
-    changed |= updateResource(zone, api::resource::kBatchMemory, amount->memory, threshold);
+    changed |= updateResource(zone, api::resource::kBatchCpu, cpu, worth);
+    changed |= updateResource(zone, api::resource::kBatchMemory, amount->memory, worth);
   }
   return changed;
 }

@@ -27,8 +27,9 @@ struct ZoneAmount {
 // thousandths (any change when old is 0).
 bool differs(const Quantity* before, const Quantity* after, double threshold);
 
-// True when something changed. Zones without an amount stay as they are.
+// True when something changed. Zones without an amount stay as they are. With `dropsAtOnce` a fall
+// is worth writing however small.
 bool updateZones(std::vector<api::Zone>& zones, std::span<const ZoneAmount> amounts,
-                 double threshold, const std::optional<double>& ratio);
+                 double threshold, const std::optional<double>& ratio, bool dropsAtOnce = false);
 
 }  // namespace mangrove::manager

@@ -5,18 +5,13 @@
 #include "api/annotations/annotation.h"
 #include "api/kind.h"
 #include "api/names.h"
+#include "manager/fnv.h"
 
 namespace mangrove::manager {
 namespace {
 
 namespace annotation = api::annotation;
 namespace label = api::label;
-
-uint64_t fnv1a(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (unsigned char c : text) hash = (hash ^ c) * 0x100000001b3;
-  return hash;
-}
 
 double ratioOf(const api::QuotaProfile& profile) {
   if (!profile.spec.resourceRatio) return 1;

@@ -8,6 +8,7 @@
 #include "api/write.h"
 #include "base/log.h"
 #include "base/time_text.h"
+#include "manager/listed.h"
 #include "manager/pod_annotations.h"
 
 namespace mangrove::manager {
@@ -62,11 +63,12 @@ api::ObjectRef refTo(const Holder& pod) {
 
 }  // namespace
 
-CpuMemory onlineUsage(const MetricFacts& metric) {
+std::optional<CpuMemory> onlineUsage(const MetricFacts* metric) {
+  if (metric == nullptr || !metric->hasNodeUsage) return std::nullopt;
   CpuMemory offline;
-  for (const auto& pod : metric.pods)
+  for (const auto& pod : metric->pods)
     if (isOffline(pod.band)) offline += pod.usage;
-  return notNegative(metric.nodeUsage - offline);
+  return notNegative(metric->nodeUsage - offline);
 }
 
 CpuMemory allocatedBy(std::span<const PodFacts* const> pods) {
@@ -90,16 +92,32 @@ void TimePolicyController::start(std::function<void(std::string_view)> lookAt,
   policies_.start();
 }
 
+// Under the reference's roles we may not ask for the kind, installed or not: there are none for us.
+std::string TimePolicyController::waitingFor() const {
+  const auto trouble = policies_.trouble();
+  if (trouble && trouble->code() == Code::kDenied) return "";
+  return notListed(policies_, "ColocationTimePolicies");
+}
+
+void TimePolicyController::lead() {
+  policies_.each([this](std::string_view, const TimePolicy& policy) {
+    if (const auto compiled = compilePolicy(policy); !compiled) refuse(policy, compiled.error());
+  });
+}
+
+void TimePolicyController::refuse(const TimePolicy& policy, const Error& why) const {
+  log.error("ColocationTimePolicy {}: {}", policy.meta.name.view(), why.text());
+  desk_.warn(api::refTo(kTimePolicyKind, policy.meta), "PolicyInvalid", why.text());
+}
+
 void TimePolicyController::onPolicy(const client::Change<TimePolicy>& change) {
+  overlapsTold_.clear();
   if (!change.after) {
     compiled_.erase(std::string(change.key));
   } else if (auto policy = compilePolicy(*change.after)) {
     compiled_[std::string(change.key)] = std::move(*policy);
   } else {  // the last good one stays
-    log.error("ColocationTimePolicy {}: {}", change.key, policy.error().text());
-    desk_.warn(api::refTo(kTimePolicyKind, change.after->meta), "PolicyInvalid",
-               policy.error().text());
-    return;
+    return refuse(*change.after, policy.error());
   }
   lookAtAll();
   arm();
@@ -131,24 +149,57 @@ void TimePolicyController::arm() {
   });
 }
 
-CpuMemory TimePolicyController::largestOnline(NodeState& state, const MetricFacts& metric) {
-  if (metric.updateTime != state.lastReport) {
-    state.online[state.next++ % state.online.size()] = onlineUsage(metric);
-    state.lastReport = metric.updateTime;
+// Two policies for one node: the first by name holds, and whoever wrote the other hears of it, once
+// and not once per node.
+void TimePolicyController::tellOverlap(const api::Node& node, const CompiledPolicy& first) {
+  for (const auto& [name, policy] : compiled_) {
+    if (&policy == &first || !policy.nodes.matches(node.meta.labels)) continue;
+    if (!overlapsTold_.insert(first.name + " " + name).second) continue;
+    const std::string text =
+        fmt::format("node {} is selected by policy {} as well, which comes first by name and holds",
+                    node.meta.name.view(), first.name);
+    log.warn("ColocationTimePolicy {}: {}", name, text);
+    if (const auto object = policies_.find(name))
+      desk_.warn(api::refTo(kTimePolicyKind, object->meta), "PoliciesOverlap", text);
+  }
+}
+
+std::optional<CpuMemory> TimePolicyController::largestOnline(NodeState& state,
+                                                             const MetricFacts* metric) {
+  const auto online = onlineUsage(metric);
+  if (!online) return std::nullopt;
+  if (metric->updateTime != state.lastReport) {
+    state.online[state.next++ % state.online.size()] = *online;
+    state.lastReport = metric->updateTime;
   }
   CpuMemory out;
   for (const auto& amount : state.online) out = maxOf(out, amount);
   return out;
 }
 
-std::optional<CpuMemory> TimePolicyController::report(const api::Node& node,
-                                                      const MetricFacts* metric,
-                                                      std::span<const PodFacts* const> pods) {
+void TimePolicyController::noteReport(std::string_view name, const MetricFacts& metric) {
+  if (compiled_.empty()) return;
+  const auto node = desk_.caches.nodes.find(name);
+  if (node && policyOf(node->meta.labels)) (void)largestOnline(states_[std::string(name)], &metric);
+}
+
+std::optional<CpuMemory> TimePolicyController::allowedOn(const CompiledPolicy& policy,
+                                                         const WindowVerdict& verdict,
+                                                         const api::Node& node,
+                                                         const MetricFacts* metric,
+                                                         std::span<const PodFacts* const> pods) {
+  return allowedBy(policy, verdict, cpuMemoryOf(node.status.capacity),
+                   largestOnline(states_[node.meta.name.str()], metric), allocatedBy(pods));
+}
+
+std::optional<WindowReport> TimePolicyController::report(const api::Node& node,
+                                                         const MetricFacts* metric,
+                                                         std::span<const PodFacts* const> pods) {
   const auto* policy = compiled_.empty() ? nullptr : policyOf(node.meta.labels);
-  if (policy == nullptr || metric == nullptr || !metric->hasNodeUsage) return std::nullopt;
+  if (policy == nullptr) return std::nullopt;
   const auto verdict = judgeTime(*policy, desk_.clock.wall());
-  return timeReport(*policy, verdict, cpuMemoryOf(node.status.capacity),
-                    largestOnline(states_[node.meta.name.str()], *metric), allocatedBy(pods));
+  const auto allowed = allowedOn(*policy, verdict, node, metric, pods);
+  return WindowReport{allowed.value_or(CpuMemory{}), verdict.factor};
 }
 
 // One look at one node: what is sent meanwhile is answered before the taint is set.
@@ -172,11 +223,13 @@ void TimePolicyController::reconcile(const std::string& name, ControlLoop::Done 
   const auto* policy = compiled_.empty() ? nullptr : policyOf(node->meta.labels);
   if (policy == nullptr) return setTaint(*node, false, std::move(done));
   const auto verdict = judgeTime(*policy, desk_.clock.wall());
+  tellOverlap(*node, *policy);
   tellPods(name, *policy, verdict);
   const bool taint = verdict.draining && policy->drainTaint;
   if (!mustClear(verdict, states_[name])) return setTaint(*node, taint, std::move(done));
   const auto metric = desk_.caches.metrics.find(name);
-  const auto allowed = report(*node, metric ? &metric->facts : nullptr, desk_.caches.podsOn(name));
+  const auto allowed = allowedOn(*policy, verdict, *node, metric ? &metric->facts : nullptr,
+                                 desk_.caches.podsOn(name));
   if (!allowed) return setTaint(*node, taint, std::move(done));
   auto pass = std::make_shared<Pass>();
   pass->name = name;

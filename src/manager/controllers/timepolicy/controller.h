@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -18,8 +19,9 @@
 
 namespace mangrove::manager {
 
-// What services use on a node: all usage without that of batch and free pods.
-CpuMemory onlineUsage(const MetricFacts& metric);
+// What services use on a node: all usage without that of batch and free pods. Nullopt when the
+// node's usage was not reported.
+std::optional<CpuMemory> onlineUsage(const MetricFacts* metric);
 // What is placed under any name.
 CpuMemory allocatedBy(std::span<const PodFacts* const> pods);
 
@@ -32,10 +34,17 @@ class TimePolicyController {
   void start(std::function<void(std::string_view)> lookAt,
              std::function<void(std::string_view, Duration)> lookLater);
   bool hasPolicies() const { return !compiled_.empty(); }
+  // "" when the policies are known, else why not: nothing may be sold before.
+  std::string waitingFor() const;
+  // Tells of policies that cannot be used, which only the leader does.
+  void lead();
 
-  // What the hour allows on a node; nullopt when no policy selects it or nothing is known of it.
-  std::optional<CpuMemory> report(const api::Node& node, const MetricFacts* metric,
-                                  std::span<const PodFacts* const> pods);
+  // What the hour allows on a node; nullopt when no policy selects it. Nothing is allowed where
+  // nothing is known of the node.
+  std::optional<WindowReport> report(const api::Node& node, const MetricFacts* metric,
+                                     std::span<const PodFacts* const> pods);
+  // A report has come. Remembered by all replicas, so that a new leader has the last three.
+  void noteReport(std::string_view node, const MetricFacts& metric);
   void reconcile(const std::string& name, ControlLoop::Done done);
 
  private:
@@ -52,7 +61,12 @@ class TimePolicyController {
   const CompiledPolicy* policyOf(const api::Labels& node) const;
   void lookAtAll();
   void arm();
-  CpuMemory largestOnline(NodeState& state, const MetricFacts& metric);
+  std::optional<CpuMemory> largestOnline(NodeState& state, const MetricFacts* metric);
+  std::optional<CpuMemory> allowedOn(const CompiledPolicy& policy, const WindowVerdict& verdict,
+                                     const api::Node& node, const MetricFacts* metric,
+                                     std::span<const PodFacts* const> pods);
+  void refuse(const TimePolicy& policy, const Error& why) const;
+  void tellOverlap(const api::Node& node, const CompiledPolicy& first);
   std::vector<Holder> holdersOn(const std::string& node) const;
   bool mustClear(const WindowVerdict& verdict, NodeState& state) const;
   void clear(std::shared_ptr<Pass> pass);
@@ -67,6 +81,7 @@ class TimePolicyController {
   client::Informer<TimePolicy> policies_;
   std::map<std::string, CompiledPolicy, std::less<>> compiled_;  // by name: the first that matches
   std::map<std::string, NodeState, std::less<>> states_;
+  std::set<std::string> overlapsTold_;  // "first second"
   std::function<void(std::string_view)> lookAt_;
   std::function<void(std::string_view, Duration)> lookLater_;
   Timer timer_;

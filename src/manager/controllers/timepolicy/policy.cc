@@ -225,4 +225,13 @@ CpuMemory timeReport(const CompiledPolicy& policy, const WindowVerdict& verdict,
   return verdict.draining ? minOf(report, allocated) : report;
 }
 
+std::optional<CpuMemory> allowedBy(const CompiledPolicy& policy, const WindowVerdict& verdict,
+                                   const CpuMemory& capacity,
+                                   const std::optional<CpuMemory>& online,
+                                   const CpuMemory& allocated) {
+  if (verdict.factor == 0) return CpuMemory{};
+  if (!online) return std::nullopt;
+  return timeReport(policy, verdict, capacity, *online, allocated);
+}
+
 }  // namespace mangrove::manager

@@ -99,5 +99,11 @@ WindowVerdict judgeTime(const CompiledPolicy& policy, WallTime now);
 CpuMemory timeReport(const CompiledPolicy& policy, const WindowVerdict& verdict,
                      const CpuMemory& capacity, const CpuMemory& online,
                      const CpuMemory& allocated);
+// The same where services may not have been measured (`online` absent): an hour that is off allows
+// nothing all the same; of any other nothing is known.
+std::optional<CpuMemory> allowedBy(const CompiledPolicy& policy, const WindowVerdict& verdict,
+                                   const CpuMemory& capacity,
+                                   const std::optional<CpuMemory>& online,
+                                   const CpuMemory& allocated);
 
 }  // namespace mangrove::manager

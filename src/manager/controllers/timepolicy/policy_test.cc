@@ -130,5 +130,16 @@ TEST(TimeZone, FixedOffsetsAndZoneFiles) {
   for (size_t cut = 0; cut < file.size(); cut++) (void)TimeZone::parse(file.substr(0, cut));
 }
 
+TEST(TimePolicy, OffAllowsNothingEvenWhereNothingIsKnown) {
+  const auto policy = compiled(
+      R"({"nodeSelector":{},"windows":[{"name":"day","start":"08:00","end":"20:00","mode":"Off"}]})");
+  const auto day = judgeTime(policy, at("2026-03-01T12:00:00Z"));
+  const auto night = judgeTime(policy, at("2026-03-01T23:00:00Z"));
+  EXPECT_EQ(allowedBy(policy, day, cores(96), std::nullopt, {}), CpuMemory{});
+  EXPECT_EQ(allowedBy(policy, day, cores(96), cores(1), {}), CpuMemory{});
+  EXPECT_EQ(allowedBy(policy, night, cores(96), std::nullopt, {}), std::nullopt);
+  EXPECT_EQ(allowedBy(policy, night, cores(96), cores(30), {})->cpu.milliValue(), 37200);
+}
+
 }  // namespace
 }  // namespace mangrove::manager

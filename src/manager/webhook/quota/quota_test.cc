@@ -175,6 +175,16 @@ TEST(QuotaAdmission, BooksWhatFits) {  // case 64
   EXPECT_TRUE(bookOn(quota, {{"cpu", "100"}})) << "what the limit does not name is unlimited";
 }
 
+TEST(QuotaAdmission, EnforcesEveryKeyOfMax) {  // M16
+  Quota quota;
+  quota.ns = "q";
+  quota.name = "team";
+  quota.max = {{"example.com/fpga", "2"}};
+  quota.childRequest = {{"example.com/fpga", "1"}};
+  EXPECT_FALSE(bookOn(quota, {{"example.com/fpga", "2"}}));
+  EXPECT_TRUE(bookOn(quota, {{"example.com/fpga", "1"}, {"cpu", "100"}}));
+}
+
 TEST(QuotaAdmission, TriesMoreOftenForManyPods) {  // case 65
   EXPECT_EQ(retryBudget(1, 10), 3);
   EXPECT_EQ(retryBudget(2, 10), 4);
