@@ -2,6 +2,7 @@
 
 #include "api/event.h"
 #include "base/log.h"
+#include "json/merge_patch.h"
 
 namespace mangrove::manager {
 namespace {
@@ -60,42 +61,61 @@ void ColocationProfileController::arm() {
 
 void ColocationProfileController::round() {
   if (!pending_.hasSynced() || !namespaces_.hasSynced()) return;
-  profiles_.each([this](std::string_view, const api::ColocationProfile& object) {
+  Revisions revisions;
+  const ProfileIndex profiles = managed(revisions);
+  if (profiles.empty()) return;
+  pending_.each(
+      [&](std::string_view key, const api::Pod& pod) { apply(profiles, revisions, key, pod); });
+}
+
+// Those we act on, in the order in which admission applies them.
+ProfileIndex ColocationProfileController::managed(Revisions& revisions) {
+  ProfileIndex::Profiles out;
+  profiles_.each([&](std::string_view, const api::ColocationProfile& object) {
     if (!isControllerManaged(object, options_.byDefault)) return;
-    const Profile profile = compileProfile(object);
-    if (!profile.trouble.empty() || !profile.percent) {
+    auto profile = std::make_shared<const Profile>(compileProfile(object));
+    if (!profile->trouble.empty() || !profile->percent) {
       desk_.warn(api::refTo(kind::kClusterColocationProfile, object.meta), "ProfileInvalid",
-                 profile.trouble.empty() ? profile.percent.error().text() : profile.trouble);
+                 profile->trouble.empty() ? profile->percent.error().text() : profile->trouble);
       return;
     }
-    apply(profile, std::to_string(object.meta.generation));
+    revisions[profile->name] = std::to_string(object.meta.generation);
+    out.push_back(std::move(profile));
   });
+  return ProfileIndex(std::move(out));
 }
 
-void ColocationProfileController::apply(const Profile& profile, const std::string& revision) {
-  pending_.each([&](std::string_view key, const api::Pod& pod) {
-    if (pod.status.phase != api::PodPhase::kPending || pod.meta.isDeleting()) return;
-    const auto ns = namespaces_.find(pod.meta.ns.view());
-    if (!profile.selects(ns ? &ns->meta.labels : nullptr, pod.meta.labels)) return;
-    if (static_cast<int>(rng_.below(100)) >= *profile.percent) return;
-    patchPod(profile, revision, key);
-  });
-}
-
-void ColocationProfileController::patchPod(const Profile& profile, const std::string& revision,
-                                           std::string_view key) {
+// All profiles of a pod in one patch: the note of what was applied is one text.
+void ColocationProfileController::apply(const ProfileIndex& profiles, const Revisions& revisions,
+                                        std::string_view key, const api::Pod& pod) {
+  if (pod.status.phase != api::PodPhase::kPending || pod.meta.isDeleting()) return;
+  const auto ns = namespaces_.find(pod.meta.ns.view());
+  const auto matching = profiles.matching(ns ? &ns->meta.labels : nullptr, pod.meta.labels);
+  if (matching.empty()) return;
   const auto raw = pending_.raw(key);
-  auto pod = raw ? json::parse(*raw) : pass(raw.error());
-  if (!pod) return;
-  const auto patch = profilePatch(profile, revision, *pod);
-  if (!patch) return log.warn("profile {} on {}: {}", profile.name, key, patch.error().text());
-  if (patch->as_object().empty() || !rate_.tryTake(desk_.clock.mono())) return;
-  const auto [ns, name] = client::splitKey(key);
-  desk_.send(client::patchRequest({kind::kPod, std::string(ns), std::string(name), ""},
-                                  client::PatchType::kMerge, json::write(*patch)),
-             [profile = profile.name, pod = std::string(key)](Result<client::Reply> reply) {
+  const auto before = raw ? json::parse(*raw) : pass(raw.error());
+  if (!before) return;
+  json::Value after = *before;
+  for (const Profile* profile : matching) {
+    if (static_cast<int>(rng_.below(100)) >= *profile->percent) continue;
+    const auto done = applyToWaiting(*profile, revisions.find(profile->name)->second, after);
+    if (!done) log.warn("profile {} on {}: {}", profile->name, key, done.error().text());
+  }
+  auto patch = json::mergeDiff(*before, after);
+  if (!patch) return log.warn("profiles on {}: {}", key, patch.error().text());
+  if (!patch->as_object().empty()) send(key, pod, std::move(*patch));
+}
+
+// The version makes the server refuse what was made from an old pod: suffixes would come twice.
+void ColocationProfileController::send(std::string_view key, const api::Pod& pod,
+                                       json::Value patch) {
+  if (!rate_.tryTake(desk_.clock.mono())) return;
+  patch.as_object()["metadata"].as_object()["resourceVersion"] = pod.meta.resourceVersion;
+  desk_.send(client::patchRequest({kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), ""},
+                                  client::PatchType::kMerge, json::write(patch)),
+             [name = std::string(key)](Result<client::Reply> reply) {
                if (!reply && reply.error().code() != Code::kNotFound)
-                 log.warn("profile {} on {}: {}", profile, pod, reply.error().text());
+                 log.warn("profiles on {}: {}", name, reply.error().text());
              });
 }
 

@@ -3,6 +3,7 @@
 // they wait for a node (spec 02 §3.7, gate ColocationProfileController). Every half minute, at a
 // bounded rate. Owner thread.
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "client/token_bucket.h"
 #include "manager/controllers/colocationprofile/pod_profiles.h"
 #include "manager/desk.h"
+#include "manager/profile/profile_index.h"
 
 namespace mangrove::manager {
 
@@ -33,8 +35,11 @@ class ColocationProfileController {
 
  private:
   void arm();
-  void apply(const Profile& profile, const std::string& revision);
-  void patchPod(const Profile& profile, const std::string& revision, std::string_view key);
+  using Revisions = std::map<std::string, std::string, std::less<>>;  // by profile
+  ProfileIndex managed(Revisions& revisions);
+  void apply(const ProfileIndex& profiles, const Revisions& revisions, std::string_view key,
+             const api::Pod& pod);
+  void send(std::string_view key, const api::Pod& pod, json::Value patch);
 
   Desk& desk_;
   ProfileControllerOptions options_;

@@ -2,7 +2,6 @@
 
 #include "api/annotations/annotation.h"
 #include "api/names.h"
-#include "json/merge_patch.h"
 #include "json/merge_schema.h"
 #include "json/strategic_patch.h"
 #include "manager/webhook/draft.h"
@@ -10,13 +9,6 @@
 
 namespace mangrove::manager {
 namespace {
-
-// {"profile": "revision"}; anything unreadable counts as nothing.
-json::Object appliedTo(const json::Object& pod) {
-  const auto text = annotationOf(pod, kAppliedProfiles);
-  auto parsed = text ? json::parse(*text) : Result<json::Value>(json::Object());
-  return parsed && parsed->is_object() ? parsed->get_object() : json::Object();
-}
 
 bool carries(const json::Object& applied, std::string_view profile, std::string_view revision) {
   const json::Value* have = applied.if_contains(profile);
@@ -30,17 +22,21 @@ bool isControllerManaged(const api::ColocationProfile& profile, bool byDefault) 
   return byDefault || api::isTrueLabel(profile.meta.labels, api::label::kControllerManaged);
 }
 
-Result<json::Value> profilePatch(const Profile& profile, std::string_view revision,
-                                 const json::Value& pod) {
+json::Object appliedProfiles(std::string_view note) {
+  auto parsed = json::parse(note);
+  return parsed && parsed->is_object() ? parsed->get_object() : json::Object();
+}
+
+Result<> applyToWaiting(const Profile& profile, std::string_view revision, json::Value& pod) {
   if (!pod.is_object()) return invalid("the pod is no object");
-  json::Object applied = appliedTo(pod.get_object());
-  if (carries(applied, profile.name, revision)) return json::Value(json::Object());
+  const auto note = annotationOf(pod.get_object(), kAppliedProfiles);
+  json::Object applied = note ? appliedProfiles(*note) : json::Object();
+  if (carries(applied, profile.name, revision)) return {};
   // Suffixes were appended by an earlier revision: once is enough.
   Profile rest = profile;
   if (applied.contains(profile.name)) rest.spec.labelSuffixes.clear();
   json::Value after = pod;
-  json::Object& metadata = metadataOf(after.get_object());
-  applyMetadata(rest, metadata);
+  applyMetadata(rest, metadataOf(after.get_object()));
   if (!profile.patch.is_null()) {
     auto ok = json::applyStrategicPatch(after, profile.patch, *json::mergeSchemaOf("", "Pod"));
     if (!ok) return ok.error().in("patch of profile {}", profile.name);
@@ -48,7 +44,8 @@ Result<json::Value> profilePatch(const Profile& profile, std::string_view revisi
   applied[profile.name] = revision;
   setText(objectIn(metadataOf(after.get_object()), "annotations"), kAppliedProfiles,
           api::writeLikeGo(applied));
-  return json::mergeDiff(pod, after);
+  pod = std::move(after);
+  return {};
 }
 
 }  // namespace mangrove::manager

@@ -1,9 +1,12 @@
 #pragma once
-// What a profile changes in a pod that exists already: metadata and its patch, never scheduler,
+// What profiles change in a pod that exists already: metadata and their patches, never scheduler,
 // priority class or resources (spec 02 §3.7). Which revision of which profile a pod carries is
-// noted on the pod, so that suffixes are appended once, whoever runs and however often (M14).
+// noted on the pod, so that suffixes are appended once, whoever runs and however often, and so that
+// admission knows the controller's changes from other people's (M14).
 //
-//   auto patch = profilePatch(profile, "7", podJson);       // {} when there is nothing to do
+//   json::Value after = pod;
+//   for (const auto& profile : index.all()) (void)applyToWaiting(*profile, "7", after);
+//   patch = json::mergeDiff(pod, after);                  // {} when there is nothing to do
 //
 // Pure; any thread.
 
@@ -11,6 +14,7 @@
 #include <string_view>
 
 #include "api/koordinator/colocation_profile.h"
+#include "api/labels.h"
 #include "manager/profile/profile.h"
 
 namespace mangrove::manager {
@@ -20,9 +24,11 @@ inline constexpr std::string_view kAppliedProfiles = "mangrove.io/applied-profil
 // Whether the controller acts on a profile at all.
 bool isControllerManaged(const api::ColocationProfile& profile, bool byDefault);
 
-// The merge patch for the pod; an empty object when it carries this revision already. Fails when
-// the profile's patch does not fit the pod.
-Result<json::Value> profilePatch(const Profile& profile, std::string_view revision,
-                                 const json::Value& pod);
+// Changes the pod, or nothing when it carries this revision already. Fails, and then changes
+// nothing, when the profile's patch does not fit the pod.
+Result<> applyToWaiting(const Profile& profile, std::string_view revision, json::Value& pod);
+
+// {"profile": "revision"} from the note on a pod; empty when there is none or it is unreadable.
+json::Object appliedProfiles(std::string_view note);
 
 }  // namespace mangrove::manager

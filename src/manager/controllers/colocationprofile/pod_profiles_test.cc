@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "json/merge_patch.h"
-
 namespace mangrove::manager {
 namespace {
 
@@ -16,18 +14,26 @@ TEST(PodProfiles, SuffixesAreAppendedOnceWhateverHappens) {
   const auto profile = compileProfile(object(
       R"({"selector":{},"labels":{"a":"b"},"labelSuffixes":{"app":"-x"},"qosClass":"BE","schedulerName":"s","patch":{"metadata":{"labels":{"c":"d"}}}})"));
   json::Value pod = *json::parse(R"({"metadata":{"name":"w","labels":{"app":"web"}},"spec":{}})");
-  const auto first = profilePatch(profile, "1", pod);
+  const auto first = applyToWaiting(profile, "1", pod);
   ASSERT_TRUE(first) << first.error().text();
-  json::applyMergePatch(pod, *first);
   const auto& labels = pod.at("metadata").at("labels").as_object();
   EXPECT_EQ(labels.at("app").as_string(), "web-x");
   EXPECT_EQ(labels.at("c").as_string(), "d");
   EXPECT_EQ(labels.at("koordinator.sh/qosClass").as_string(), "BE");
   EXPECT_FALSE(pod.at("spec").as_object().contains("schedulerName"));
   // The same revision: nothing; the next one: everything but the suffix.
-  EXPECT_EQ(json::write(*profilePatch(profile, "1", pod)), "{}");
-  json::applyMergePatch(pod, *profilePatch(profile, "2", pod));
+  const json::Value before = pod;
+  ASSERT_TRUE(applyToWaiting(profile, "1", pod));
+  EXPECT_EQ(pod, before);
+  ASSERT_TRUE(applyToWaiting(profile, "2", pod));
   EXPECT_EQ(pod.at("metadata").at("labels").at("app").as_string(), "web-x");
+  const auto note = pod.at("metadata").at("annotations").at(kAppliedProfiles).as_string();
+  EXPECT_EQ(json::write(appliedProfiles(note)), R"({"p":"2"})");
+}
+
+TEST(PodProfiles, AnUnreadableNoteCountsAsNone) {
+  EXPECT_TRUE(appliedProfiles("").empty());
+  EXPECT_TRUE(appliedProfiles("[1]").empty());
 }
 
 TEST(PodProfiles, OnlyManagedProfilesWithASelectorAct) {

@@ -8,6 +8,7 @@
 #include "api/annotations/quota.h"
 #include "api/names.h"
 #include "base/strings.h"
+#include "manager/webhook/pod/profile_writes.h"
 #include "manager/webhook/quota/tree.h"
 
 namespace mangrove::manager {
@@ -78,9 +79,11 @@ Review validatePod(const AdmissionRequest& request, const Surroundings& around) 
   const api::Pod* old = update ? &*before : nullptr;
   const std::string ns = pod->meta.ns.empty() ? request.ns : pod->meta.ns.str();
 
+  // What the profile controller changes is judged like a new pod (M14).
+  const bool byProfiles = update && isByProfiles(request, *pod, *old, around);
   const std::function<Faults()> stages[] = {
       [&] { return annotationFaults(*pod); },
-      [&] { return colocationFaults(*pod, old, around.gates); },
+      [&] { return colocationFaults(*pod, byProfiles ? nullptr : old, around.gates); },
       [&] { return update ? Faults() : katalystFaults(*pod); },
       [&] { return quotaFaults(*pod, old, ns, around); },
       [&] { return around.gates.validateDeviceResource ? deviceFaults(*pod) : Faults(); },

@@ -190,5 +190,33 @@ TEST(Katalyst, ValuesOutsideOfTheirRangeRefuseThePod) {
   }
 }
 
+// M14: classes of a waiting pod change as a profile says that the controller applied, and not
+// otherwise.
+TEST(PodValidating, TheProfileControllerMayChangeClasses) {
+  const Surroundings around = clusterWith(
+      {R"({"metadata":{"name":"batch"},"spec":{"selector":{"matchLabels":{"app":"x"}},"qosClass":"BE","koordinatorPriority":7}})",
+       R"({"metadata":{"name":"other"},"spec":{"selector":{"matchLabels":{"app":"y"}},"qosClass":"BE"}})"});
+  const auto pod = [](std::string_view labels, std::string_view note, std::string_view more = "") {
+    return R"({"metadata":{"name":"p","labels":{"app":"x")" + std::string(labels) +
+           R"(},"annotations":{)" + std::string(note) + R"(}},"spec":{"priority":5000,)" +
+           std::string(more) + R"("containers":[{"name":"c"}]}})";
+  };
+  constexpr std::string_view kBatchLabels =
+      R"(,"koordinator.sh/qosClass":"BE","koordinator.sh/priority":"7")";
+  constexpr std::string_view kNote = R"("mangrove.io/applied-profiles":"{\"batch\":\"1\"}")";
+  constexpr std::string_view kOther = R"("mangrove.io/applied-profiles":"{\"other\":\"1\"}")";
+  constexpr std::string_view kBound = R"("nodeName":"n1",)";
+  EXPECT_EQ(reasonsOf(pod(kBatchLabels, kNote), pod("", ""), around), "");
+  const std::string refused = "immutable-qos-class,immutable-sub-priority";
+  EXPECT_EQ(reasonsOf(pod(kBatchLabels, ""), pod("", ""), around), refused) << "nobody noted it";
+  EXPECT_EQ(reasonsOf(pod(kBatchLabels, kOther), pod("", ""), around), refused) << "not its pod";
+  EXPECT_EQ(reasonsOf(pod(kBatchLabels, kNote), pod("", kNote), around), refused) << "long ago";
+  EXPECT_EQ(reasonsOf(pod(kBatchLabels, kNote, kBound), pod("", "", kBound), around), refused)
+      << "it runs already";
+  EXPECT_EQ(reasonsOf(pod(R"(,"koordinator.sh/qosClass":"LS")", kNote), pod("", ""), around),
+            "immutable-qos-class")
+      << "not what the profile says";
+}
+
 }  // namespace
 }  // namespace mangrove::manager
