@@ -55,6 +55,54 @@ TEST(NodeStatus, GoesByWhatItRemembers) {  // case 41
   EXPECT_EQ(at(after, "status|allocatable"), R"({"cpu":"2","eni":"4"})");
 }
 
+json::Value writtenBy(std::string_view user, const json::Value& node, const json::Value& old) {
+  const std::string text = json::write(node), oldText = json::write(old);
+  Asked asked(Operation::kUpdate, text, oldText);
+  asked.request.subresource = "status";
+  asked.request.user = user;
+  return asked.after(mutateNodeStatus(asked.request, {}));
+}
+
+json::Value withCpu(json::Value node, std::string_view cpu) {
+  node.at("status").at("allocatable").at("cpu") = cpu;
+  return node;
+}
+
+// M9: raw amounts come from the kubelet where there is one.
+TEST(NodeStatus, BelievesTheKubeletAlone) {
+  const json::Value plain = *json::parse(nodeOf(kRatio, R"("cpu":"64")"));
+  json::Value node = writtenBy("system:node:n", plain, plain);
+  EXPECT_EQ(at(node, "status|allocatable|cpu"), "78080m");
+  EXPECT_EQ(at(node, "metadata|annotations|mangrove.io/raw-allocatable-from"), "kubelet");
+  // Somebody else's amount is put right; the kubelet's new one counts.
+  node = writtenBy("admin", withCpu(node, "100"), node);
+  EXPECT_EQ(at(node, "status|allocatable|cpu"), "78080m");
+  EXPECT_EQ(at(node, kRaw), R"({"cpu":"64"})");
+  node = writtenBy("system:node:n", withCpu(node, "50"), node);
+  EXPECT_EQ(at(node, "status|allocatable|cpu"), "61");
+  EXPECT_EQ(at(node, kRaw), R"({"cpu":"50"})");
+}
+
+TEST(NodeStatus, FindsAReportThatWentPastIt) {
+  json::Value node = *json::parse(nodeOf(kRatio, R"("cpu":"64")"));
+  node = writtenBy("system:node:n", node, node);
+  const json::Value missed = withCpu(node, "40");  // stored while we were down
+  const json::Value healed = writtenBy("system:node:n", missed, missed);
+  EXPECT_EQ(at(healed, "status|allocatable|cpu"), "48800m");
+  EXPECT_EQ(at(healed, kRaw), R"({"cpu":"40"})");
+  // An amplified amount that comes back unchanged is none.
+  const json::Value same = writtenBy("system:node:n", node, node);
+  EXPECT_EQ(at(same, "status|allocatable|cpu"), "78080m");
+}
+
+TEST(NodeStatus, WithoutAKubeletWhoeverChangesItIsBelieved) {
+  json::Value node = *json::parse(nodeOf(kRatio, R"("cpu":"64")"));
+  node = writtenBy("kwok", node, node);
+  node = writtenBy("kwok", withCpu(node, "50"), node);
+  EXPECT_EQ(at(node, kRaw), R"({"cpu":"50"})");
+  EXPECT_EQ(at(node, "metadata|annotations|mangrove.io/raw-allocatable-from"), "(absent)");
+}
+
 TEST(NodeValidating, RefusesLabelsThatTwoEntriesMatch) {
   Surroundings around;
   around.sloConfig = std::make_shared<const ConfigData>(
