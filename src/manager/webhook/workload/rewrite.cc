@@ -1,7 +1,6 @@
 #include "manager/webhook/workload/rewrite.h"
 
 #include <chrono>
-#include <functional>
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include "api/names.h"
 #include "base/time_text.h"
 #include "json/json_patch.h"
+#include "manager/fnv.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/pod/colocate.h"
 
@@ -26,18 +26,22 @@ bool asked(const api::ObjectMeta& meta, std::string_view ns, const Surroundings&
   return labels != nullptr && labels->get(kColocate) == "true";
 }
 
-Result<PriorityBand> criticalBand(const api::ObjectMeta& meta, bool isFlink) {
+// Without a word from the author: job managers live as long as their job and get mid, drivers do
+// when the job is long.
+Result<PriorityBand> criticalBand(const api::ObjectMeta& meta, std::string_view resource) {
   const auto said = meta.annotations.get(kCriticalClass);
   if (said == "batch") return PriorityBand::kBatch;
   if (said == "mid") return PriorityBand::kMid;
   if (said == "prod") return PriorityBand::kProd;
   if (said)
     return invalid("annotation {}: '{}' is none of batch, mid, prod", kCriticalClass, *said);
+  if (resource == "flinkdeployments") return PriorityBand::kMid;
   const auto expected = meta.annotations.get(kExpectedDuration);
-  if (!expected) return isFlink ? PriorityBand::kMid : PriorityBand::kBatch;
+  if (!expected) return PriorityBand::kBatch;
   auto duration = parseDuration(*expected);
   if (!duration) return duration.error().in("annotation {}", kExpectedDuration);
-  return *duration > kLongJob ? PriorityBand::kMid : PriorityBand::kBatch;
+  const bool isLongDriver = resource == "sparkapplications" && *duration > kLongJob;
+  return isLongDriver ? PriorityBand::kMid : PriorityBand::kBatch;
 }
 
 // Kept when the author chose a lower one.
@@ -55,8 +59,7 @@ bool keepsClass(const json::Object& podSpec, PriorityBand band, const PriorityCl
 std::string gangName(std::string_view kind, std::string_view name, std::string_view role) {
   std::string full = fmt::format("{}-{}-{}", kind, name, role);
   if (full.size() <= kLongestLabel) return full;
-  const auto hash = static_cast<uint32_t>(std::hash<std::string>()(full));
-  const std::string suffix = fmt::format("-{:08x}", hash);
+  const std::string suffix = fmt::format("-{:08x}", static_cast<uint32_t>(fnv1a(full)));
   return full.substr(0, kLongestLabel - suffix.size()) + suffix;
 }
 
@@ -78,14 +81,13 @@ Review mutateWorkload(const AdmissionRequest& request, const Surroundings& aroun
   if (!head)
     return Review::refuse(kBadRequest, "unreadable", request.kind + ": " + head.error().text());
   if (!asked(head->meta, request.ns, around)) return {};
-  const bool isFlink = request.resource == "flinkdeployments";
-  auto critical = criticalBand(head->meta, isFlink);
+  auto critical = criticalBand(head->meta, request.resource);
   if (!critical) return Review::refuse(kBadRequest, "annotation", critical.error().text());
   const json::Value before = json::toValue(request.object);
   json::Value after = before;
   const WorkloadContext context{head->meta.name.str(), *critical, around};
   if (request.resource == "sparkapplications") rewriteSpark(after.get_object(), context);
-  if (isFlink) rewriteFlink(after.get_object(), context);
+  if (request.resource == "flinkdeployments") rewriteFlink(after.get_object(), context);
   if (request.resource == "pytorchjobs") rewritePyTorch(after.get_object(), context);
   Review review;
   json::Value patch = json::jsonDiff(before, after);

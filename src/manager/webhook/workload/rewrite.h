@@ -8,6 +8,7 @@
 // colocation.mangrove.io/critical-component-class (batch, mid or prod); without it, a Spark driver
 // of a job expected to run longer than 30 minutes (annotation
 // colocation.mangrove.io/expected-duration) and every Flink job manager get mid, others batch.
+// Where the scheduler is Volcano, Spark's operator is told so and makes the gang.
 //
 // Pure; any thread.
 

@@ -69,6 +69,19 @@ TEST(Workload, GangsOfPyTorchJobsCountTheElasticMinimum) {  // T-FE-5
   EXPECT_NE(worker.find(R"("gang.scheduling.koordinator.sh/mode":"Strict")"), worker.npos);
   EXPECT_EQ(at(job, "spec|pytorchReplicaSpecs|Master|template|spec|priorityClassName"),
             "koord-batch");
+  EXPECT_EQ(at(job, "spec|runPolicy|schedulingPolicy"),
+            R"({"minAvailable":5,"priorityClass":"koord-batch","scheduleTimeoutSeconds":600})");
+}
+
+TEST(Workload, WhatTheAuthorSaysOfSchedulingStays) {
+  const json::Value job = rewritten(
+      "pytorchjobs",
+      R"({"metadata":{"name":"ddp","labels":{"colocation.mangrove.io/colocate":"true"}},"spec":{)"
+      R"("runPolicy":{"cleanPodPolicy":"None","schedulingPolicy":{"minAvailable":2,"queue":"q"}},)"
+      R"("pytorchReplicaSpecs":{"Worker":{"replicas":3,"template":{"spec":{}}}}}})");
+  EXPECT_EQ(at(job, "spec|runPolicy|schedulingPolicy|minAvailable"), "2");
+  EXPECT_EQ(at(job, "spec|runPolicy|schedulingPolicy|queue"), "q");
+  EXPECT_EQ(at(job, "spec|runPolicy|cleanPodPolicy"), "None");
 }
 
 TEST(Workload, FlinkJobManagersGetMid) {
@@ -77,6 +90,79 @@ TEST(Workload, FlinkJobManagersGetMid) {
       R"({"metadata":{"name":"f","labels":{"colocation.mangrove.io/colocate":"true"}},"spec":{}})");
   EXPECT_EQ(at(flink, "spec|jobManager|podTemplate|spec|priorityClassName"), "koord-mid");
   EXPECT_EQ(at(flink, "spec|taskManager|podTemplate|spec|priorityClassName"), "koord-batch");
+  EXPECT_EQ(at(flink, "spec|podTemplate|metadata|labels|koordinator.sh/qosClass"), "BE");
+  EXPECT_EQ(at(flink, "spec|jobManager|podTemplate|metadata|labels|koordinator.sh/qosClass"), "LS");
+}
+
+// How long a job takes decides for Spark's drivers alone (FE-3).
+TEST(Workload, BandsOfCriticalPartsByKindAndDuration) {
+  const struct {
+    const char *resource, *annotation, *path, *want;
+  } cases[] = {
+      {"sparkapplications", R"("colocation.mangrove.io/expected-duration":"31m")",
+       "spec|driver|priorityClassName", "koord-mid"},
+      {"sparkapplications", R"("colocation.mangrove.io/expected-duration":"30m")",
+       "spec|driver|priorityClassName", "koord-batch"},
+      {"flinkdeployments", R"("colocation.mangrove.io/expected-duration":"5m")",
+       "spec|jobManager|podTemplate|spec|priorityClassName", "koord-mid"},
+      {"pytorchjobs", R"("colocation.mangrove.io/expected-duration":"9h")",
+       "spec|pytorchReplicaSpecs|Master|template|spec|priorityClassName", "koord-batch"},
+      {"pytorchjobs", R"("colocation.mangrove.io/critical-component-class":"mid")",
+       "spec|pytorchReplicaSpecs|Master|template|spec|priorityClassName", "koord-mid"},
+      {"flinkdeployments", R"("colocation.mangrove.io/critical-component-class":"prod")",
+       "spec|podTemplate", "(absent)"},
+  };
+  for (const auto& c : cases)
+    EXPECT_EQ(
+        at(rewritten(
+               c.resource,
+               std::string(
+                   R"({"metadata":{"name":"a","labels":{"colocation.mangrove.io/colocate":"true"},"annotations":{)") +
+                   c.annotation +
+                   R"(}},"spec":{"pytorchReplicaSpecs":{"Master":{"template":{"spec":{}}}}}})"),
+           c.path),
+        c.want)
+        << c.resource << " " << c.annotation;
+}
+
+TEST(Workload, FlinkRolesAreGangs) {  // T-FE-4: parallelism 10, slots 4 → 3 task managers
+  const struct {
+    const char *spec, *min, *total;
+  } cases[] = {
+      {R"("job":{"parallelism":10},"flinkConfiguration":{"taskmanager.numberOfTaskSlots":"4"})",
+       "3", "3"},
+      {R"("taskManager":{"replicas":5},"job":{"parallelism":10})", "5", "5"},
+      {R"("taskManager":{"replicas":5},"flinkConfiguration":{"scheduler-mode":"reactive"})", "1",
+       "5"},
+      {"", "1", "1"},
+  };
+  for (const auto& c : cases) {
+    const json::Value flink = rewritten(
+        "flinkdeployments",
+        std::string(
+            R"({"metadata":{"name":"f","labels":{"colocation.mangrove.io/colocate":"true"}},"spec":{)") +
+            c.spec + "}}");
+    const std::string workers = "spec|taskManager|podTemplate|metadata|annotations|";
+    EXPECT_EQ(at(flink, workers + "gang.scheduling.koordinator.sh/min-available"), c.min) << c.spec;
+    EXPECT_EQ(at(flink, workers + "gang.scheduling.koordinator.sh/total-number"), c.total)
+        << c.spec;
+    EXPECT_EQ(at(flink, workers + "gang.scheduling.koordinator.sh/name"), "flink-f-taskmanager");
+    EXPECT_EQ(at(flink, workers + "gang.scheduling.koordinator.sh/mode"), "Strict");
+    EXPECT_EQ(at(flink,
+                 "spec|jobManager|podTemplate|metadata|annotations|"
+                 "gang.scheduling.koordinator.sh/name"),
+              "flink-f-jobmanager");
+  }
+}
+
+TEST(Workload, VolcanoMakesItsOwnGangs) {
+  auto around = clusterWith();
+  around.defaultScheduler = "volcano";
+  const json::Value app = rewritten("sparkapplications", kSpark, around);
+  EXPECT_EQ(at(app, "spec|batchScheduler"), "volcano");
+  EXPECT_EQ(at(app, "spec|batchSchedulerOptions|priorityClassName"), "koord-batch");
+  EXPECT_EQ(at(app, "spec|executor|annotations"), "(absent)");
+  EXPECT_EQ(at(rewritten("sparkapplications", kSpark), "spec|batchScheduler"), "(absent)");
 }
 
 TEST(Workload, AsksOnlyWhoAskedForIt) {
@@ -95,6 +181,8 @@ TEST(Workload, GangNamesFitALabel) {
   EXPECT_EQ(gangName("spark", "pi", "executor"), "spark-pi-executor");
   const std::string longName(80, 'n');
   EXPECT_EQ(gangName("spark", longName, "executor").size(), 63U);
+  // The same in every build: a manager of another version must not split a gang.
+  EXPECT_EQ(gangName("spark", longName, "x").substr(54), "-c3486c40");
   EXPECT_NE(gangName("spark", longName + "a", "x"), gangName("spark", longName + "b", "x"));
 }
 
