@@ -58,8 +58,37 @@ manager::ReviewDone sentBack(Mailbox& server, manager::ReviewDone done) {
   };
 }
 
-manager::InProcessSetup handlersOf(const std::shared_ptr<PictureSlot>& slot, Mailbox& server) {
+// How long a question waits for the first picture; lists take a fraction of a second.
+constexpr Duration kLongestWait = std::chrono::seconds(10);
+
+// Goes on once, in the server's thread: when the picture is there or the time is over.
+struct Waiter {
+  Fn go;
+  Timer timer;
+  void run() {
+    timer.reset();
+    if (auto fn = std::exchange(go, {})) fn();
+  }
+};
+
+void awaitPicture(PictureSlot& slot, Mailbox& server, Clock& clock, Fn go) {
+  auto waiter = std::make_shared<Waiter>();
+  waiter->go = std::move(go);
+  waiter->timer = clock.after(kLongestWait, [&server, weak = std::weak_ptr(waiter)] {
+    server.post([weak] {
+      if (auto still = weak.lock()) still->run();
+    });
+  });
+  slot.await([&server, waiter] { server.post([waiter] { waiter->run(); }); });
+}
+
+manager::InProcessSetup handlersOf(const std::shared_ptr<PictureSlot>& slot, Mailbox& server,
+                                   Clock& clock, Registry& metrics) {
   manager::InProcessSetup out;
+  out.metrics = &metrics;
+  out.clock = &clock;
+  out.ready = [slot] { return slot->now() != nullptr; };
+  out.wait = [slot, &server, &clock](Fn go) { awaitPicture(*slot, server, clock, std::move(go)); };
   out.picture = [slot] {
     auto picture = slot->now();
     return picture ? picture : std::make_shared<const manager::Surroundings>();
@@ -91,17 +120,18 @@ manager::InProcessSetup handlersOf(const std::shared_ptr<PictureSlot>& slot, Mai
 
 class ManagerAdmission final : public apiserver::AdmissionPlugin {
  public:
-  ManagerAdmission(std::shared_ptr<PictureSlot> slot, Mailbox& server)
-      : slot_(std::move(slot)), handlers_(handlersOf(slot_, server)) {}
+  ManagerAdmission(std::shared_ptr<PictureSlot> slot, Mailbox& server, Clock& clock,
+                   Registry& metrics)
+      : slot_(std::move(slot)), handlers_(handlersOf(slot_, server, clock, metrics)) {}
   std::string_view name() const override { return "koord-manager"; }
 
   void mutate(apiserver::AdmissionRequest& request, Done done) override {
-    if (!slot_->now()) return done(std::nullopt);
+    if (!slot_->isServed()) return done(std::nullopt);
     request.isForeign = true;
     handlers_.mutate(questionOf(request), objectsOf(request), answering(std::move(done)));
   }
   void validate(apiserver::AdmissionRequest& request, Done done) override {
-    if (!slot_->now()) return done(std::nullopt);
+    if (!slot_->isServed()) return done(std::nullopt);
     handlers_.validate(questionOf(request), objectsOf(request), answering(std::move(done)));
   }
 
@@ -137,9 +167,41 @@ class ManagerAdmission final : public apiserver::AdmissionPlugin {
 
 }  // namespace
 
-void PictureSlot::lend(LentAdmission lent) {
+void PictureSlot::expect() {
   std::lock_guard lock(mutex_);
-  lent_ = std::move(lent);
+  expected_ = true;
+}
+
+void PictureSlot::lend(LentAdmission lent) {
+  replace(std::move(lent));
+}
+
+void PictureSlot::takeBack() {
+  replace({});
+}
+
+void PictureSlot::replace(LentAdmission lent) {
+  std::vector<Fn> waiting;
+  {
+    std::lock_guard lock(mutex_);
+    lent_ = std::move(lent);
+    expected_ = false;
+    waiting.swap(waiting_);
+  }
+  for (auto& fn : waiting) fn();
+}
+
+bool PictureSlot::isServed() const {
+  std::lock_guard lock(mutex_);
+  return expected_ || lent_.now;
+}
+
+void PictureSlot::await(Fn fn) {
+  {
+    std::lock_guard lock(mutex_);
+    if (expected_) return waiting_.push_back(std::move(fn));
+  }
+  fn();
 }
 
 void PictureSlot::tell(const manager::InProcessQuestion& question,
@@ -165,8 +227,9 @@ bool PictureSlot::needsSecondLook(const manager::AdmissionRequest& request,
 }
 
 std::unique_ptr<apiserver::AdmissionPlugin> managerAdmission(std::shared_ptr<PictureSlot> slot,
-                                                             Mailbox& server) {
-  return std::make_unique<ManagerAdmission>(std::move(slot), server);
+                                                             Mailbox& server, Clock& clock,
+                                                             Registry& metrics) {
+  return std::make_unique<ManagerAdmission>(std::move(slot), server, clock, metrics);
 }
 
 }  // namespace mangrove::up

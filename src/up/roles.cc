@@ -24,6 +24,8 @@ api::ObjectRef aboutObject(const manager::InProcessQuestion& question) {
   return out;
 }
 
+constexpr Duration kLookAgain = std::chrono::milliseconds(20);
+
 class ManagerMate final : public MateRole {
  public:
   ManagerMate(MateHouse& house, std::shared_ptr<PictureSlot> slot)
@@ -47,6 +49,7 @@ class ManagerMate final : public MateRole {
                 .clock = &house.clock,
                 .picture = &picture_,
                 .nodes = [this] { return manager_.nodeLabels(); }}),
+        clock_(house.clock),
         owner_(house.owner) {}
   ~ManagerMate() override { slot_->takeBack(); }
   Result<> start() override {
@@ -54,15 +57,26 @@ class ManagerMate final : public MateRole {
     manager_.lead();  // there is only one
     picture_.start();
     judge_.start();
-    lend();
+    lendWhenReady();
     return {};
   }
   void stop(Fn done) override {
+    lendTimer_.reset();
     slot_->takeBack();
     manager_.yield(std::move(done));
   }
 
  private:
+  // A picture without the cluster's profiles would let pods pass as if there were none.
+  void lendWhenReady() {
+    if (picture_.ready()) return lend();
+    lendTimer_ = clock_.after(kLookAgain, [this, alive = std::weak_ptr<int>(alive_)] {
+      owner_.post([this, alive] {
+        if (!alive.expired()) lendWhenReady();
+      });
+    });
+  }
+
   void lend() {
     LentAdmission lent;
     lent.now = [this] { return picture_.now(); };
@@ -83,7 +97,9 @@ class ManagerMate final : public MateRole {
   manager::Manager manager_;
   manager::ClusterPicture picture_;
   manager::OwnerJudge judge_;
+  Clock& clock_;
   Mailbox& owner_;
+  Timer lendTimer_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // goes first
 };
 

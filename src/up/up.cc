@@ -138,7 +138,10 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
                                                    .windowBytes = kWindowBytes});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
-  embedded_->context().admission.add(managerAdmission(picture_, context.owner));
+  if (std::find(without_.begin(), without_.end(), "koord-manager") == without_.end())
+    picture_->expect();
+  embedded_->context().admission.add(
+      managerAdmission(picture_, context.owner, context.clock, context.metrics));
   client_ = std::make_unique<apiserver::InProcessClient>(
       context.owner, embedded_->server(), apiserver::Identity::system(), "mangrove-up");
 

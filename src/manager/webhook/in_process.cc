@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "json/json_patch.h"
+#include "manager/webhook/meter.h"
 #include "manager/webhook/routes.h"
 #include "manager/webhook/server_core.h"
 
@@ -40,12 +41,21 @@ class Shown {
 
 }  // namespace
 
+struct InProcessAdmission::Shop {
+  explicit Shop(InProcessSetup given) : setup(std::move(given)), meter(setup.metrics) {
+    if (setup.clock == nullptr) setup.clock = &realClock();
+  }
+  InProcessSetup setup;
+  AdmissionMeter meter;
+};
+
 // One question on its way through the handlers that want it.
 class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
  public:
-  Run(std::shared_ptr<const InProcessSetup> setup, InProcessQuestion question,
-      InProcessObjects objects, bool mutating, Done done)
-      : setup_(std::move(setup)),
+  Run(std::shared_ptr<const Shop> shop, InProcessQuestion question, InProcessObjects objects,
+      bool mutating, Done done)
+      : shop_(std::move(shop)),
+        setup_(&shop_->setup),
         around_(setup_->picture()),
         question_(std::move(question)),
         objects_(objects),
@@ -57,12 +67,18 @@ class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
     for (; next_ < inProcessHandlers().size(); next_++) {
       const Route& route = inProcessHandlers()[next_];
       if (!isDue(route)) continue;
+      if (!isReady()) {
+        if (!waited_ && setup_->wait) return waitForPicture();
+        if (!doWithout(route)) return;
+        continue;
+      }
       show();
+      since_ = setup_->clock->mono();
       if (route.runsOn == RunsOn::kOwner && setup_->onOwner)
         return setup_->onOwner(route, request_, [self = shared_from_this()](Review review) {
           self->onReview(std::move(review));
         });
-      if (!settle(callHandler(route, request_, *around_))) return;
+      if (!settle(callHandler(route, request_, *around_), &route)) return;
     }
     lookAgain();
   }
@@ -73,6 +89,24 @@ class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
            isActive(route, around_->gates) && !isSpared(route, question_.ns, *around_);
   }
 
+  bool isReady() const { return !setup_->ready || setup_->ready(); }
+
+  void waitForPicture() {
+    setup_->wait([self = shared_from_this()] {
+      self->waited_ = true;
+      self->around_ = self->setup_->picture();
+      self->step();
+    });
+  }
+
+  // Nobody can judge: as an API server goes on without an answer of a webhook.
+  bool doWithout(const Route& route) {
+    shop_->meter.failed(route.path, "not-ready");
+    if (!route.mustAnswer) return true;
+    return finish(Review::refuse(kBrokenHandler, "not-ready",
+                                 "the manager does not know the cluster yet; try again"));
+  }
+
   void show() {
     if (shown_) return;
     request_.object = now_.show(objects_.object);
@@ -81,13 +115,15 @@ class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
   }
 
   void onReview(Review review) {
-    if (!settle(std::move(review))) return;
+    if (!settle(std::move(review), &inProcessHandlers()[next_])) return;
     next_++;
     step();
   }
 
-  // False: that was the last word.
-  bool settle(Review review) {
+  // False: that was the last word. `route` is null for the second look, which is no handler.
+  bool settle(Review review, const Route* route) {
+    if (route != nullptr)
+      shop_->meter.judged(*route, request_, review, setup_->clock->mono() - since_);
     tell(review);
     if (!review.allowed) return finish(std::move(review));
     if (!mutating_ || review.patch.is_null()) return true;
@@ -110,7 +146,7 @@ class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
                        setup_->needsSecondLook(request_, *around_);
     if (!again) return done_(std::nullopt);
     setup_->secondLook(request_, [self = shared_from_this()](Review review) {
-      if (self->settle(std::move(review))) self->done_(std::nullopt);
+      if (self->settle(std::move(review), nullptr)) self->done_(std::nullopt);
     });
   }
 
@@ -119,8 +155,9 @@ class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
     return false;
   }
 
-  const std::shared_ptr<const InProcessSetup> setup_;
-  const std::shared_ptr<const Surroundings> around_;
+  const std::shared_ptr<const Shop> shop_;
+  const InProcessSetup* const setup_;
+  std::shared_ptr<const Surroundings> around_;
   const InProcessQuestion question_;
   const InProcessObjects objects_;
   const bool mutating_;
@@ -128,18 +165,20 @@ class InProcessAdmission::Run : public std::enable_shared_from_this<Run> {
   AdmissionRequest request_;
   Shown now_, before_;
   bool shown_ = false;
+  bool waited_ = false;
   size_t next_ = 0;
+  MonoTime since_{};
 };
 
 InProcessAdmission::InProcessAdmission(InProcessSetup setup)
-    : setup_(std::make_shared<const InProcessSetup>(std::move(setup))) {}
+    : shop_(std::make_shared<const Shop>(std::move(setup))) {}
 
 void InProcessAdmission::mutate(InProcessQuestion question, InProcessObjects objects, Done done) {
-  std::make_shared<Run>(setup_, std::move(question), objects, true, std::move(done))->step();
+  std::make_shared<Run>(shop_, std::move(question), objects, true, std::move(done))->step();
 }
 
 void InProcessAdmission::validate(InProcessQuestion question, InProcessObjects objects, Done done) {
-  std::make_shared<Run>(setup_, std::move(question), objects, false, std::move(done))->step();
+  std::make_shared<Run>(shop_, std::move(question), objects, false, std::move(done))->step();
 }
 
 }  // namespace mangrove::manager

@@ -15,7 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fn.h"
+#include "base/metrics.h"
 #include "json/value.h"
 #include "manager/webhook/admission.h"
 #include "manager/webhook/server.h"
@@ -47,6 +49,13 @@ struct InProcessSetup {
   std::function<void(const Route&, const AdmissionRequest&, ReviewDone)> onOwner = {};
   std::function<bool(const AdmissionRequest&, const Surroundings&)> needsSecondLook = {};
   std::function<void(const AdmissionRequest&, ReviewDone)> secondLook = {};
+  // Whether the picture shows the cluster yet; empty: it always does. Until it does, questions are
+  // given to `wait`, which calls back when it does or when that takes too long; what cannot be
+  // judged then is refused where a webhook's failure policy would be Fail, and passes elsewhere.
+  std::function<bool()> ready = {};
+  std::function<void(Fn)> wait = {};
+  Registry* metrics = nullptr;  // null: nothing is counted
+  Clock* clock = nullptr;       // null: realClock()
 };
 
 class InProcessAdmission {
@@ -59,8 +68,9 @@ class InProcessAdmission {
   void validate(InProcessQuestion question, InProcessObjects objects, Done done);
 
  private:
+  struct Shop;  // the setup, and what is measured
   class Run;
-  std::shared_ptr<const InProcessSetup> setup_;
+  std::shared_ptr<const Shop> shop_;
 };
 
 }  // namespace mangrove::manager

@@ -137,6 +137,53 @@ TEST(InProcess, WaitsForTheOwner) {
   EXPECT_EQ(asked.size(), 2U) << "only a pod that is about to be stored is booked";
 }
 
+// Before the first picture a question waits; where there is none in time, failure policies hold.
+TEST(InProcess, WaitsForThePicture) {
+  const auto around = std::make_shared<const Surroundings>(clusterWith({kBatch}));
+  bool ready = false;
+  std::vector<Fn> waiting;
+  Registry metrics;
+  InProcessSetup setup;
+  setup.picture = [&] { return ready ? around : std::make_shared<const Surroundings>(); };
+  setup.ready = [&] { return ready; };
+  setup.wait = [&](Fn go) { waiting.push_back(std::move(go)); };
+  setup.metrics = &metrics;
+  InProcessAdmission admission(std::move(setup));
+  const json::Value nothing;
+  json::Value pod = *json::parse(
+      R"({"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})");
+  json::Value late = pod, service = pod;
+  std::vector<std::string> warnings, answers;
+  const auto note = [&](std::optional<Review> refusal) {
+    answers.push_back(refusal ? refusal->reason : "good");
+  };
+  InProcessQuestion other = aboutPod("default");
+  other.resource = "services";
+  admission.mutate(other, {service, nothing, warnings}, note);
+  EXPECT_EQ(answers, std::vector<std::string>{"good"}) << "nobody's business waits for nobody";
+  admission.mutate(aboutPod("default"), {late, nothing, warnings}, note);
+  admission.mutate(aboutPod("default"), {pod, nothing, warnings}, note);
+  ASSERT_EQ(waiting.size(), 2U);
+  EXPECT_EQ(answers.size(), 1U);
+  waiting[0]();  // too late
+  EXPECT_EQ(answers.back(), "not-ready");
+  ready = true;
+  waiting[1]();
+  EXPECT_EQ(answers.back(), "good");
+  EXPECT_EQ(at(pod, "spec|containers|0|resources|requests"), R"({"kubernetes.io/batch-cpu":"1k"})");
+  const std::string page = metrics.exposition();
+  EXPECT_NE(
+      page.find(
+          R"(mangrove_manager_webhook_failures_total{path="/mutate-pod",reason="not-ready"} 1)"),
+      page.npos)
+      << page;
+  EXPECT_NE(
+      page.find(
+          R"(koord_manager_webhook_webhook_duration_milliseconds_count{webhook_type="mutate",object_type="pod",operation="CREATE",plugin_name="pod",status="allowed"} 1)"),
+      page.npos)
+      << page;
+}
+
 TEST(Reservation, TakesProfilesByItsOwnLabels) {
   const auto around = clusterWith(
       {R"({"metadata":{"name":"p"},"spec":{"namespaceSelector":{"matchLabels":{"no":"such"}},)"

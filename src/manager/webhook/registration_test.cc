@@ -110,7 +110,8 @@ std::set<std::string> pathsIn(const char* file) {
     for (const json::Value& rule : webhook.at("rules").get_array())
       for (const json::Value& operation : rule.at("operations").get_array())
         out.insert(pathOf(webhook.get_object()) + " " + at(rule, "apiGroups|0") + " " +
-                   at(rule, "resources|0") + " " + std::string(operation.get_string()));
+                   at(rule, "resources|0") + " " + std::string(operation.get_string()) + " " +
+                   at(webhook, "failurePolicy"));
   return out;
 }
 
@@ -123,9 +124,10 @@ std::set<std::string> pathsOf(bool mutating) {
         (route.subresource.empty() ? "" : "/" + std::string(route.subresource));
     const std::string head =
         std::string(route.path) + " " + std::string(route.group) + " " + resource + " ";
-    if (route.create) out.insert(head + "CREATE");
-    if (route.update) out.insert(head + "UPDATE");
-    if (route.remove) out.insert(head + "DELETE");
+    const std::string policy = route.mustAnswer ? " Fail" : " Ignore";
+    if (route.create) out.insert(head + "CREATE" + policy);
+    if (route.update) out.insert(head + "UPDATE" + policy);
+    if (route.remove) out.insert(head + "DELETE" + policy);
   }
   return out;
 }

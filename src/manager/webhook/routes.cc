@@ -21,33 +21,34 @@ constexpr RunsOn kAny = RunsOn::kAnyThread;
 constexpr RunsOn kOwner = RunsOn::kOwner;
 
 // Columns: path, plugin, mutating, group, resource, subresource, create, update, delete, gate,
-// handler, where, spares the control plane.
+// handler, where, spares the control plane, must answer.
 constexpr std::array kRoutes = {
     Route{"/mutate-pod", "pod", true, "", "pods", "", true, true, false, &G::podMutating,
-          &mutatePod, kAny, true},
+          &mutatePod, kAny, true, true},
     Route{"/validate-pod", "pod", false, "", "pods", "", true, true, false, &G::podValidating,
-          &validatePod, kAny, true},
+          &validatePod, kAny, true, true},
     Route{"/validate-pod-binding", "binding", false, "", "pods", "binding", true, false, false,
-          &G::bindingAdmission, &validateBinding, kOwner, false},
+          &G::bindingAdmission, &validateBinding, kOwner, false, false},
     Route{"/mutate-node-status", "node-status", true, "", "nodes", "status", true, true, false,
-          &G::nodeMutating, &mutateNodeStatus, kAny, false},
+          &G::nodeMutating, &mutateNodeStatus, kAny, false, false},
     Route{"/validate-node", "node", false, "", "nodes", "", true, true, false, &G::nodeValidating,
-          &validateNode, kAny, false},
+          &validateNode, kAny, false, false},
     Route{"/validate-configmap", "configmap", false, "", "configmaps", "", true, true, true,
-          &G::configMapValidating, &validateConfigMap, kOwner, false},
+          &G::configMapValidating, &validateConfigMap, kOwner, false, true},
     Route{"/mutate-reservation", "reservation", true, "scheduling.koordinator.sh", "reservations",
-          "", true, false, false, &G::reservationMutating, &mutateReservation, kAny, false},
+          "", true, false, false, &G::reservationMutating, &mutateReservation, kAny, false, true},
     Route{"/mutate-scheduling-sigs-k8s-io-v1alpha1-elasticquota", "elasticquota", true, kScheduling,
-          "elasticquotas", "", true, false, false, &G::quotaMutating, &mutateQuota, kOwner, false},
+          "elasticquotas", "", true, false, false, &G::quotaMutating, &mutateQuota, kOwner, false,
+          true},
     Route{"/validate-scheduling-sigs-k8s-io-v1alpha1-elasticquota", "elasticquota", false,
           kScheduling, "elasticquotas", "", true, true, true, &G::quotaValidating, &validateQuota,
-          kOwner, false},
+          kOwner, false, true},
     Route{"/mutate-workload", "spark", true, "sparkoperator.k8s.io", "sparkapplications", "", true,
-          false, false, &G::workloadMutating, &mutateWorkload, kAny, false},
+          false, false, &G::workloadMutating, &mutateWorkload, kAny, false, false},
     Route{"/mutate-workload", "flink", true, "flink.apache.org", "flinkdeployments", "", true,
-          false, false, &G::workloadMutating, &mutateWorkload, kAny, false},
+          false, false, &G::workloadMutating, &mutateWorkload, kAny, false, false},
     Route{"/mutate-workload", "pytorch", true, "kubeflow.org", "pytorchjobs", "", true, false,
-          false, &G::workloadMutating, &mutateWorkload, kAny, false},
+          false, &G::workloadMutating, &mutateWorkload, kAny, false, false},
 };
 
 }  // namespace

@@ -32,6 +32,8 @@ struct Route {
   // Namespaces labelled control-plane are left alone, so that what the cluster needs to live starts
   // without us.
   bool sparesControlPlane = false;
+  // Without an answer nothing happens (failurePolicy Fail); otherwise it happens without us.
+  bool mustAnswer = false;
 
   bool wants(const AdmissionRequest& request) const;
 };

@@ -15,13 +15,6 @@ namespace {
 
 const Logger log("webhook");
 
-// 0.001 ms to 524 ms, as in the reference.
-std::vector<double> durationBounds() {
-  std::vector<double> out;
-  for (double bound = 0.001; out.size() < 20; bound *= 2) out.push_back(bound);
-  return out;
-}
-
 std::string pathIn(const net::HttpRequest& request) {
   return std::string(cut(request.target, '?').before);
 }
@@ -38,18 +31,9 @@ Review callHandler(const Route& route, const AdmissionRequest& request,
   }
 }
 
-WebhookServer::Core::Core(WebhookServerSetup setup) : setup_(std::move(setup)) {
+WebhookServer::Core::Core(WebhookServerSetup setup)
+    : setup_(std::move(setup)), meter_(setup_.metrics) {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
-  if (setup_.metrics == nullptr) return;
-  durations_ = &setup_.metrics->histograms(
-      "koord_manager_webhook_webhook_duration_milliseconds", "Time inside an admission handler.",
-      {"webhook_type", "object_type", "operation", "plugin_name", "status"}, durationBounds());
-  failures_ = &setup_.metrics->counters(
-      "mangrove_manager_webhook_failures_total",
-      "Questions that could not be judged: malformed reviews and handlers that failed.",
-      {"path", "reason"});
-  bindings_ = &setup_.metrics->counters("koord_manager_webhook_binding_admission_decisions_total",
-                                        "Decisions about bindings.", {"decision"});
 }
 
 bool WebhookServer::Core::answerPlainly(const Exchange& exchange, std::string_view path) {
@@ -73,7 +57,7 @@ void WebhookServer::Core::refuse(const Exchange& exchange, int status, std::stri
                                  std::string_view word) {
   const std::string path = pathIn(exchange->request());
   const bool known = routeOf(path) != nullptr;
-  if (failures_ != nullptr) failures_->with({known ? path : "unknown", std::string(word)}).inc();
+  meter_.failed(known ? path : "unknown", word);
   log.debug("{} from {}: {} {}", path, exchange->request().peer.address, status, why);
   exchange->reply(net::HttpResponse::text(status, std::string(why) + "\n"));
 }
@@ -153,19 +137,9 @@ void WebhookServer::Core::finish(const QuestionPtr& question, Review review) {
 }
 
 void WebhookServer::Core::measure(const Question& question, const Review& review) {
-  if (setup_.measured) setup_.measured(*question.route, setup_.clock->mono() - question.since);
-  if (durations_ == nullptr) return;
-  const AdmissionRequest& request = question.review.request();
-  const std::chrono::duration<double, std::milli> took = setup_.clock->mono() - question.since;
-  durations_
-      ->with({question.route->mutating ? "mutate" : "validate", lower(request.kind),
-              std::string(operationName(request.operation)), std::string(question.route->plugin),
-              review.allowed ? "allowed" : "rejected"})
-      .observe(took.count());
-  if (question.route->plugin == "binding")
-    bindings_->with({review.allowed ? "allow" : "deny"}).inc();
-  if (!review.allowed && review.code >= kBrokenHandler)
-    failures_->with({std::string(question.route->path), review.reason}).inc();
+  const Duration took = setup_.clock->mono() - question.since;
+  if (setup_.measured) setup_.measured(*question.route, took);
+  meter_.judged(*question.route, question.review.request(), review, took);
 }
 
 void WebhookServer::Core::tell(const Question& question, const Review& review) {

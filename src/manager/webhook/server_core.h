@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "manager/webhook/meter.h"
 #include "manager/webhook/review_text.h"
 #include "manager/webhook/server.h"
 
@@ -37,9 +38,7 @@ struct WebhookServer::Core : std::enable_shared_from_this<WebhookServer::Core> {
   void tell(const Question& question, const Review& review);
 
   WebhookServerSetup setup_;
-  HistogramFamily* durations_ = nullptr;
-  CounterFamily* failures_ = nullptr;
-  CounterFamily* bindings_ = nullptr;
+  AdmissionMeter meter_;
 };
 
 // The handler's answer; what it throws becomes a refusal with code 500.
