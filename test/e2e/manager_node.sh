@@ -3,11 +3,13 @@
 # reported and the others hold, an opened and closed time window, devices, and how the number came to be.
 source "$(dirname "$0")/lib/apiserver.sh"
 source "$(dirname "$0")/lib/manager.sh"
+source "$(dirname "$0")/../kubernetes/lib/control_plane.sh"  # free_port
 
 start
 prepare_cluster
 node n1 100 120G
-start_manager one
+metrics=127.0.0.1:$(free_port)
+METRICS_ADDR=$metrics start_manager one
 eventually want "n1" kubectl get nodemetric n1
 eventually want "n1" kubectl get nodeslo n1
 report n1 7 33
@@ -15,6 +17,14 @@ eventually same 25k kubectl get node n1 -o 'jsonpath={.status.allocatable.kubern
 same 25k kubectl get node n1 -o 'jsonpath={.status.capacity.kubernetes\.io/batch-cpu}'
 same 33G kubectl get node n1 -o 'jsonpath={.status.allocatable.kubernetes\.io/batch-memory}'
 want "25k" kubectl get node n1 -o 'jsonpath={.metadata.annotations.node\.koordinator\.sh/originExtendedAllocatable}'
+
+# The reference's names, where its dashboards look for them.
+for name in koordinator_manager_is_leader slo_controller_node_resource_reconcile_count slo_controller_nodemetric_reconcile_count \
+  slo_controller_nodemetric_spec_parse_count slo_controller_nodeslo_reconcile_count slo_controller_nodeslo_spec_parse_count \
+  slo_controller_node_resource_run_plugin_status slo_controller_node_extended_resource_allocatable_internal; do
+  want "$name" curl -sf "http://$metrics/metrics"
+done
+want 'koordinator_manager_is_leader 1' curl -sf "http://$metrics/all-metrics"
 
 # Every term, with its age.
 want "= for sale" "$mangrove" explain node n1
@@ -59,6 +69,19 @@ Y
 eventually same 0 kubectl get node n1 -o 'jsonpath={.status.allocatable.kubernetes\.io/batch-cpu}'
 kubectl delete colocationtimepolicy closed >/dev/null
 eventually same 25k kubectl get node n1 -o 'jsonpath={.status.allocatable.kubernetes\.io/batch-cpu}'
+
+# Other names for the same ledger: a placement under one lowers the others, however small it is.
+config '{"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65,"aliasViews":["crane","katalyst"]}'
+eventually same 25 kubectl get node n1 -o 'jsonpath={.status.allocatable.gocrane\.io/cpu}'
+kubectl create -f - >/dev/null <<'Y'
+apiVersion: v1
+kind: Pod
+metadata: {name: small, labels: {koordinator.sh/qosClass: BE}}
+spec: {nodeName: n1, containers: [{name: c, image: x, resources: {requests: {kubernetes.io/batch-cpu: "100"}, limits: {kubernetes.io/batch-cpu: "100"}}}]}
+Y
+eventually same 24900 kubectl get node n1 -o 'jsonpath={.status.allocatable.resource\.katalyst\.kubewharf\.io/reclaimed_millicpu}'
+same 24 kubectl get node n1 -o 'jsonpath={.status.allocatable.gocrane\.io/cpu}'
+kubectl delete pod small --grace-period=0 --force >/dev/null 2>&1
 
 # A root quota from a profile.
 kubectl apply -f - >/dev/null <<'Y'

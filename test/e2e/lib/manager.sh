@@ -39,10 +39,10 @@ report() {  # report NODE SYSTEM_CORES SERVICE_CORES: the agent's report
     "podsMetric":[{"name":"a","namespace":"default","priority":"koord-prod","podUsage":{"resources":{"cpu":"'"$3"'","memory":"33G"}}}]}}' >/dev/null
 }
 
-start_manager() {  # start_manager NAME [FLAGS…]
+start_manager() {  # start_manager NAME [FLAGS…]; METRICS_ADDR says where metrics are served
   local name=$1
   shift
-  WEBHOOK_PORT=0 WEBHOOK_CERT_DIR="$dir/certs-$name" "$mangrove" manager --metrics-addr 0 --health-probe-addr 0 "$@" 2>"$dir/manager-$name" &
+  WEBHOOK_PORT=0 WEBHOOK_CERT_DIR="$dir/certs-$name" "$mangrove" manager --metrics-addr "${METRICS_ADDR:-0}" --health-probe-addr 0 "$@" 2>"$dir/manager-$name" &
   manager[$name]=$!
 }
 
