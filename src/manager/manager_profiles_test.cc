@@ -72,6 +72,8 @@ TEST_F(WaitingPods, GetTheirProfilesOnceAndInOnePatch) {
   EXPECT_EQ(label("w", "koordinator.sh/qosClass"), "BE");
   EXPECT_EQ(label("w", "c"), "(absent)");
   EXPECT_EQ(label("other", "from"), "(absent)");
+  EXPECT_EQ(label("bound", "from"), "(absent)");
+  rounds(1);  // what is under way is answered
   const auto writes = manager->stats().writes;
   const auto version = api.version();
   rounds(3);

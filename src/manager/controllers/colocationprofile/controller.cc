@@ -88,7 +88,8 @@ ProfileIndex ColocationProfileController::managed(Revisions& revisions) {
 // All profiles of a pod in one patch: the note of what was applied is one text.
 void ColocationProfileController::apply(const ProfileIndex& profiles, const Revisions& revisions,
                                         std::string_view key, const api::Pod& pod) {
-  if (pod.status.phase != api::PodPhase::kPending || pod.meta.isDeleting()) return;
+  const bool waits = pod.status.phase == api::PodPhase::kPending && pod.nodeName.view().empty();
+  if (!waits || pod.meta.isDeleting()) return;
   const auto ns = namespaces_.find(pod.meta.ns.view());
   const auto matching = profiles.matching(ns ? &ns->meta.labels : nullptr, pod.meta.labels);
   if (matching.empty()) return;
@@ -114,7 +115,10 @@ void ColocationProfileController::send(std::string_view key, const api::Pod& pod
   desk_.send(client::patchRequest({kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), ""},
                                   client::PatchType::kMerge, json::write(patch)),
              [name = std::string(key)](Result<client::Reply> reply) {
-               if (!reply && reply.error().code() != Code::kNotFound)
+               if (reply) return;
+               // It changed meanwhile or is gone: the next round looks at what it is then.
+               const auto code = reply.error().code();
+               if (code != Code::kNotFound && code != Code::kConflict)
                  log.warn("profiles on {}: {}", name, reply.error().text());
              });
 }
