@@ -2,8 +2,9 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from lib.api import Api
 from lib.checks import check, eventually, free_port
-from lib.cluster import here, program
+from lib.cluster import here, program, token
 from cases.admission import hooked
 from cases.resources import batch_cpu, now
 from cases.scheduling import scheduler
@@ -42,8 +43,9 @@ def clear(cluster):
     """As collections: one request each for thousands of objects. kwok first, or it would put nodes' Leases back."""
     if "kwok" in cluster.parts:
         cluster.parts.pop("kwok").kill()
-    cluster.api.delete("/api/v1/namespaces/scale/pods", grace=0)
-    cluster.api.delete("/api/v1/nodes?labelSelector=scale%3Dtrue")
+    slow = Api(cluster.port, token, timeout=600)  # thousands in one answer
+    slow.delete("/api/v1/namespaces/scale/pods", grace=0)
+    slow.delete("/api/v1/nodes?labelSelector=scale%3Dtrue")
     eventually(lambda: not cluster.api.items("/api/v1/nodes?labelSelector=scale%3Dtrue&limit=1"), within=60, what="the nodes are gone")
 
 
