@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fifty pods, half of them coming and going, with `kill -9` of `up` every 20 seconds: none of the steady ones is restarted, and
-# no descriptor, cgroup, mount, address or process is left. MINUTES=30 is the long run.
+# no descriptor, cgroup, mount, namespace, address, zombie or process is left. MINUTES=30 is the long run.
 set -uo pipefail
 mangrove=${MANGROVE:?the path of the mangrove binary}
 [ "$(id -u)" -eq 0 ] || { echo "up_churn: skipped: running pods needs root"; exit 77; }
