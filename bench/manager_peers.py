@@ -90,7 +90,7 @@ def measure(plane, count, command, env, limit):
     before, started = watcher.changes, time.monotonic()
     with Measured(command, f"{plane.dir}/measured.log", env) as one:
         while len(watcher.right) < count:
-            if time.monotonic() - started > limit or not one.alive():
+            if time.monotonic() - started > limit or not one.alive() or not watcher.is_alive():
                 raise SystemExit(f"{one.name}: {len(watcher.right)} of {count} nodes were right when it was given up: {one.said()[-400:]}")
             time.sleep(0.02)
         found = {"seconds": time.monotonic() - started, "cpu": one.cpu() * 1e3 / count, "peak": one.peak_bytes() / 1e6,
