@@ -31,7 +31,7 @@ def table(headings, rows):
 
 
 def of_run(record):
-    return f"{record['date']}, {record['cpus']} CPUs, kernel {record['kernel']}, `{record['version']}`; the whole run took {record['seconds']} s.\n"
+    return f"{record['date']}, {record['cpus']} CPUs, kernel {record['kernel']}, `{record['version']}`; the whole run took {record['seconds']} s. [Record](benchmarks.json).\n"
 
 
 def of_picture(_):
