@@ -102,6 +102,7 @@ std::string toTable(const Findings& f, const DiscardRule& rule) {
          batch ? figure(row.batchCores) : "-",
          batch && row.kept > 0 ? percent(row.batchShare) : "-", percent(row.utilisation),
          row.condition == Condition::kMangrove ? fmt::format("{}", f.situation.evictions) : "-"});
+    if (row.kept == 0) continue;
     out += line({"", "", range(row.p50), range(row.p99), range(row.p999, 1),
                  compared ? costRange(row.cost) : ""});
   }
