@@ -23,7 +23,7 @@ CpuReading difference(const CpuReading& to, const CpuReading& from) {
 class ClosedLoop {
  public:
   ClosedLoop(const Clients& clients, const ProcessProbe& probe, const LoadPlan& plan,
-             std::function<Request(int64_t)> make)
+             std::function<Chain(int64_t)> make)
       : clients_(clients),
         probe_(probe),
         plan_(plan),
@@ -52,9 +52,20 @@ class ClosedLoop {
       if (begun_ == plan_.operations) return;
       index = begun_++;
     }
-    const MonoTime sent = realClock().mono();
-    client.submit(make_(index),
-                  [this, sent, &client](Result<Reply> reply) { answered(client, sent, reply); });
+    Chain chain = make_(index);
+    std::reverse(chain.begin(), chain.end());
+    send(client, realClock().mono(), std::move(chain));
+  }
+
+  // `left` are the requests of one operation, the next one last.
+  void send(ApiClient& client, MonoTime begun, Chain left) {
+    Request request = std::move(left.back());
+    left.pop_back();
+    client.submit(std::move(request),
+                  [this, begun, &client, left = std::move(left)](Result<Reply> reply) mutable {
+                    if (reply && !left.empty()) return send(client, begun, std::move(left));
+                    answered(client, begun, reply);
+                  });
   }
 
   void answered(ApiClient& client, MonoTime sent, const Result<Reply>& reply) {
@@ -82,7 +93,7 @@ class ClosedLoop {
   const Clients& clients_;
   const ProcessProbe& probe_;
   const LoadPlan plan_;
-  std::function<Request(int64_t)> make_;
+  std::function<Chain(int64_t)> make_;
   const int64_t warm_;
 
   std::mutex mutex_;
@@ -97,6 +108,15 @@ class ClosedLoop {
 
 LoadResult runLoad(const Clients& clients, const ProcessProbe& probe, const LoadPlan& plan,
                    std::function<Request(int64_t)> make) {
+  return runChains(clients, probe, plan, [make = std::move(make)](int64_t i) {
+    Chain one;
+    one.push_back(make(i));
+    return one;
+  });
+}
+
+LoadResult runChains(const Clients& clients, const ProcessProbe& probe, const LoadPlan& plan,
+                     std::function<Chain(int64_t)> make) {
   return ClosedLoop(clients, probe, plan, std::move(make)).run();
 }
 

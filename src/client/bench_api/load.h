@@ -5,6 +5,9 @@
 //   LoadResult creates = runLoad(clients, probe, {.operations = 2000, .inFlight = 64},
 //                                [&](int64_t i) { return createPod(ns, i); });
 //
+// runChains() does the same with operations of several requests each: one after the other, and the
+// operation is answered when its last request is, or the first that fails.
+//
 // Blocks.
 
 #include <functional>
@@ -33,7 +36,10 @@ struct LoadResult {
 };
 
 using Clients = std::vector<std::unique_ptr<ApiClient>>;
+using Chain = std::vector<Request>;
 LoadResult runLoad(const Clients& clients, const ProcessProbe& probe, const LoadPlan& plan,
                    std::function<Request(int64_t)> make);
+LoadResult runChains(const Clients& clients, const ProcessProbe& probe, const LoadPlan& plan,
+                     std::function<Chain(int64_t)> make);
 
 }  // namespace mangrove::client

@@ -55,12 +55,12 @@ Result<LoadResult> measureRawBindings(const ClientConfig& config, const RawBindi
   const ProcessProbe probe(root, {});
   auto made = clients[0]->call(createNamespace(std::string(kRawNamespace)));
   if (!made && made.error().code() != Code::kExists) return pass(made.error());
-  const LoadResult created = runLoad(clients, probe, {plan.pods, plan.inFlight}, plan.create);
-  if (auto ok = wholeOf(created, "creating pods"); !ok) return pass(ok.error());
+  const LoadResult ready = runChains(clients, probe, {plan.pods, plan.inFlight}, plan.prepare);
+  if (auto ok = wholeOf(ready, "making pods for raw bindings"); !ok) return pass(ok.error());
   LoadResult bound;
   {
     OpenWatch watch(*clients[0]);
-    bound = runLoad(clients, probe, {plan.pods, plan.inFlight}, plan.bind);
+    bound = runChains(clients, probe, {plan.pods, plan.inFlight}, plan.writes);
   }
   removePods(*clients[0]);
   if (auto ok = wholeOf(bound, "raw bindings"); !ok) return pass(ok.error());

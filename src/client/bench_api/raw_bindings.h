@@ -1,12 +1,14 @@
 #pragma once
-// How many bindings a second a server takes from a client that decides nothing: the mark that a
+// How many pods a second a server takes from a client that decides nothing: the mark that a
 // scheduler on the same server is held against. The generator is that of `mangrove bench api`; one
 // watch of all pods is open meanwhile, as every scheduler has one.
 //
-//   auto raw = measureRawBindings(config, {.pods = 5000, .create = …, .bind = …});
-//   raw->seconds, raw->counted
+//   auto raw = measureRawBindings(config, {.pods = 5000, .prepare = …, .writes = …});
+//   raw->seconds, raw->counted, raw->used.clientSeconds
 //
-// The pods are those of `create`, in the namespace kRawNamespace; they are gone afterwards. Blocks.
+// `prepare` makes what a pod needs, uncounted; `writes` are the requests that a scheduler sends for
+// it, in most cases its binding alone. Everything must be in the namespace kRawNamespace, whose
+// pods are gone afterwards. Blocks.
 
 #include <functional>
 
@@ -20,8 +22,8 @@ inline constexpr std::string_view kRawNamespace = "bench-raw";
 struct RawBindingPlan {
   int64_t pods = 5000;
   int64_t inFlight = 64;
-  std::function<Request(int64_t)> create = {};
-  std::function<Request(int64_t)> bind = {};
+  std::function<Chain(int64_t)> prepare = {};
+  std::function<Chain(int64_t)> writes = {};
 };
 
 Result<LoadResult> measureRawBindings(const ClientConfig& config, const RawBindingPlan& plan);

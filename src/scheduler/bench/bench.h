@@ -30,7 +30,8 @@ struct BenchResult {
   double p50Micros = 0, p99Micros = 0, maxMicros = 0;
   double cpuMicrosPerPod = 0;
   size_t rssMegabytes = 0;
-  double rawPerSecond = 0;  // bindings the server takes without a scheduler; 0: not measured
+  double rawPerSecond = 0;  // what the server takes without a scheduler; 0: not measured
+  double rawCpuMicros = 0;  // of the client that decides nothing, per pod
 };
 
 struct BenchCase;
@@ -43,8 +44,10 @@ Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options);
 std::string benchTable(const std::vector<BenchResult>& results);
 std::string benchJson(const std::vector<BenchResult>& results);
 
-// Processor time of this process in seconds, and its largest resident size in MiB.
+// Processor time of this process in seconds, and its largest resident size in MiB since the last
+// forgetPeak().
 double processorSeconds();
 size_t peakMegabytes();
+void forgetPeak();  // and gives free memory back, so that a case is not charged for the one before
 
 }  // namespace mangrove::scheduler

@@ -9,7 +9,7 @@
 #include "client/worker.h"
 #include "json/value.h"
 #include "scheduler/bench/bench_cluster.h"
-#include "scheduler/bench/server_bench.h"
+#include "scheduler/bench/raw_case.h"
 #include "scheduler/core/scheduler.h"
 
 namespace mangrove::scheduler {
@@ -90,7 +90,7 @@ class PeerBench {
  private:
   Result<PeerResult> measure() {
     if (auto ok = cluster_.createNodes(); !ok) return pass(ok.error());
-    auto raw = rawBindingRate(config_, bench_, options_);
+    auto raw = measureRaw(config_, bench_, options_);
     if (!raw) return pass(raw.error());
     const size_t pods = cluster_.measuredPods();
     if (auto ok = cluster_.createPods(bench_.measured, "pod", pods); !ok) return pass(ok.error());
@@ -118,7 +118,7 @@ class PeerBench {
     out.firstSeconds = secondsBetween(exec, first.at);
     const auto counted = static_cast<double>(std::max<size_t>(1, pods - warm.bound));
     out.perSecond = counted / std::max(secondsBetween(warm.at, last.at), 1e-9);
-    out.rawPerSecond = *raw;
+    out.rawPerSecond = raw->perSecond;
     out.cpuMicrosPerPod = (last.cpu - warm.cpu) * 1e6 / counted;
     out.cpuMicrosWithStart = last.cpu * 1e6 / static_cast<double>(pods);
     out.peakMegabytes = static_cast<size_t>((*child)->peakBytes() >> 20);

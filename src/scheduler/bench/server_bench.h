@@ -2,20 +2,19 @@
 // `mangrove bench scheduler` against a server, in this process or over HTTP: nodes and pods are
 // created through the API, the whole Scheduler runs with its watches, all measured pods wait before
 // the first is tried, and the time in which the last nine tenths of them get their bindings
-// confirmed is taken. Over HTTP the server's raw rate of bindings is measured before and after each
-// case: on the same nodes, with pods of the same shape that all wait, one pod watch open, and its
-// first tenth left out as well. Blocks; must not run on the server's own thread.
+// confirmed is taken. Over HTTP the server's raw rate for the case (raw_case.h) is measured before
+// and after it, its first tenth left out as well. Blocks; must not run on the server's own thread.
 
 #include <functional>
 
 #include "client/api_client.h"
 #include "client/kubeconfig.h"
-#include "scheduler/bench/bench.h"
+#include "scheduler/bench/raw_case.h"
 
 namespace mangrove::scheduler {
 
-// Bindings a second without a scheduler, on the nodes that exist; null: not measured.
-using RawRate = std::function<Result<double>(const BenchCase&)>;
+// What the server takes without a scheduler, on the nodes that exist; null: not measured.
+using RawRate = std::function<Result<RawResult>(const BenchCase&)>;
 
 // `mode` is what the result is called: "api" or "http". What was created is deleted afterwards.
 Result<std::vector<BenchResult>> runServerBench(client::ApiClient& client, std::string_view mode,
@@ -23,9 +22,5 @@ Result<std::vector<BenchResult>> runServerBench(client::ApiClient& client, std::
                                                 const RawRate& raw = {});
 Result<std::vector<BenchResult>> runHttpBench(const client::ClientConfig& config,
                                               const BenchOptions& options);
-
-// Measures with pods like those of the case.
-Result<double> rawBindingRate(const client::ClientConfig& config, const BenchCase& bench,
-                              const BenchOptions& options);
 
 }  // namespace mangrove::scheduler
