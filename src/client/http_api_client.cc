@@ -1,7 +1,7 @@
 #include "client/http_api_client.h"
 
+#include <map>
 #include <mutex>
-#include <set>
 #include <shared_mutex>
 #include <unordered_set>
 
@@ -113,7 +113,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     limiter.reset();
     credentials.reset();
     http.reset();
-    std::set<JobPtr> left;
+    std::unordered_set<JobPtr> left;
     {
       std::lock_guard lock(mutex_);
       left = jobs_;
@@ -347,7 +347,11 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
 
   void countAnswer(const char* verb, int status) {
     if (requestsMetric_ == nullptr) return;
-    requestsMetric_->with({verb, status == 0 ? "error" : std::to_string(status)}).inc();
+    std::lock_guard lock(mutex_);
+    const auto [at, isNew] = byAnswer_.try_emplace({verb, status});
+    if (isNew)
+      at->second = requestsMetric_->with({verb, status == 0 ? "error" : std::to_string(status)});
+    at->second.inc();
   }
 
   void noteWarnings(const net::Headers& headers) {
@@ -379,11 +383,12 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
   std::shared_ptr<Credentials> credentials_;
   std::shared_mutex httpGate_;
   std::unique_ptr<net::HttpClient> http_;
-  std::set<JobPtr> jobs_;
+  std::unordered_set<JobPtr> jobs_;
   std::unordered_set<std::string> warned_;
   Rng rng_;
   HttpApiStats stats_;
   CounterFamily* requestsMetric_ = nullptr;
+  std::map<std::pair<std::string_view, int>, Counter> byAnswer_;  // verb and status of the former
   Counter retriesMetric_;
   bool closing_ = false;
 };

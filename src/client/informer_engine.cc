@@ -145,14 +145,13 @@ void InformerEngine::applyEvent(FedObject& fed) {
   if (!fed.trouble.empty()) noteUnreadable(fed);
   AnyObject before = have == objects_.end() ? nullptr : have->second.object;
   AnyObject after = fed.object;
-  std::string key = fed.key;
   if (fed.type == EventType::kDeleted) {
-    bury(key, fed.version);
-    drop(key);
+    bury(fed.key, fed.version);
+    drop(fed.key);
   } else {
     put(fed);
   }
-  if (before || after) tell(handlers_.size(), key, before, after);
+  if (before || after) tell(handlers_.size(), fed.key, before, after);
 }
 
 void InformerEngine::ignore(const FedObject& fed) {
@@ -207,7 +206,7 @@ void InformerEngine::bury(const std::string& key, const std::string& version) {
 }
 
 void InformerEngine::put(FedObject& fed) {
-  auto [at, fresh] = objects_.try_emplace(std::move(fed.key));
+  auto [at, fresh] = objects_.try_emplace(fed.key);
   if (!fresh) {
     rawBytes_ -= at->second.raw.bytes().size();
     unreadable_ -= at->second.object == nullptr;

@@ -68,6 +68,11 @@ struct AssignedPod {
   bool isProd = false;
 };
 AssignedPod assignedPod(const LoadArgs& args, const api::Pod& pod, WallTime now);
+// The same for a pod whose estimate and band are known already.
+AssignedPod assignedPod(const LoadArgs& args, const api::Pod& pod, WallTime now,
+                        LoadVector estimate, api::PriorityBand band);
+// scheduledAt and deadline alone: all that changes while a pod stays where it is.
+void setTimes(const LoadArgs& args, const api::Pod& pod, WallTime now, AssignedPod& out);
 
 struct LoadReport {
   bool exists = false;    // there is a NodeMetric
@@ -94,6 +99,9 @@ struct LoadSums {
 };
 LoadSums sumUp(const LoadArgs& args, const LoadReport& report,
                const std::vector<AssignedPod>& pods);
+void addTo(LoadSums& sums, const LoadReport& report, const AssignedPod& pod);
+// Whether what the report says about the pod is too young, or nothing.
+bool needsEstimate(const LoadReport& report, const AssignedPod& pod);
 
 // ---- the answers
 

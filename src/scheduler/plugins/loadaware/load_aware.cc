@@ -40,7 +40,7 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
 
   std::unique_ptr<PlanData> compile(const PodClass& cls) override {
     auto plan = std::make_unique<LoadPlan>();
-    plan->estimate = estimate(args_, *cls.spec, cls.band, cls.annotations);
+    plan->estimate = estimateOf(cls);
     return plan;
   }
 
@@ -72,7 +72,7 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
   Hint hint(const ClusterEvent& event, const PodInfo& pod) override {
     if (event.kind == EventKind::kAssignedPodDelete) return Hint::kQueue;
     if (event.row == kNoRow || event.row >= nodes_.size()) return Hint::kQueue;
-    const LoadVector own = estimate(args_, *pod.cls->spec, pod.cls->band, pod.cls->annotations);
+    const LoadVector own = estimateOf(*pod.cls);
     const LoadQuestion q = questionFor(own, *pod.cls, event.row);
     return filterLoad(args_, q).kind == LoadVerdict::Kind::kPass ? Hint::kQueue : Hint::kSkip;
   }
@@ -81,9 +81,10 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
   void podAdded(const PodInfo& pod, Row row, bool trial) override {
     if (trial) return;
     NodeLoad& node = at(row);
-    node.pods.push_back(assignedPod(args_, *pod.pod, clock_.wall()));
+    node.pods.push_back(
+        assignedPod(args_, *pod.pod, clock_.wall(), estimateOf(*pod.cls), pod.cls->band));
     node.uids.push_back(pod.pod->meta.uid);
-    node.sums = sumUp(args_, node.report, node.pods);
+    addTo(node.sums, node.report, node.pods.back());
   }
   void podRemoved(const PodInfo& pod, Row row, bool trial) override {
     if (trial) return;
@@ -99,9 +100,10 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
     const auto found = std::find(node.uids.begin(), node.uids.end(), pod.pod->meta.uid);
     if (found == node.uids.end()) return;
     AssignedPod& slot = node.pods[static_cast<size_t>(found - node.uids.begin())];
-    AssignedPod now = assignedPod(args_, *pod.pod, slot.scheduledAt);
-    if (now.scheduledAt == slot.scheduledAt && now.deadline == slot.deadline) return;
-    slot = std::move(now);
+    const bool before = needsEstimate(node.report, slot);
+    setTimes(args_, *pod.pod, slot.scheduledAt, slot);
+    // The answer to our own binding brings another time, which matters to pods that are measured.
+    if (needsEstimate(node.report, slot) == before) return;
     node.sums = sumUp(args_, node.report, node.pods);
     cluster_.table.touch(row);
   }
@@ -140,6 +142,13 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
     }
     return node;
   }
+  // Most pods are of the class that was asked for last.
+  const LoadVector& estimateOf(const PodClass& cls) {
+    if (estimatedClass_ != cls.id)
+      estimate_ = estimate(args_, *cls.spec, cls.band, cls.annotations);
+    estimatedClass_ = cls.id;
+    return estimate_;
+  }
   void readMetric(Row row) {
     NodeLoad& node = at(row);
     const auto metric = cluster_.nodeMetrics.find(cluster_.table.info(row).name.view());
@@ -166,6 +175,8 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
   Clock& clock_;
   LoadArgs args_;
   std::vector<NodeLoad> nodes_;
+  std::optional<uint64_t> estimatedClass_;  // of estimate_
+  LoadVector estimate_;
 };
 
 std::optional<json::Value> LoadAware::serve(std::string_view path) {

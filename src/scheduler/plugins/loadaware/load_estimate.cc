@@ -94,12 +94,23 @@ LoadVector loadAllocatable(const LoadArgs& args, const api::Node& node) {
 }
 
 AssignedPod assignedPod(const LoadArgs& args, const api::Pod& pod, WallTime now) {
-  AssignedPod out;
   const api::PriorityBand band = api::bandWithDefault(pod);
+  return assignedPod(args, pod, now, estimate(args, *pod.spec, band, pod.meta.annotations), band);
+}
+
+AssignedPod assignedPod(const LoadArgs& args, const api::Pod& pod, WallTime now,
+                        LoadVector estimate, api::PriorityBand band) {
+  AssignedPod out;
   out.key = pod.meta.ns.str() + "/" + pod.meta.name.str();
-  out.estimate = estimate(args, *pod.spec, band, pod.meta.annotations);
+  out.estimate = std::move(estimate);
   out.isProd = band == api::PriorityBand::kProd;
+  setTimes(args, pod, now, out);
+  return out;
+}
+
+void setTimes(const LoadArgs& args, const api::Pod& pod, WallTime now, AssignedPod& out) {
   out.scheduledAt = transitionTo(pod, "PodScheduled").value_or(now);
+  out.deadline.reset();
   const auto& notes = pod.meta.annotations;
   const auto afterScheduled =
       secondsOf(args.allowCustomize, api::loadEstimatedSecondsAfterScheduledOf(notes),
@@ -112,7 +123,6 @@ AssignedPod assignedPod(const LoadArgs& args, const api::Pod& pod, WallTime now)
     out.deadline = *initialized + std::chrono::seconds(*afterInitialized);
   else if (afterScheduled.value_or(0) > 0)
     out.deadline = out.scheduledAt + std::chrono::seconds(*afterScheduled);
-  return out;
 }
 
 }  // namespace mangrove::scheduler

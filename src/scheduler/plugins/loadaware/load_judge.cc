@@ -20,11 +20,10 @@ bool isZero(const LoadVector& values) {
   return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 0; });
 }
 
-LoadVector excess(const LoadVector& estimate, const LoadVector* used) {
-  LoadVector out = estimate;
-  for (size_t i = 0; used && i < out.size(); i++)
-    out[i] = std::max<int64_t>(0, out[i] - (*used)[i]);
-  return out;
+// What the estimate says beyond what was measured.
+void addExcess(LoadVector& sum, const LoadVector& estimate, const LoadVector* used) {
+  for (size_t i = 0; i < estimate.size(); i++)
+    sum[i] += std::max<int64_t>(0, estimate[i] - (used ? (*used)[i] : 0));
 }
 
 LoadVector fromNumbers(const LoadArgs& args, const std::map<std::string, int64_t>& values) {
@@ -103,29 +102,47 @@ bool isExpired(const LoadArgs& args, const LoadReport& report, WallTime now) {
   return report.updatedAt == kZeroTime || now - report.updatedAt >= args.expiration;
 }
 
+namespace {
+
+const LoadReport::PodUsage* usageOf(const LoadReport& report, const AssignedPod& pod) {
+  const auto at = report.pods.find(pod.key);
+  return at == report.pods.end() ? nullptr : &at->second;
+}
+
+bool needsEstimate(const LoadReport& report, const AssignedPod& pod,
+                   const LoadReport::PodUsage* used) {
+  if (!used) return true;
+  const WallTime fresh =
+      report.updatedAt - std::chrono::duration_cast<std::chrono::microseconds>(report.interval);
+  return pod.scheduledAt > fresh || (pod.deadline && *pod.deadline > report.updatedAt);
+}
+
+}  // namespace
+
+bool needsEstimate(const LoadReport& report, const AssignedPod& pod) {
+  return needsEstimate(report, pod, usageOf(report, pod));
+}
+
+void addTo(LoadSums& sums, const LoadReport& report, const AssignedPod& pod) {
+  addTo(sums.nodeEstimated, pod.estimate);
+  const LoadReport::PodUsage* used = usageOf(report, pod);
+  if (pod.isProd && used && used->isProd) addTo(sums.prodUsage, used->usage);
+  if (isZero(pod.estimate)) return;
+  const bool needs = needsEstimate(report, pod, used);
+  if (needs) addExcess(sums.nodeDelta, pod.estimate, used ? &used->usage : nullptr);
+  if (!pod.isProd) return;
+  if (used && !used->isProd)
+    addTo(sums.prodDelta, pod.estimate);
+  else if (needs)
+    addExcess(sums.prodDelta, pod.estimate, used ? &used->usage : nullptr);
+}
+
 LoadSums sumUp(const LoadArgs& args, const LoadReport& report,
                const std::vector<AssignedPod>& pods) {
   const LoadVector zero(args.resources.size());
   LoadSums out{zero, zero, args.prodUsageIncludeSys && report.exists ? report.systemUsage : zero,
                zero};
-  const WallTime fresh =
-      report.updatedAt - std::chrono::duration_cast<std::chrono::microseconds>(report.interval);
-  for (const AssignedPod& pod : pods) {
-    addTo(out.nodeEstimated, pod.estimate);
-    const auto at = report.pods.find(pod.key);
-    const LoadReport::PodUsage* used = at == report.pods.end() ? nullptr : &at->second;
-    if (pod.isProd && used && used->isProd) addTo(out.prodUsage, used->usage);
-    if (isZero(pod.estimate)) continue;
-    const bool needs =
-        !used || pod.scheduledAt > fresh || (pod.deadline && *pod.deadline > report.updatedAt);
-    const LoadVector more = excess(pod.estimate, used ? &used->usage : nullptr);
-    if (needs) addTo(out.nodeDelta, more);
-    if (!pod.isProd) continue;
-    if (used && !used->isProd)
-      addTo(out.prodDelta, pod.estimate);
-    else if (needs)
-      addTo(out.prodDelta, more);
-  }
+  for (const AssignedPod& pod : pods) addTo(out, report, pod);
   return out;
 }
 
