@@ -1,5 +1,6 @@
 #include "frame/role.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "base/log.h"
 #include "frame/signals.h"
+#include "frame/verbosity.h"
 #include "frame/version.h"
 
 namespace mangrove::frame {
@@ -45,6 +47,12 @@ void declare(Flags& flags, CommonFlags& common, const RoleInfo& info) {
   if (!info.ownConfigFlag) flags.withConfigFile();
 }
 
+// What the flags asked for; written once, before there are threads.
+LogConfig& startedWith() {
+  static LogConfig config;
+  return config;
+}
+
 Result<> configureLogging(const CommonFlags& common) {
   if (common.format != "text" && common.format != "json") {
     return invalid("--logging-format '{}': want text or json", common.format);
@@ -56,6 +64,7 @@ Result<> configureLogging(const CommonFlags& common) {
       common.levels.empty() ? Result<LogConfig>(base) : parseLogLevels(common.levels, base);
   if (!config) return config.error().in("--vmodule");
   configureLog(*config);
+  startedWith() = *config;
   return {};
 }
 
@@ -141,6 +150,12 @@ int complain(const RoleInfo& info, const Error& error, int code) {
 }
 
 }  // namespace
+
+void setVerbosity(int64_t v) {
+  LogConfig config = startedWith();
+  config.level = levelOfVerbosity(static_cast<int>(std::clamp<int64_t>(v, 0, 10)));
+  configureLog(config);
+}
 
 int runRole(Role& role, const std::vector<std::string>& args) {
   const RoleInfo info = role.info();

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "client/kubeconfig.h"
+#include "frame/verbosity.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/service/pages.h"
 
@@ -38,8 +39,10 @@ constexpr std::array<std::string_view, 17> kIgnored = {"authentication-skip-look
                                                        "debug-diagnosis-queue-size",
                                                        "debug-diagnosis-worker-count"};
 
-// The reference's names and defaults, so that existing manifests start. None changes anything here
-// yet: what those that are on ask for is always done.
+constexpr std::string_view kCrossNomination = "CrossSchedulerNomination";
+
+// The reference's names and defaults, so that existing manifests start. Those without a sentence
+// change nothing here: what those that are on ask for is always done.
 constexpr GateInfo kGates[] = {
     {"DynamicSchedulerCheck", true, Maturity::kBeta, "look at the live pod before it is bound"},
     {"GangPendingPodsConditionPatch", true, Maturity::kBeta},
@@ -67,13 +70,13 @@ constexpr GateInfo kGates[] = {
     {"CleanExpiredReservationAllocated", false},
     {"SkipFilterWithNominatedPods", false},
     {"SyncBarrier", false},
-    {"CrossSchedulerNomination", false},
+    {kCrossNomination, false, Maturity::kAlpha, "keep room for what other schedulers nominate"},
     {"EnableInlineBatchSchedule", false},
 };
 
 void warnOfGates(const FeatureGates& gates) {
   for (const GateInfo& gate : kGates)
-    if (gates.on(gate.name) != gate.onByDefault)
+    if (gate.name != kCrossNomination && gates.on(gate.name) != gate.onByDefault)
       log.warn("--feature-gates: {} has no effect in this version", gate.name);
 }
 
@@ -116,6 +119,9 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("debug-scores", debug_.topScores, "log the best N nodes of each decision with scores");
   flags.add("debug-filters", debug_.filters, "log who refused how many nodes");
   flags.add("debug-diagnosis", debug_.diagnosis, "log each failure as a line of JSON");
+  flags.add("s", debug_.topScores, "the same as --debug-scores");
+  flags.add("f", debug_.filters, "the same as --debug-filters");
+  flags.add("d", debug_.diagnosis, "the same as --debug-diagnosis");
   flags.ignore(kIgnored);
 }
 
@@ -154,12 +160,13 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   if (!config) return pass(config.error());
   election_ = config->leaderElection;
   config->longestInPool = longestInPool_;
+  config->crossSchedulerNomination = context.gates.on(kCrossNomination);
   warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
-  worker_ = std::make_unique<client::Worker>();
-  auto scheduler = Scheduler::make({*client_, context.clock, context.owner, worker_->mailbox(),
-                                    context.metrics, std::move(*config)});
+  // Objects are read by the owner itself: handing them over costs more than reading them.
+  auto scheduler = Scheduler::make(
+      {*client_, context.clock, context.owner, context.owner, context.metrics, std::move(*config)});
   if (!scheduler) return pass(scheduler.error());
   scheduler_ = std::move(*scheduler);
   scheduler_->engine().debug() = debug_;
@@ -222,7 +229,10 @@ void SchedulerRole::servePages(frame::RoleContext& context) {
     const std::string name = request.target.substr(std::string_view("/debug/flags/").size());
     if (request.method != "PUT") return net::HttpResponse::text(405, "want PUT\n");
     const ServiceAnswer got = ask(owner, [this, name, value = request.body] {
-      return setDebugFlag(scheduler_->engine().debug(), name, trim(value));
+      DebugFlags& flags = scheduler_->engine().debug();
+      ServiceAnswer answer = setDebugFlag(flags, name, trim(value));
+      if (answer.status == 200 && name == "v") frame::setVerbosity(flags.verbosity);
+      return answer;
     });
     return net::HttpResponse::text(got.status, got.body);
   });
@@ -270,7 +280,6 @@ void SchedulerRole::stop(Fn stopped) {
       owner_->post([this, stopped = std::move(stopped)]() mutable {
         leader_.reset();
         scheduler_.reset();
-        worker_.reset();
         client_.reset();
         stopped();
       });

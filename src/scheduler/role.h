@@ -9,7 +9,6 @@
 
 #include "client/http_api_client.h"
 #include "client/leader_election.h"
-#include "client/worker.h"
 #include "frame/role.h"
 #include "scheduler/core/scheduler.h"
 #include "scheduler/service/service.h"
@@ -50,7 +49,6 @@ class SchedulerRole final : public frame::Role {
 
   Mailbox* owner_ = nullptr;
   std::unique_ptr<client::HttpApiClient> client_;
-  std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<client::LeaderElection> leader_;
 };

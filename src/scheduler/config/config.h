@@ -32,6 +32,8 @@ struct SchedulerConfig {
   Duration podInitialBackoff = std::chrono::seconds(1);
   Duration podMaxBackoff = std::chrono::seconds(10);
   Duration longestInPool = std::chrono::minutes(5);  // of refused pods; a flag, not a field
+  // A gate, not a field: room is kept for pods that other schedulers have nominated, too.
+  bool crossSchedulerNomination = false;
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
   std::vector<std::string> warnings;  // what was accepted without effect

@@ -60,6 +60,13 @@ json::Object unscheduledCondition(const api::Pod& pod, const PodFailure& failure
   return out;
 }
 
+// In a storm most events would be dropped: they need not even be made.
+bool isFull(const client::EventRecorder& recorder) {
+  const client::EventRecorderStats s = recorder.stats();
+  const uint64_t waiting = s.recorded - s.sent - s.suppressed - s.overflowed - s.failed;
+  return waiting >= client::EventRecorderOptions().queueLimit;
+}
+
 Result<> nothingOf(const Result<client::Reply>& reply) {
   if (reply) return {};
   return pass(reply.error());
@@ -80,9 +87,15 @@ api::Event eventAbout(const api::Pod& pod, std::string_view type, std::string_vi
 
 ApiEffects::ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
                        Registry& metrics)
-    : client_(client), owner_(owner), home_(home), clock_(clock), metrics_(metrics) {}
+    : client_(client),
+      home_(home),
+      clock_(clock),
+      metrics_(metrics),
+      answers_(std::make_shared<Answers>(owner)) {}
 
-ApiEffects::~ApiEffects() = default;
+ApiEffects::~ApiEffects() {
+  answers_->close();
+}
 
 client::EventRecorder& ApiEffects::events(std::string_view profile) {
   const auto at = recorders_.find(profile);
@@ -93,16 +106,17 @@ client::EventRecorder& ApiEffects::events(std::string_view profile) {
   return *(recorders_[std::string(profile)] = std::move(recorder));
 }
 
-void ApiEffects::send(client::Request request, UniqueFn<void(Result<client::Reply>)> done) {
+void ApiEffects::send(client::Request request, Answers::Done done) {
   pending_++;
-  client_.submit(owner_, std::move(request),
-                 [this, alive = std::weak_ptr(alive_),
-                  done = std::move(done)](Result<client::Reply> reply) mutable {
-                   if (alive.expired()) return;
-                   pending_--;
-                   done(std::move(reply));
-                   if (pending_ == 0) idle_();
-                 });
+  answers_->sent();
+  auto answered = [this, done = std::move(done)](Result<client::Reply> reply) mutable {
+    pending_--;
+    done(std::move(reply));
+    onAnswer_();
+  };
+  client_.submit(std::move(request),
+                 [answers = answers_, answered = Answers::Done(std::move(answered))](
+                     auto reply) mutable { answers->add(std::move(answered), std::move(reply)); });
 }
 
 void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
@@ -177,14 +191,16 @@ void ApiEffects::bindVolumes(const std::vector<VolumeNote>& notes, Done done) {
 }
 
 void ApiEffects::scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) {
-  events(profile).record(eventAbout(pod, "Normal", "Scheduled", "Binding",
-                                    fmt::format("Successfully assigned {}/{} to {}",
-                                                pod.meta.ns.view(), pod.meta.name.view(), node)));
+  client::EventRecorder& recorder = events(profile);
+  if (isFull(recorder)) return;
+  recorder.record(eventAbout(pod, "Normal", "Scheduled", "Binding",
+                             fmt::format("Successfully assigned {}/{} to {}", pod.meta.ns.view(),
+                                         pod.meta.name.view(), node)));
 }
 
 void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) {
-  events(profile).record(
-      eventAbout(pod, "Warning", "FailedScheduling", "Scheduling", failure.message));
+  if (client::EventRecorder& recorder = events(profile); !isFull(recorder))
+    recorder.record(eventAbout(pod, "Warning", "FailedScheduling", "Scheduling", failure.message));
   json::Object status;
   if (!isSaid(pod, failure.reason, failure.message))
     status["conditions"] = json::Array{unscheduledCondition(pod, failure, clock_.wall())};
@@ -221,12 +237,19 @@ void ApiEffects::patchStatus(const api::Pod& pod, json::Object status, Done done
   });
 }
 
-void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
-                         std::string_view profile, Done done) {
+void ApiEffects::tellPreempted(const api::Pod& victim, const api::Pod& preemptor,
+                               std::string_view profile) {
+  client::EventRecorder& recorder = events(profile);
+  if (isFull(recorder)) return;
   api::Event event = eventAbout(victim, "Normal", "Preempted", "Preempting",
                                 fmt::format("Preempted by pod {} on node {}",
                                             preemptor.meta.uid.str(), victim.nodeName.view()));
   event.related = api::refTo(api::kind::kPod, preemptor.meta);
+  recorder.record(std::move(event));
+}
+
+void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
+                         std::string_view profile, Done done) {
   json::Object target{
       {"type", "DisruptionTarget"},
       {"status", "True"},
@@ -239,7 +262,7 @@ void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
   options.uid = victim.meta.uid;
   auto deletion = client::deleteRequest(
       {api::kind::kPod, victim.meta.ns.str(), victim.meta.name.str()}, options);
-  events(profile).record(std::move(event));
+  tellPreempted(victim, preemptor, profile);
   // The mark first, so that whoever sees the pod go knows why.
   patchStatus(victim, std::move(status),
               [this, deletion = std::move(deletion), done = std::move(done)](Result<>) mutable {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "client/api_client.h"
 #include "client/event_recorder.h"
+#include "scheduler/core/answers.h"
 #include "scheduler/core/effects.h"
 
 namespace mangrove::scheduler {
@@ -32,23 +33,25 @@ class ApiEffects final : public Effects {
 
   // Requests without an answer yet. They need the client and the owner's mailbox.
   size_t pending() const { return pending_; }
-  void onIdle(std::function<void()> fn) { idle_ = std::move(fn); }
+  void onAnswer(std::function<void()> fn) { onAnswer_ = std::move(fn); }
+  // Answers that wait for more of them; about once a second.
+  void tick() { answers_->deliver(); }
 
  private:
   client::EventRecorder& events(std::string_view profile);
-  void send(client::Request request, UniqueFn<void(Result<client::Reply>)> done);
+  void send(client::Request request, Answers::Done done);
+  void tellPreempted(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile);
   void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
   void patchStatus(const api::Pod& pod, json::Object status, Done done);
 
   client::ApiClient& client_;
-  Mailbox& owner_;
   Mailbox& home_;
   Clock& clock_;
   Registry& metrics_;
   std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
   size_t pending_ = 0;
-  std::function<void()> idle_ = [] {};
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // answers may come after our end
+  std::function<void()> onAnswer_ = [] {};
+  std::shared_ptr<Answers> answers_;  // requests under way hold it too: answers may come after us
 };
 
 }  // namespace mangrove::scheduler

@@ -15,7 +15,14 @@ namespace {
 constexpr size_t kFewRows = 4;
 
 // The best score of some rows and how many are feasible. Blocks have a fixed size, which lets the
-// compiler use vector instructions.
+// compiler use vector instructions; those of the oldest processors have no maximum. Sanitizers do
+// not bear functions that are chosen when the program is loaded.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(__SANITIZE_ADDRESS__)
+#define MANGROVE_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define MANGROVE_WIDE
+#endif
 constexpr size_t kBlock = 64;
 struct BlockSum {
   int32_t top = kNotFeasible;
@@ -29,8 +36,15 @@ BlockSum sumUp(const int32_t* scores, size_t count) {
   }
   return out;
 }
-BlockSum sumUpBlock(const int32_t* scores) {
-  return sumUp(scores, kBlock);
+MANGROVE_WIDE void sumUpBlocks(const int32_t* scores, BlockSum* out, size_t blocks) {
+  for (size_t b = 0; b < blocks; b++, scores += kBlock) {
+    int32_t top = kNotFeasible, feasible = 0;
+    for (size_t i = 0; i < kBlock; i++) {
+      top = top > scores[i] ? top : scores[i];
+      feasible += scores[i] != kNotFeasible;
+    }
+    out[b] = {top, feasible};
+  }
 }
 
 }  // namespace
@@ -194,10 +208,10 @@ std::optional<Placement> Cycle::pickFeasible() {
 Placement Cycle::best(std::span<const int32_t> totals) const {
   std::vector<BlockSum> blocks(totals.size() / kBlock);
   BlockSum all = sumUp(totals.data() + blocks.size() * kBlock, totals.size() % kBlock);
-  for (size_t b = 0; b < blocks.size(); b++) {
-    blocks[b] = sumUpBlock(totals.data() + b * kBlock);
-    all.top = std::max(all.top, blocks[b].top);
-    all.feasible += blocks[b].feasible;
+  sumUpBlocks(totals.data(), blocks.data(), blocks.size());
+  for (const BlockSum& block : blocks) {
+    all.top = std::max(all.top, block.top);
+    all.feasible += block.feasible;
   }
   if (all.top == kNotFeasible) return {};
   Placement out{kNoRow, all.top, cluster_.table.size(), static_cast<size_t>(all.feasible)};
@@ -243,7 +257,8 @@ std::vector<Row> Cycle::feasibleRows() {
 void Cycle::dropForNominated() {
   if (!cluster_.hasNominations()) return;
   for (Row row = 0; row < state_->totals.size(); row++)
-    if (state_->totals[row] != kNotFeasible && !besideNominated(row).fits())
+    if (state_->totals[row] != kNotFeasible && cluster_.isNominated(row) &&
+        !besideNominated(row).fits())
       state_->totals[row] = kNotFeasible;
 }
 
@@ -268,7 +283,8 @@ Verdict Cycle::fitsWithNominated(Row row) {
   std::vector<PodPtr> added;
   for (const PodPtr& other : cluster_.nominatedOn(cluster_.table.info(row).name)) {
     if (other->pod->meta.uid == pod_->pod->meta.uid || other->row != kNoRow) continue;
-    if (other->cls->priority < pod_->cls->priority) continue;
+    const bool foreign = options_.foreign && options_.foreign->contains(other->pod->meta.uid);
+    if (other->cls->priority < pod_->cls->priority + (foreign ? 1 : 0)) continue;
     cluster_.trialAdd(other, row);
     added.push_back(other);
   }
@@ -374,8 +390,18 @@ void Cycle::diagnose() {
   std::vector<Group> groups;  // few: neighbours in the list are refused for the same reason
   size_t last = 0;
   const auto& rows = narrowed_ ? *narrowed_ : cluster_.table.liveRows();
+  const Verdict* local = state_->verdicts().data();
+  const bool across = state_->filtersAcross();
+  diagnosis_.mayPreempt.reserve(rows.size());
+  const auto refusal = [&](Row row) -> Verdict {
+    if (across) return firstRefusal(row);
+    if (!local[row].fits()) return local[row];
+    if (!cluster_.isNominated(row)) return {};
+    const Verdict& known = state_->crowded(row);
+    return row == ownRow_ || known.code == Code::kError ? besideNominated(row) : known;
+  };
   for (Row row : rows) {
-    const Verdict verdict = firstRefusal(row);
+    const Verdict verdict = refusal(row);
     if (verdict.fits()) continue;
     if (verdict.code == Code::kUnschedulable) diagnosis_.mayPreempt.push_back(row);
     if (last < groups.size() && groups[last].verdict == verdict) {

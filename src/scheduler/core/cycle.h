@@ -10,6 +10,7 @@
 // totals are decided by a hash of pod and node, so a run can be repeated. Owner thread only.
 
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "scheduler/core/diagnosis.h"
@@ -29,6 +30,8 @@ struct CycleOptions {
   size_t* rotation = nullptr;            // where the search starts; moved on
   bool skipNominated = false;            // inside preemption
   Clock* clock = nullptr;                // to time the steps with; null: not timed
+  // Nominated by other schedulers: only those of higher priority keep their room.
+  const std::unordered_set<api::Uid>* foreign = nullptr;
 };
 
 // How long the steps of a cycle took, those that were reached and timed.

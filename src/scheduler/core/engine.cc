@@ -49,7 +49,7 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
   QueueRules rules;
   rules.admit = [this](const PodInfo& pod) -> std::string {
     Profile* profile = profileOf(*pod.pod);
-    if (evicting_.contains(pod.pod->meta.uid)) return "DefaultPreemption";
+    if (evicting_.contains(pod.pod->meta.uid)) return std::string(kEvicting);
     if (profile)
       for (Plugin* plugin : profile->preEnqueue())
         if (!plugin->admit(*pod.pod).go()) return std::string(plugin->name());
@@ -119,6 +119,7 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
       profile.config().percentageOfNodesToScore.value_or(config_.percentageOfNodesToScore);
   options.rotation = &beside_.at(&profile).rotation;
   options.clock = &clock_;
+  options.foreign = &foreign_;
   Cycle cycle(profile, cluster_, pod, options);
   const auto placed = cycle.run();
   tell(cycle, *pod, placed, clock_.mono() - start, profile);
@@ -236,37 +237,45 @@ void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption&
   const Interned node = cluster_.table.info(found.row).name;
   metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
   for (const PodPtr& other : cluster_.nominatedOn(node))
-    if (other->cls->priority < pod->cls->priority) {
+    if (!foreign_.contains(other->pod->meta.uid) && other->cls->priority < pod->cls->priority) {
       cluster_.denominate(other->pod->meta.uid);
       effects_.clearNomination(*other->pod);
     }
   cluster_.nominate(pod, node);
-  // Deletions go out in the order of the list; the pod is kept from trying until the last was sent.
-  auto& left = evicting_[uid];
-  for (const PodPtr& victim : found.victims) left.insert(victim->pod->meta.uid.str());
-  for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim) {
-    const std::string victimUid = (*victim)->pod->meta.uid.str();
-    // One that only waits for permission is sent back to the queue; nothing runs yet.
-    if (const auto at = binding_.find((*victim)->pod->meta.uid);
-        at != binding_.end() && !at->second.permits.empty()) {
-      reject((*victim)->pod->meta.uid, "DefaultPreemption", "preempted");
-      left.erase(victimUid);
-      continue;
-    }
-    effects_.preempt(*(*victim)->pod, *pod->pod, profile.config().schedulerName,
-                     [this, uid, victimUid](Result<>) { victimSent(uid, victimUid); });
-  }
-  if (left.empty()) evicting_.erase(uid);
+  for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
+    evict((*victim)->pod, *pod->pod, profile.config().schedulerName);
 }
 
-void Engine::victimSent(const api::Uid& preemptor, const std::string& victim) {
-  const auto at = evicting_.find(preemptor);
-  if (at == evicting_.end()) return;
-  at->second.erase(victim);
+void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile) {
+  const api::Uid uid = victim->meta.uid;
+  // One that only waits for permission is sent back to the queue; nothing runs yet.
+  if (const auto at = binding_.find(uid); at != binding_.end() && !at->second.permits.empty())
+    return reject(uid, "DefaultPreemption", "preempted");
+  victimOut(uid);  // of another one that wanted it gone
+  leaving_[uid] = preemptor.meta.uid;
+  evicting_[preemptor.meta.uid]++;
+  effects_.preempt(*victim, preemptor, profile,
+                   [this, uid](const Result<>& result) { victimSent(uid, result); });
+}
+
+// Accepted, but our watch has not shown it: trying again now would find the victim still in the
+// way and look for others.
+void Engine::victimSent(const api::Uid& victim, const Result<>& result) {
   progress_();
-  if (!at->second.empty()) return;
-  evicting_.erase(at);
-  if (QueuedPod* queued = queue_->find(preemptor); queued && queued->gatedBy == "DefaultPreemption")
+  const PodPtr there = cluster_.find(victim);
+  if (!result || !there || there->terminating) victimOut(victim);
+}
+
+// The victim is gone, is about to go, or stays: the last one lets its preemptor try again.
+void Engine::victimOut(const api::Uid& victim) {
+  const auto at = leaving_.find(victim);
+  if (at == leaving_.end()) return;
+  const api::Uid preemptor = at->second;
+  leaving_.erase(at);
+  const auto left = evicting_.find(preemptor);
+  if (left == evicting_.end() || --left->second > 0) return;
+  evicting_.erase(left);
+  if (QueuedPod* queued = queue_->find(preemptor); queued && queued->gatedBy == kEvicting)
     queue_->activate(preemptor);
 }
 

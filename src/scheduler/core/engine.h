@@ -31,6 +31,7 @@ struct DebugFlags {
   int64_t topScores = 0;   // so many nodes with every plugin's score
   bool filters = false;    // who refused which nodes
   bool diagnosis = false;  // failures as one JSON line
+  int64_t verbosity = 0;   // of the log, as last asked for while running
 };
 
 class Engine final : private WaitingPods {
@@ -97,6 +98,8 @@ class Engine final : private WaitingPods {
 
   void assignedPodChanged(const PodObject& before, const PodObject& after);
   void waitingPodChanged(const PodObject& before, const PodObject& after);
+  void foreignPodChanged(const PodObject& after);
+  void forgetForeign(const api::Uid& uid);
   void podGone(const PodObject& pod);
   void assignedPodEvent(EventKind kind, const PodObject& before, const PodObject& pod,
                         uint32_t actions);
@@ -123,7 +126,9 @@ class Engine final : private WaitingPods {
   std::string preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
   bool hasTerminatingVictim(Interned node, int32_t priority) const;
   void evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found);
-  void victimSent(const api::Uid& preemptor, const std::string& victim);
+  void evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile);
+  void victimSent(const api::Uid& victim, const Result<>& result);
+  void victimOut(const api::Uid& victim);
 
   Clock& clock_;
   Effects& effects_;
@@ -134,7 +139,10 @@ class Engine final : private WaitingPods {
   std::unique_ptr<Queue> queue_;
   std::unordered_map<api::Uid, PodObject> waiting_;  // ours, without a node, as the server has them
   std::unordered_map<api::Uid, Binding> binding_;
-  std::unordered_map<api::Uid, std::set<std::string>> evicting_;  // preemptor → victims under way
+  // Victims whose deletion was asked for and that are still there: whose they are, and how many.
+  std::unordered_map<api::Uid, api::Uid> leaving_;
+  std::unordered_map<api::Uid, size_t> evicting_;  // by preemptor
+  std::unordered_set<api::Uid> foreign_;           // of other schedulers, nominated
   // What is kept per profile beside it.
   struct Beside {
     ProfileMetrics metrics;

@@ -65,7 +65,20 @@ void Engine::nodeChanged(const NodeObject& before, const NodeObject& after) {
 void Engine::podChanged(const PodObject& before, const PodObject& after) {
   if (!after || api::isTerminated(*after)) return podGone(after ? after : before);
   if (!after->nodeName.empty()) return assignedPodChanged(before, after);
-  if (profileOf(*after)) waitingPodChanged(before, after);
+  if (profileOf(*after)) return waitingPodChanged(before, after);
+  if (config_.crossSchedulerNomination) foreignPodChanged(after);
+}
+
+void Engine::foreignPodChanged(const PodObject& after) {
+  const Interned node = after->status.nominatedNodeName;
+  const bool wants = !node.empty() && !after->meta.isDeleting();
+  if (!wants) return forgetForeign(after->meta.uid);
+  foreign_.insert(after->meta.uid);
+  cluster_.nominate(cluster_.makeInfo(after), node);
+}
+
+void Engine::forgetForeign(const api::Uid& uid) {
+  if (foreign_.erase(uid) > 0) cluster_.denominate(uid);
 }
 
 void Engine::podGone(const PodObject& pod) {
@@ -75,16 +88,20 @@ void Engine::podGone(const PodObject& pod) {
   if (const auto at = binding_.find(uid); at != binding_.end() && at->second.isIdle())
     bindingDone(uid, mangrove::fail(mangrove::Code::kNotFound, "the pod is gone"));
   evicting_.erase(uid);
+  foreign_.erase(uid);
   queue_->remove(uid);
-  const bool counted = cluster_.find(uid) != nullptr;
+  // Room that was only kept for it is free as well.
+  const bool counted = cluster_.find(uid) || !cluster_.nominatedNode(uid).empty();
   cluster_.gone(uid);
   if (counted) assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, pod, 0);
+  victimOut(uid);
 }
 
 void Engine::assignedPodChanged(const PodObject& before, const PodObject& after) {
   const api::Uid& uid = after->meta.uid;
   waiting_.erase(uid);
   evicting_.erase(uid);
+  foreign_.erase(uid);
   queue_->remove(uid);
   const PodPtr known = cluster_.find(uid);
   const bool isNew = !known || known->assumed;
@@ -102,6 +119,7 @@ void Engine::assignedPodChanged(const PodObject& before, const PodObject& after)
     assignedPodEvent(EventKind::kAssignedPodAdd, nullptr, after, 0);
   else if (actions != 0)
     assignedPodEvent(EventKind::kAssignedPodUpdate, before, after, actions);
+  if (after->meta.isDeleting()) victimOut(uid);
 }
 
 void Engine::waitingPodChanged(const PodObject& before, const PodObject& after) {

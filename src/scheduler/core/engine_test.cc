@@ -158,6 +158,60 @@ TEST(Engine, keeps_room_for_a_nominated_pod) {
   EXPECT_EQ(lab.nodeOf("sneaky"), "");
 }
 
+TEST(Engine, keeps_room_for_pods_of_other_schedulers_only_when_asked_and_only_above) {
+  struct Case {
+    bool gate;
+    int priority;  // of the foreign pod; ours has 5
+    const char* node;
+  };
+  for (const auto& [gate, priority, want] :
+       {Case{false, 9, "n1"}, Case{true, 9, ""}, Case{true, 5, "n1"}, Case{true, 1, "n1"}}) {
+    SchedulerConfig config = defaultConfig({"default-scheduler"});
+    config.crossSchedulerNomination = gate;
+    Lab lab(config);
+    lab.node(node("n1", "2"));
+    lab.pod(fmt::format(
+        R"({{"metadata":{{"name":"theirs"}},"spec":{{"schedulerName":"other","priority":{},
+            "containers":[{{"name":"c","resources":{{"requests":{{"cpu":"2"}}}}}}]}},
+            "status":{{"nominatedNodeName":"n1"}}}})",
+        priority));
+    lab.pod(pod("ours", "1", R"(,"priority":5)"));
+    lab.run();
+    EXPECT_EQ(lab.nodeOf("ours"), want) << gate << priority;
+    lab.removePod("theirs");
+    lab.wait(std::chrono::seconds(3));
+    EXPECT_EQ(lab.nodeOf("ours"), "n1") << gate << priority;
+  }
+}
+
+// The server has deleted the victim, but our watch has not told us yet.
+TEST(Engine, preempts_once_and_tries_again_when_the_last_victim_is_seen_to_be_gone) {
+  Lab lab;
+  lab.keepVictims = true;
+  lab.node(node("n1", "2"));
+  lab.node(node("n2", "2"));
+  lab.pod(pod("first", "1", R"(,"priority":1,"nodeName":"n1")"));
+  lab.pod(pod("second", "1", R"(,"priority":1,"nodeName":"n1")"));
+  lab.pod(pod("other", "1900m", R"(,"priority":20,"nodeName":"n2")"));
+  lab.pod(pod("small", "100m", R"(,"priority":20,"nodeName":"n2")"));
+  lab.pod(pod("vip", "2", R"(,"priority":10)"));
+  lab.run();
+  const auto evictions = [&] {
+    const auto log = lab.takeLog();
+    return std::count_if(log.begin(), log.end(),
+                         [](const auto& line) { return line.find(" preempted by ") != line.npos; });
+  };
+  EXPECT_EQ(evictions(), 2);
+  lab.removePod("first");
+  lab.removePod("small");
+  lab.wait(std::chrono::seconds(3));
+  EXPECT_EQ(evictions(), 0);
+  EXPECT_EQ(lab.nodeOf("vip"), "");
+  lab.removePod("second");
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("vip"), "n1");
+}
+
 TEST(Engine, gives_room_back_when_a_binding_fails_and_tries_again) {
   Lab lab;
   lab.node(node("n1", "1"));

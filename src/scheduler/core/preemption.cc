@@ -1,7 +1,6 @@
 #include "scheduler/core/preemption.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "api/annotations/scheduling.h"
@@ -129,11 +128,13 @@ class Answers {
     if (!own.empty()) ownRow_ = search.cluster.table.find(own.view());
   }
 
-  DryRunAnswer at(Row row) {
+  // Valid until the next call.
+  const DryRunAnswer& at(Row row) {
+    const bool remembers = memo_ && row != ownRow_;
+    DryRunAnswer& known = remembers ? memo_->at(row) : unremembered_;
+    if (remembers && known.kind != DryRunAnswer::Kind::kUnknown) return known;
     Candidate unused;
-    if (!memo_ || row == ownRow_) return dryRun_.on(row, unused);
-    DryRunAnswer& known = memo_->at(row);
-    if (known.kind == DryRunAnswer::Kind::kUnknown) known = dryRun_.on(row, unused);
+    known = dryRun_.on(row, unused);
     return known;
   }
   Candidate candidate(Row row) {
@@ -143,28 +144,32 @@ class Answers {
   }
 
  private:
+  DryRunAnswer unremembered_;
   DryRun dryRun_;
   PreemptionMemo* memo_ = nullptr;
   Row ownRow_ = kNoRow;
 };
 
-// Why no node helps, in Kubernetes' words.
+// Why no node helps, in Kubernetes' words. There are few reasons, and neighbours have the same.
 class Failures {
  public:
   void add(const DryRunAnswer& answer) {
-    if (answer.kind == DryRunAnswer::Kind::kNobody)
+    if (answer.kind == DryRunAnswer::Kind::kNobody) {
       nobody_++;
-    else
-      refused_[{answer.why.plugin, answer.why.why}]++;
+      return;
+    }
+    if (last_ >= refused_.size() || !(refused_[last_].why == answer.why))
+      last_ = placeOf(answer.why);
+    refused_[last_].nodes++;
   }
   std::string message(const PreemptionSearch& search) const {
     Diagnosis none;
     none.nodes = search.cluster.table.size();
     if (nobody_ > 0) none.reasons[std::string(kNoVictims)] = nobody_;
-    for (const auto& [why, count] : refused_) {
-      const Plugin& plugin = *search.layout.filters[why.first].plugin;
-      for (const auto& reason : plugin.reasons(search.state.plan(), why.second))
-        none.reasons[reason] += count;
+    for (const auto& [why, nodes] : refused_) {
+      const Plugin& plugin = *search.layout.filters[why.plugin].plugin;
+      for (const auto& reason : plugin.reasons(search.state.plan(), why.why))
+        none.reasons[reason] += nodes;
     }
     if (none.nodes > search.rows.size())
       none.reasons[std::string(kNotHelpful)] += none.nodes - search.rows.size();
@@ -172,8 +177,21 @@ class Failures {
   }
 
  private:
+  struct Refused {
+    Verdict why;
+    size_t nodes = 0;
+  };
+  size_t placeOf(const Verdict& why) {
+    const auto at = std::find_if(refused_.begin(), refused_.end(),
+                                 [&](const Refused& known) { return known.why == why; });
+    if (at != refused_.end()) return static_cast<size_t>(at - refused_.begin());
+    refused_.push_back({why});
+    return refused_.size() - 1;
+  }
+
   size_t nobody_ = 0;
-  std::map<std::pair<uint8_t, uint32_t>, size_t> refused_;
+  size_t last_ = 0;  // of refused_
+  std::vector<Refused> refused_;
 };
 
 }  // namespace
@@ -215,8 +233,8 @@ Preemption preempt(const PreemptionSearch& search, Rng& rng) {
   Harm least{};
   const size_t offset = n == 0 ? 0 : rng.below(n);
   for (size_t i = 0; i < n && !(harmless && found >= wanted); i++) {
-    const Row row = search.rows[(offset + i) % n];
-    const DryRunAnswer answer = answers.at(row);
+    const Row row = search.rows[offset + i < n ? offset + i : offset + i - n];
+    const DryRunAnswer& answer = answers.at(row);
     if (answer.kind != DryRunAnswer::Kind::kCandidate) {
       failures.add(answer);
       continue;

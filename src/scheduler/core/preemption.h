@@ -12,6 +12,7 @@
 // Owner thread only.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct PreemptionSearch {
   PlanState& state;
   const Layout& layout;
   PodPtr pod;
-  std::vector<Row> rows;                // where evicting may help
+  std::span<const Row> rows;            // where evicting may help
   std::function<Verdict(Row)> verdict;  // of the pod on the row as it is at the moment
   PreemptionArgs args;
 };

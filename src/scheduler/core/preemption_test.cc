@@ -200,14 +200,15 @@ class Comparison {
                             [&](Row row) { return cycle.fitsWithNominated(row); },
                             {100, 1}};
     oracle::World world;
+    std::vector<Row> rows;
     for (Row row : cluster.table.liveRows()) {
-      if (std::find(feasible.begin(), feasible.end(), row) == feasible.end())
-        search.rows.push_back(row);
+      if (std::find(feasible.begin(), feasible.end(), row) == feasible.end()) rows.push_back(row);
       auto& place = world.places.emplace_back();
       place.node = &cluster.table.node(row);
       for (const PodPtr& there : cluster.table.info(row).pods)
         place.pods.push_back(there->pod.get());
     }
+    search.rows = rows;
     const Preemption got = preempt(search, rng_);
     check(got, search, PlainPreemption(std::move(world), *pod->pod, budgets_));
     cluster.denominate(pod->pod->meta.uid);

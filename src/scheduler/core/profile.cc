@@ -127,13 +127,14 @@ PlanState& Profile::compiled(const ClassPtr& cls) {
   return state;
 }
 
+// A quarter at a time: when every pod is a class of its own, looking for the oldest one with each
+// would cost more than compiling it.
 void Profile::evictPlans() {
-  while (plans_.size() > kMaxPlans) {
-    const auto oldest = std::min_element(plans_.begin(), plans_.end(), [](auto& a, auto& b) {
-      return a.second->lastUse < b.second->lastUse;
-    });
-    plans_.erase(oldest);
-  }
+  std::vector<uint64_t> uses;
+  for (const auto& [id, plan] : plans_) uses.push_back(plan->lastUse);
+  const auto cut = uses.begin() + static_cast<long>(uses.size() - kMaxPlans * 3 / 4);
+  std::nth_element(uses.begin(), cut, uses.end());
+  std::erase_if(plans_, [oldest = *cut](const auto& e) { return e.second->lastUse < oldest; });
 }
 
 }  // namespace mangrove::scheduler

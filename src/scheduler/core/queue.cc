@@ -102,6 +102,7 @@ void Queue::toPool(QueuedPod& pod, std::string_view event) {
   note(Area::kPool, event);
   pod.area = Area::kPool;
   pool_.insert(&pod);
+  if (pod.gatedBy == kEvicting) return;  // no event opens that gate
   for (const auto& plugin : pod.refusedBy) poolByPlugin_[plugin].insert(&pod);
   for (const auto& plugin : pod.waitingFor) poolByPlugin_[plugin].insert(&pod);
 }
@@ -264,6 +265,7 @@ void Queue::happened(const ClusterEvent& event) {
   std::vector<QueuedPod*> concerned;
   if (event.kind == EventKind::kWildcard) {
     concerned.assign(pool_.begin(), pool_.end());
+    std::erase_if(concerned, [](const QueuedPod* pod) { return pod->gatedBy == kEvicting; });
   } else {
     for (const auto& [plugin, pods] : poolByPlugin_)
       if (!pods.empty() && (rules_.interests(plugin) & bit(event.kind)))

@@ -31,6 +31,10 @@ namespace mangrove::scheduler {
 
 enum class Area : uint8_t { kActive, kBackoff, kErrorBackoff, kPool, kInFlight };
 
+// The gate of a pod whose victims are on their way out. Only their going opens it, so that events
+// need not be held against it.
+inline constexpr std::string_view kEvicting = "DefaultPreemption";
+
 struct QueuedPod {
   PodPtr pod;
   Area area = Area::kActive;

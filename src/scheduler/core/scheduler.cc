@@ -41,7 +41,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
         WatchSetup{setup_.client, setup_.owner, setup_.home, setup_.clock, setup_.seed}, engine_,
         [this] { wakeUp(); });
     engine_.onProgress([this] { wakeUp(); });
-    effects_.onIdle([this] { wakeUp(); });
+    effects_.onAnswer([this] { wakeUp(); });
     watches_->start();
     armTick();
   }
@@ -88,12 +88,18 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     if (!active_) return finishStop();
     if (!ready || !caughtUp()) return;
     const MonoTime until = setup_.clock.mono() + kSlice;
-    while (engine_.ready() && engine_.binding() < setup_.maxBindings) {
+    while (mayDecide()) {
       engine_.scheduleOne();
       if (setup_.clock.mono() >= until) break;
     }
-    if (engine_.ready() && engine_.binding() < setup_.maxBindings) wakeUp();
+    if (mayDecide()) wakeUp();
     finishStop();
+  }
+
+  // Decisions that need other writes than a binding (conditions, victims) wait for the server too.
+  bool mayDecide() const {
+    return engine_.ready() && engine_.binding() < setup_.maxBindings &&
+           effects_.pending() < setup_.maxBindings;
   }
 
   bool readyToDecide() {
@@ -158,6 +164,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   }
 
   void onTick() {
+    effects_.tick();
     engine_.tick();
     wakeUp();
     finishStop();

@@ -92,16 +92,19 @@ std::string resourcePage(const Cluster& cluster) {
 }
 
 ServiceAnswer setDebugFlag(DebugFlags& flags, std::string_view name, std::string_view value) {
+  const bool isNumber = name == "s" || name == "v";
+  if (!isNumber && name != "f" && name != "d" && name != "db")
+    return {404, fmt::format("no flag '{}': want v, s, f, d or db\n", name)};
   const auto number = parseInt<int64_t>(value);
   const bool yes = value == "true" || value == "1";
-  const bool isSwitch = yes || value == "false" || value == "0";
-  const bool good = name == "s" ? number && *number >= 0 : isSwitch;
-  if (name != "s" && name != "f" && name != "d")
-    return {404, fmt::format("no flag '{}': want s, f or d\n", name)};
+  const bool good = isNumber ? number && *number >= 0 : yes || value == "false" || value == "0";
   if (!good)
     return {400, fmt::format("flag {}: '{}' is not {}\n", name, value,
-                             name == "s" ? "a number of nodes" : "true or false")};
+                             name == "s"   ? "a number of nodes"
+                             : name == "v" ? "a verbosity, 0 or more"
+                                           : "true or false")};
   if (name == "s") flags.topScores = *number;
+  if (name == "v") flags.verbosity = *number;
   if (name == "f") flags.filters = yes;
   if (name == "d") flags.diagnosis = yes;
   return {200, fmt::format("successfully set flag {} to {}\n", name, value)};
