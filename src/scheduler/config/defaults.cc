@@ -59,7 +59,8 @@ ProfileConfig kubernetesProfile(std::string schedulerName) {
 ProfileConfig colocationProfile(std::string schedulerName) {
   PluginWishes wishes;
   for (auto point : {"preFilter", "filter", "score", "reserve", "preBind"})
-    for (auto name : {"SchedulingHint", "LoadAwareScheduling", "NodeNUMAResource"})
+    for (auto name :
+         {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling", "NodeNUMAResource"})
       if (implements(name, point)) wishes.points[point].enabled.push_back({name, 1});
   wishes.points["preBind"].enabled.push_back({"DefaultPreBind", 0});
   ProfileConfig out;

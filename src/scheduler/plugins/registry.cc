@@ -46,6 +46,7 @@ constexpr std::array kPlugins = {
     PluginEntry{"LoadAwareScheduling", kPreFilter | kFilter | kScore | kReserve, &makeLoadAware},
     PluginEntry{"NodeNUMAResource", kPreFilter | kFilter | kScore | kReserve | kPreBind,
                 &makeNodeNumaResource},
+    PluginEntry{"BestEffortPause", kFilter, &makeBestEffortPause},
     PluginEntry{"NodeResourcesFitPlus", kScore, &makeNodeResourcesFitPlus},
     PluginEntry{"ScarceResourceAvoidance", kScore, &makeScarceResourceAvoidance},
     PluginEntry{"SchedulingHint", kPreFilter, &makeSchedulingHint},

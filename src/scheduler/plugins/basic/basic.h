@@ -1,13 +1,14 @@
 #pragma once
 // The small default plugins: NodeUnschedulable, NodeName, TaintToleration, NodePorts,
-// SchedulingGates, and names without code of their own (PrioritySort, DefaultBinder,
-// DefaultPreemption: the core does their work, the name switches it on).
+// SchedulingGates, our own BestEffortPause, and names without code of their own (PrioritySort,
+// DefaultBinder, DefaultPreemption: the core does their work, the name switches it on).
 
 #include "scheduler/framework/plugin.h"
 
 namespace mangrove::scheduler {
 
 Result<std::unique_ptr<Plugin>> makeNodeUnschedulable(const json::Value& args, PluginHandle handle);
+Result<std::unique_ptr<Plugin>> makeBestEffortPause(const json::Value& args, PluginHandle handle);
 Result<std::unique_ptr<Plugin>> makeNodeName(const json::Value& args, PluginHandle handle);
 Result<std::unique_ptr<Plugin>> makeTaintToleration(const json::Value& args, PluginHandle handle);
 Result<std::unique_ptr<Plugin>> makeNodePorts(const json::Value& args, PluginHandle handle);
