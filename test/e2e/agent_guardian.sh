@@ -2,37 +2,9 @@
 # Who looks after best-effort work when the agent cannot: killed with -9 under full suppression the limit never grows beyond the
 # safe one, not even when somebody else lifts it; hanging (SIGSTOP) likewise; a successor takes over without a write that is not
 # needed; the kill switch gives everything back within two seconds; a guardian beside the agent does the same as a child.
-source "$(dirname "$0")/lib/apiserver.sh"
-[ "$(id -u)" -eq 0 ] || { echo "skipped: needs root to make cgroups"; exit 77; }
-cgroup=/sys/fs/cgroup
-[ -d $cgroup/cpu ] || { echo "skipped: no cgroup v1 cpu controller at $cgroup/cpu"; exit 77; }
-tree=mangrove-e2e-$$
-controllers="cpu cpuacct cpuset memory unified"
-mkdir $cgroup/cpu/$tree 2>/dev/null || { echo "skipped: cannot make cgroups below $cgroup/cpu"; exit 77; }
-agent=
-burner=
-beside=
-clean() {
-  set +e
-  for p in $agent $burner $beside $(guardian); do kill -9 "$p" 2>/dev/null; done
-  sleep 0.2
-  for c in $controllers; do
-    find $cgroup/$c/$tree -depth -type d -exec rmdir {} + 2>/dev/null
-  done
-}
-trap 'clean; finish' EXIT
-
-group() {
-  for c in $controllers; do
-    [ ! -d $cgroup/$c ] || mkdir -p "$cgroup/$c/$tree/$1"
-  done
-  local at=$cgroup/cpuset/$tree
-  for part in . ${1//\// }; do
-    at=$at/$part
-    cat $cgroup/cpuset/cpuset.cpus >"$at/cpuset.cpus"
-    cat $cgroup/cpuset/cpuset.mems >"$at/cpuset.mems"
-  done
-}
+source "$(dirname "$0")/lib/agent.sh"
+use_cgroups unified
+heartbeat=$dir/heartbeat
 be=$cgroup/cpu/$tree/kubepods/besteffort/cpu.cfs_quota_us
 quota() { cat "$be"; }
 cpus=$(nproc)
@@ -43,6 +15,7 @@ within() {  # the limit is there and not above the safe one
   [ "$q" -gt 0 ] && [ "$q" -le "$safe" ] && echo within
 }
 guardian() { pgrep -f "agent guardian --heartbeat $dir/heartbeat --root / --pipe" || true; }
+leftovers() { guardian; }
 guardians() { guardian | wc -l; }
 parent() { ps -o ppid= -p "$(guardian)"; }
 metrics() {
@@ -50,43 +23,13 @@ metrics() {
   printf 'GET /metrics HTTP/1.0\r\nHost: x\r\n\r\n' >&3
   timeout 2 cat <&3
 }
-start_agent() {
-  "$mangrove" agent --kubeconfig "$KUBECONFIG" --node-name n1 --cgroup-parent $tree --cgroup-driver cgroupfs --addr 127.0.0.1:${ops:-0} \
-    --history-dir "" --prediction-checkpoint-filepath "$dir/models" --enforce-state "$dir/enforce.json" \
-    --heartbeat "$dir/heartbeat" "$@" >>"$dir/agent.out" 2>>"$dir/err" &
-  agent=$!
-}
 
 start
-kubectl create -f - >/dev/null <<Y
-apiVersion: v1
-kind: Node
-metadata: {name: n1}
-status:
-  capacity: {cpu: "$cpus", memory: 4Gi, pods: "110"}
-  allocatable: {cpu: "$cpus", memory: 4Gi, pods: "110"}
-Y
-kubectl create -f - >/dev/null <<'Y'
-apiVersion: v1
-kind: Pod
-metadata: {name: job, namespace: default, labels: {koordinator.sh/qosClass: BE, koordinator.sh/priority-class: koord-batch}}
-spec:
-  nodeName: n1
-  automountServiceAccountToken: false
-  containers: [{name: main, image: none, resources: {requests: {kubernetes.io/batch-cpu: "500"}, limits: {kubernetes.io/batch-cpu: "1000"}}}]
-Y
+make_node
+make_job '{requests: {kubernetes.io/batch-cpu: "500"}, limits: {kubernetes.io/batch-cpu: "1000"}}' 'koordinator.sh/priority-class: koord-batch'
 # A threshold of 5 %: services and system always use more, so best-effort work is suppressed as far as it goes.
-kubectl apply -f - >/dev/null <<Y
-apiVersion: slo.koordinator.sh/v1alpha1
-kind: NodeSLO
-metadata: {name: n1}
-spec: {resourceUsedThresholdWithBE: {enable: true, cpuSuppressThresholdPercent: 5, cpuSuppressPolicy: cfsQuota}}
-Y
-uid=$(kubectl get pod job -o 'jsonpath={.metadata.uid}')
-group kubepods/burstable
-group "kubepods/besteffort/pod$uid"
-sh -c "echo \$\$ >$cgroup/cpu/$tree/kubepods/besteffort/pod$uid/cgroup.procs; while :; do :; done" &
-burner=$!
+threshold "enable: true, cpuSuppressThresholdPercent: 5, cpuSuppressPolicy: cfsQuota"
+burn "kubepods/besteffort/pod$uid"
 
 start_agent
 eventually want within within
@@ -94,7 +37,7 @@ eventually want "$agent" parent
 
 # Killed: the limit stays where it was, and a successor takes over without a single write.
 before=$(quota)
-kill -9 "$agent"; wait "$agent" 2>/dev/null || true
+kill_agent
 same "$before" quota
 ops=$((20000 + RANDOM % 20000))
 start_agent
@@ -105,7 +48,7 @@ lacks 'control_files_total{result="written"}' metrics
 
 # Killed again, and somebody else lifts the limit: it comes back to the safe one.
 old=$(guardian)
-kill -9 "$agent"; wait "$agent" 2>/dev/null || true
+kill_agent
 echo -1 >"$be"
 eventually want within within
 same "$safe" quota
@@ -132,18 +75,18 @@ kubectl label node n1 node.mangrove.io/enforcement- >/dev/null
 eventually want within within
 
 # A clean exit takes the guardian with it and leaves nothing limited.
-kill "$agent"; wait "$agent" 2>/dev/null || true
+stop_agent
 same -1 quota
 sleep 1
 same "" guardian
 
 # Beside the agent instead of below it, as a container would be.
 "$mangrove" agent guardian --heartbeat "$dir/heartbeat" --patience 3s >>"$dir/agent.out" 2>>"$dir/err" &
-beside=$!
+helpers="$helpers $!"
 start_agent --guardian=false
 eventually want within within
 same "" guardian
-kill -9 "$agent"; wait "$agent" 2>/dev/null || true
+kill_agent
 echo -1 >"$be"
 for _ in $(seq 40); do [ -n "$(within)" ] && break; sleep 0.25; done
 same "$safe" quota

@@ -2,23 +2,10 @@
 # kill -9 at any moment: the agent learns once a second here, writes its models every three, and is killed eight times. After each
 # kill the model of the node holds what it held before and no more new lessons than seconds went by: none is lost, none counts
 # twice.
-set -euo pipefail
-bin=${MANGROVE:?MANGROVE must name the binary}
+source "$(dirname "$0")/lib/agent.sh"
 command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-[ "$(id -u)" -eq 0 ] || { echo "skipped: needs root to read every cgroup"; exit 77; }
-
-dir=$(mktemp -d)
-pids=()
-cleanup() {
-  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  wait 2>/dev/null || true
-  rm -rf "$dir"
-}
-trap cleanup EXIT
-
-"$bin" apiserver --data-dir "$dir/api" --port 0 >"$dir/api.log" 2>&1 &
-pids+=($!)
-for _ in $(seq 100); do [ -f "$dir/api/kubeconfig" ] && break; sleep 0.2; done
+history=$dir/history
+start
 
 cat >"$dir/count.py" <<'PY'
 # Lessons of the node, as the agent would read them: those in the checkpoint (each weighs 2^((t - reference) / 12 h)), then those
@@ -43,16 +30,11 @@ PY
 count=0
 for round in $(seq 9); do
   since=$(date +%s%N)
-  "$bin" agent --node-name e2e-node --kubeconfig "$dir/api/kubeconfig" --addr 127.0.0.1:0 --enforce=false \
-    --history-dir "$dir/history" --prediction-checkpoint-filepath "$dir/models" \
-    --prediction-training-interval 1s --prediction-model-checkpoint-interval 3s >>"$dir/agent.log" 2>&1 &
-  agent=$!
-  pids+=("$agent")
+  start_agent --enforce=false --prediction-training-interval 1s --prediction-model-checkpoint-interval 3s
   sleep "$(python3 -c 'import random; print(round(random.uniform(4, 8), 3))')"
-  if [ "$round" -lt 9 ]; then kill -9 "$agent"; else kill "$agent"; fi
-  wait "$agent" 2>/dev/null || true
+  if [ "$round" -lt 9 ]; then kill_agent; else stop_agent; fi
   seconds=$(python3 -c "print(($(date +%s%N) - $since) / 1e9)")
-  count=$(python3 "$dir/count.py" "$dir/models" "$count" "$seconds") || { tail "$dir/agent.log"; exit 1; }
+  count=$(python3 "$dir/count.py" "$dir/models" "$count" "$seconds") || { tail "$dir/err"; exit 1; }
 done
-[ "$count" -ge 9 ] || { echo "only $count lessons in nine lives"; tail "$dir/agent.log"; exit 1; }
+[ "$count" -ge 9 ] || { echo "only $count lessons in nine lives"; tail "$dir/err"; exit 1; }
 echo "$count lessons in nine lives, eight ended by kill -9: none lost, none counted twice"
