@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "agent/self_usage.h"
+#include "base/code_pages.h"
 #include "base/log.h"
 
 namespace mangrove::agent {
@@ -52,6 +52,7 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       machine_(std::move(machine)),
       history_(History::open(historyOf(options_, *machine_), clock_.mono())),
       collector_(*machine_, clock_, history_, options_.collect),
+      claims_(setup.client, setup.owner),
       predictor_(options_.predict),
       reporter_({setup.client, setup.owner, setup.clock, options_.node, options_.seed,
                  options_.report, options_.firstReport}),
@@ -63,6 +64,8 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
     log.warn("history will not survive a restart: {}", trouble);
   if (history_.restored()) log.info("history restored: {} pods known", history_.pods().tracks());
   metrics_.capabilities(machine_->can());
+  collector_.useClaims(&claims_.volumes());
+  if (options_.rightUnits) metrics_.useRightUnits();
   slept_ = slept();
   if (options_.nodeMetricSeries)
     reporter_.onStatus([this](const api::NodeMetricStatus& s) { metrics_.status(s); });
@@ -178,8 +181,10 @@ void Agent::tick(MonoTime planned) {
   const MonoTime begun = clock_.mono();
   const Look& look = collector_.tick(book_);
   watchClock(look);
+  if (options_.collect.storage) claims_.tick(look);
   predictor_.tick(look);
   reporter_.tick(look, [&] { return predict(look); });
+  watchKubelet(look);
   const uint64_t podsSeen = collector_.stats().podsSeen;
   kubelet_.tick(look.at, node_.get(), podsSeen - std::exchange(podsSeen_, podsSeen));
   topology_.tick(look, node_, kubelet_.config(), topologies_->hasSynced());
@@ -191,10 +196,21 @@ void Agent::tick(MonoTime planned) {
   metrics_.tick({ended - begun, begun - planned, next.missed}, look, collector_.stats(),
                 reporter_.stats());
   // What only starting up (or a rare request) needed is given back.
-  if (options_.trimMemory && ++tickCount_ % kTrimEveryTicks == 0) releaseStartupPages();
+  if (options_.trimMemory && ++tickCount_ % kTrimEveryTicks == 0) releaseUnusedMemory();
   if (!running_) return;
   next_ = next.at;
   arm();
+}
+
+// A kubelet with another configuration is another process.
+void Agent::watchKubelet(const Look& look) {
+  constexpr Duration kEvery = std::chrono::minutes(1);
+  if (!kubelet_.connected()) return;
+  if (kubeletLooked_ != MonoTime::min() && look.at - kubeletLooked_ < kEvery) return;
+  kubeletLooked_ = look.at;
+  if (!kubeletProcess_.restarted(machine_->root(), machine_->mounts())) return;
+  log.info("the kubelet was restarted: its configuration is asked for again");
+  kubelet_.askAgain();
 }
 
 // Rates use monotonic time and do not care; models are dated by the wall clock and do.

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 
+#include "agent/collect/claims.h"
 #include "agent/collect/collector.h"
 #include "agent/collect/pressure_watch.h"
 #include "agent/devices/device_reporter.h"
@@ -21,6 +22,7 @@
 #include "agent/machine.h"
 #include "agent/metrics.h"
 #include "agent/predict/predictor.h"
+#include "agent/report/kubelet_process.h"
 #include "agent/report/kubelet_source.h"
 #include "agent/report/reporter.h"
 #include "agent/report/topology_reporter.h"
@@ -59,6 +61,7 @@ struct AgentOptions {
   Duration firstReport = std::chrono::seconds(5);  // after the first tick, see ReporterSetup
   bool nodeMetricSeries = false;                   // mirror the NodeMetric as gauges
   bool perCpuSeries = false;                       // a series per CPU of the pools
+  bool rightUnits = false;                         // see AgentMetrics::useRightUnits
   uint64_t seed = 1;
   // Pods from the API watch; off when another source feeds the book (kubelet).
   bool watchPods = true;
@@ -110,6 +113,7 @@ class Agent {
   void makeInformers();
   void arm();
   void watchClock(const Look& look);
+  void watchKubelet(const Look& look);
   // Time the machine was suspended since boot.
   std::optional<Duration> slept() const;
   Predicted predict(const Look& look);
@@ -122,11 +126,14 @@ class Agent {
   History history_;
   PodBook book_;
   Collector collector_;
+  Claims claims_;
   Predictor predictor_;
   Reporter reporter_;
   TopologyReporter topology_;
   DeviceReporter devices_;
   KubeletSource kubelet_;
+  KubeletProcess kubeletProcess_;
+  MonoTime kubeletLooked_ = MonoTime::min();
   AgentMetrics metrics_;
   std::shared_ptr<const api::Node> node_;
   std::unique_ptr<client::Informer<api::Node>> nodes_;

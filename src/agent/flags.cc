@@ -83,6 +83,9 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("resctrl-collector-interval", resctrlInterval, "how often resctrl is read");
   flags.add("enable-resctrl-collector", resctrlCollector, "read resctrl's monitors");
   flags.add("enable-node-metric-report", reportNodeMetric, "write the NodeMetric");
+  flags.add("right-resource-units", rightUnits,
+            "label container requests and limits with the resource's own unit; the reference says "
+            "integer for all requests and byte for all limits");
   flags.add("node-topology-sync-interval", topologyInterval,
             "how often the NodeResourceTopology is compared; 0: never");
   flags.add("pod-resources-proxy-path", podResourcesDir,

@@ -71,6 +71,7 @@ struct AgentFlags {
   bool resctrlCollector = false;
   // Reports.
   bool reportNodeMetric = true;
+  bool rightUnits = false;
   Duration topologyInterval = std::chrono::seconds(3);
   std::string podResourcesDir = "/var/run/koordlet/pod-resources";
   std::string xpuDir = "/var/run/koordlet/xpu-device-infos/";

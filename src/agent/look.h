@@ -102,6 +102,9 @@ struct ResctrlLook {
   std::vector<kernel::CacheSample> caches;
 };
 
+// Persistent volumes by claim, "namespace/name".
+using ClaimVolumes = std::map<std::string, std::string, std::less<>>;
+
 struct Look {
   MonoTime at{};
   WallTime wall{};
@@ -113,6 +116,7 @@ struct Look {
   std::span<const ResctrlLook> resctrl;
   const PodBook* book = nullptr;
   const kernel::BlockDevices* blocks = nullptr;  // null: not collected
+  const ClaimVolumes* claims = nullptr;          // null: not asked for
   const api::NodeSloSpec* slo = nullptr;         // null: no NodeSLO seen
   const History* history = nullptr;
 };

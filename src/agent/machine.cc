@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
+#include "agent/report/kubelet_process.h"
 #include "base/log.h"
-#include "base/strings.h"
 #include "kernel/numa.h"
 #include "kernel/read_text.h"
 #include "kernel/scan.h"
@@ -14,11 +14,7 @@ namespace mangrove::agent {
 namespace {
 
 const Logger log("agent");
-
-bool isKubelet(std::string_view cmdline) {
-  const std::string_view program = cmdline.substr(0, cmdline.find('\0'));
-  return program == "kubelet" || program.ends_with("/kubelet");
-}
+constexpr size_t kLongestCommandLine = 64 * 1024;
 
 // CPUs come and go, but none moves to another core or node while the machine runs: a look that says
 // so is wrong. `before` empty: everything is new.
@@ -44,13 +40,9 @@ Result<> samePlaces(const kernel::CpuTopology& before, const kernel::CpuTopology
 
 std::optional<kernel::CgroupDriver> driverOfRunningKubelet(const kernel::SysRoot& root,
                                                            const kernel::Mounts& mounts) {
-  auto entries = root.list(mounts.proc);
-  if (!entries) return std::nullopt;
-  for (const kernel::Entry& entry : *entries) {
-    if (!parseInt<int>(entry.name)) continue;
-    const std::string dir = mounts.procFile(entry.name);
-    auto cmdline = kernel::readText(root, dir + "/cmdline", 64 * 1024);
-    if (!cmdline || !*cmdline || !isKubelet(**cmdline)) continue;
+  for (const std::string& dir : kubeletDirs(root, mounts)) {
+    auto cmdline = kernel::readText(root, dir + "/cmdline", kLongestCommandLine);
+    if (!cmdline || !*cmdline) continue;
     std::string config = kernel::kubeletConfigPath(**cmdline);
     // The file as the kubelet sees it: through its own root, relative to its own directory.
     if (!config.empty())

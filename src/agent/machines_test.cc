@@ -108,6 +108,36 @@ TEST_P(Machines, AreObservedCompletely) {
         << series;
 }
 
+// Dashboards select by the reference's labels; who wants the right ones says so.
+TEST(ResourceUnits, AreTheReferencesUnlessAskedFor) {
+  for (const bool right : {false, true}) {
+    Moving machine(kMachines + "v1-2core-vm");
+    AgentOptions options;
+    options.rightUnits = right;
+    testing::Scene scene(machine.path(), options);
+    scene.put("Node", testing::nodeJson("n1", "2", "20Gi"));
+    scene.put(
+        "Pod",
+        R"({"kind":"Pod","metadata":{"name":"job","namespace":"d","uid":"u","resourceVersion":"3"},)"
+        R"("spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{)"
+        R"("kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"1Gi"},"limits":{)"
+        R"("kubernetes.io/batch-cpu":"500"}}}]},"status":{"phase":"Running","containerStatuses":[)"
+        R"({"name":"c","containerID":"containerd://x"}]}})");
+    scene.start();
+    scene.ticks(3, [&](int) { machine.second(); });
+    const std::string all = scene.external.exposition();
+    const auto has = [&](const std::string& part) { return all.find(part) != std::string::npos; };
+    const std::string memory =
+        "koordlet_container_resource_requests{node=\"n1\",resource="
+        "\"kubernetes.io/batch-memory\",unit=\"";
+    const std::string cpu =
+        "koordlet_container_resource_limits{node=\"n1\",resource="
+        "\"kubernetes.io/batch-cpu\",unit=\"";
+    EXPECT_TRUE(has(memory + (right ? "byte" : "integer"))) << all;
+    EXPECT_TRUE(has(cpu + (right ? "integer" : "byte"))) << all;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, Machines,
     ::testing::Values(

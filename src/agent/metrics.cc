@@ -284,7 +284,8 @@ void AgentMetrics::pods(const Look& look) {
   }
 }
 
-// The unit labels are the reference's own, wrong ones and all: dashboards select by them.
+// Unless told otherwise the unit labels are the reference's own, wrong ones and all: dashboards
+// select by them.
 void AgentMetrics::podResources(const Look& look) {
   for (GaugeFamily* family : {&requests_, &limits_})
     family->removeIf([](const LabelValues&) { return true; });
@@ -296,7 +297,7 @@ void AgentMetrics::podResources(const Look& look) {
         const auto labels = [&](const char* unit) {
           return LabelValues{node_,
                              std::string(resource),
-                             unit,
+                             rightUnits_ ? unitOf(resource) : unit,
                              pod->meta.uid.str(),
                              pod->meta.name.str(),
                              pod->meta.ns.str(),

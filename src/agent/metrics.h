@@ -32,6 +32,8 @@ class AgentMetrics {
   AgentMetrics(Registry& internal, Registry& external, std::string node, WallTime started);
 
   void nodeSeen(const api::Node& node);
+  // Units of container requests and limits by resource, not as the reference mixes them up.
+  void useRightUnits() { rightUnits_ = true; }
   void tick(const TickCost& cost, const Look& look, const CollectorStats& stats,
             const ReporterStats& report);
   // The statuses of the NodeMetric as gauges (gate NodeMetricPromMetrics).
@@ -58,7 +60,7 @@ class AgentMetrics {
   void bandwidth(const LabelValues& labels, uint64_t bytes, MonoTime at);
 
   std::string node_;
-  bool seen_ = false;
+  bool seen_ = false, rightUnits_ = false;
   Registry& internal_;
   Registry& external_;
   GaugeFamily& startTime_;

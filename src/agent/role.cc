@@ -134,6 +134,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.trimMemory = true;
   options.historyDir = flags_.historyDir;
   options.report = flags_.reportNodeMetric;
+  options.rightUnits = flags_.rightUnits;
   options.perCpuSeries = context.gates.on(gate::kPerCpuSeries);
   options.collect.storage = context.gates.on(gate::kBlkio);
   options.nodeMetricSeries = context.gates.on(gate::kNodeMetricSeries);

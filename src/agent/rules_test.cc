@@ -276,6 +276,8 @@ TEST(Checkpoint, ModelsAndLessonsComeBackOnceEach) {
   EXPECT_NEAR(effectiveLessons(again.find("uid-1")->cpu, now + 3min), 3, 0.01);
   EXPECT_FALSE(place.exists("models/junk.tmp"));
   EXPECT_FALSE(place.exists("models/broken-uid"));
+  EXPECT_EQ(place.read("models/lessons.log").find("torn"), std::string::npos)
+      << "the next lesson must not become its end";
 }
 
 TEST(Checkpoint, ReferenceFilesAreReadAndWritten) {

@@ -3,11 +3,9 @@
 #include <string>
 
 #include <fmt/core.h>
-#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/code_pages.h"
 #include "base/strings.h"
 #include "kernel/read_text.h"
 #include "kernel/scan.h"
@@ -87,11 +85,6 @@ std::vector<int> childrenOf(int pid) {
       if (auto child = parseInt<int>(words.word)) children.push_back(*child);
   }
   return children;
-}
-
-void releaseStartupPages() {
-  releaseCodePages();
-  ::malloc_trim(0);
 }
 
 }  // namespace mangrove::agent

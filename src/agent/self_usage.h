@@ -27,8 +27,4 @@ int64_t descriptorsOf(int pid);
 // Processes that it started and that live.
 std::vector<int> childrenOf(int pid);
 
-// Lets go of pages of programs and libraries that were read at start and are clean copies of files:
-// what is used again comes back from the page cache at the price of a minor fault.
-void releaseStartupPages();
-
 }  // namespace mangrove::agent

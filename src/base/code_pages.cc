@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <link.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -33,6 +34,11 @@ int releaseObject(dl_phdr_info* object, size_t, void*) {
 
 void releaseCodePages() {
   ::dl_iterate_phdr(releaseObject, nullptr);
+}
+
+void releaseUnusedMemory() {
+  ::malloc_trim(0);
+  releaseCodePages();
 }
 
 }  // namespace mangrove

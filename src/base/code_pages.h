@@ -4,10 +4,12 @@
 // over TLS carries megabytes it never looks at again. What is needed later is mapped again from the
 // page cache.
 //
-//   releaseCodePages();   // any thread, at a quiet moment: a millisecond, and minor faults later
+//   releaseCodePages();     // any thread, at a quiet moment: a millisecond, and minor faults later
+//   releaseUnusedMemory();  // that, and what the heap keeps though nobody uses it
 
 namespace mangrove {
 
 void releaseCodePages();
+void releaseUnusedMemory();
 
 }  // namespace mangrove

@@ -275,10 +275,7 @@ void ManagerRole::refreshHealth() {
   {
     std::lock_guard lock(*waitingMutex_);
     *waiting_ = manager_->waitingFor();
-    if (waiting_->empty() && ++healthyLooks_ % kTrimEvery == 0) {
-      ::malloc_trim(0);
-      releaseCodePages();
-    }
+    if (waiting_->empty() && ++healthyLooks_ % kTrimEvery == 0) releaseUnusedMemory();
   }
   healthTimer_ = clock_->after(kHealthEvery, [this] {
     owner_->post([this] {

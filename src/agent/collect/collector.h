@@ -66,6 +66,7 @@ class Collector {
   const Look& look() const { return look_; }
   // nullptr: no NodeSLO; host applications are then none.
   void setSlo(std::shared_ptr<const api::NodeSlo> slo);
+  void useClaims(const ClaimVolumes* claims) { look_.claims = claims; }
   // What host applications are charged with their page cache counts for the system's rest, as the
   // NodeMetric's policy says.
   void countAppsWithCache(bool yes) { appsWithCache_ = yes; }

@@ -91,13 +91,9 @@ json::Value newDevice(const std::string& name, const api::Node& node, const Inve
       {"spec", json::Object{{"devices", api::toJson(withTransitions(want.devices, {}, now))}}}};
 }
 
-DeviceReporter::DeviceReporter(client::ApiClient& client, Mailbox& owner, std::string node,
+DeviceReporter::DeviceReporter(client::ApiClient& client, Mailbox& owner, const std::string& node,
                                DeviceOptions options)
-    : client_(client), owner_(owner), node_(std::move(node)), options_(std::move(options)) {}
-
-DeviceReporter::~DeviceReporter() {
-  *alive_ = false;
-}
+    : writer_(client, owner, client::kind::kDevice, node), options_(std::move(options)) {}
 
 // Files about accelerators go before NVIDIA's library.
 Inventory DeviceReporter::lookAround(const Machine& machine) {
@@ -120,33 +116,21 @@ Inventory DeviceReporter::lookAround(const Machine& machine) {
 }
 
 void DeviceReporter::tick(const Look& look, const api::Node* node, bool synced) {
-  if (!options_.any() || node == nullptr || !synced || inFlight_) return;
+  if (!options_.any() || node == nullptr || !synced || writer_.isBusy()) return;
   if (lastLook_ != MonoTime::min() && look.at - lastLook_ < options_.interval) return;
   lastLook_ = look.at;
   const Inventory want = lookAround(*look.machine);
-  const client::Kind& kind = client::kind::kDevice;
   if (!object_) {
     if (want.devices.empty()) return;
-    client::Request request;
-    request.verb = client::Verb::kCreate;
-    request.ref = {kind, "", ""};
-    request.body = json::write(newDevice(node_, *node, want, look.wall));
-    return send(std::move(request), stats_.created);
+    return writer_.create(newDevice(writer_.name(), *node, want, look.wall),
+                          counting(stats_.created));
   }
   if (auto patch = devicePatch(*object_, want, look.wall))
-    send(client::patchRequest({kind, "", node_}, client::PatchType::kMerge, json::write(*patch)),
-         stats_.patched);
+    writer_.patch(*patch, counting(stats_.patched));
 }
 
-void DeviceReporter::send(client::Request request, uint64_t& counter) {
-  inFlight_ = true;
-  client_.submit(owner_, std::move(request),
-                 [this, alive = alive_, &counter](const Result<client::Reply>& reply) {
-                   if (!*alive) return;
-                   inFlight_ = false;
-                   ++(reply ? counter : stats_.failed);
-                   if (!reply) log.warn("Device not written: {}", reply.error().text());
-                 });
+SoleWriter::Told DeviceReporter::counting(uint64_t& counter) {
+  return [this, &counter](bool taken) { ++(taken ? counter : stats_.failed); };
 }
 
 }  // namespace mangrove::agent

@@ -14,6 +14,7 @@
 
 #include "agent/devices/inventory.h"
 #include "agent/look.h"
+#include "agent/report/sole_writer.h"
 #include "api/node.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
@@ -46,9 +47,8 @@ json::Value newDevice(const std::string& name, const api::Node& node, const Inve
 
 class DeviceReporter {
  public:
-  DeviceReporter(client::ApiClient& client, Mailbox& owner, std::string node,
+  DeviceReporter(client::ApiClient& client, Mailbox& owner, const std::string& node,
                  DeviceOptions options);
-  ~DeviceReporter();
 
   void follow(std::shared_ptr<const api::Device> object) { object_ = std::move(object); }
   void tick(const Look& look, const api::Node* node, bool synced);
@@ -57,19 +57,15 @@ class DeviceReporter {
 
  private:
   Inventory lookAround(const Machine& machine);
-  void send(client::Request request, uint64_t& counter);
+  SoleWriter::Told counting(uint64_t& counter);
 
-  client::ApiClient& client_;
-  Mailbox& owner_;
-  std::string node_;
+  SoleWriter writer_;
   DeviceOptions options_;
   std::shared_ptr<const api::Device> object_;
   Inventory accelerators_;  // as read last: a broken file keeps them
   MonoTime lastLook_ = MonoTime::min();
   std::string lastTrouble_;
-  bool inFlight_ = false;
   DeviceStats stats_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace mangrove::agent

@@ -1,5 +1,6 @@
 #include "agent/pod_resources/message.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "agent/devices/inventory.h"
@@ -85,23 +86,58 @@ std::string containerWith(std::string_view container, const AddedDevices& device
   return out;
 }
 
-Result<std::string> podWith(std::string_view pod, const FindDevices& find) {
-  std::string_view name, ns;
-  for (std::string_view rest = pod; !rest.empty();) {
-    const auto field = takeField(rest);
-    if (!field) return invalid("pod resources: a pod is not a message");
-    if (field->type == kLength && field->number == 1) name = field->content;
-    if (field->type == kLength && field->number == 2) ns = field->content;
+std::string_view nameIn(std::string_view message) {
+  while (!message.empty()) {
+    const auto field = takeField(message);
+    if (!field) break;
+    if (field->type == kLength && field->number == 1) return field->content;
   }
-  const AddedDevices devices = find(ns, name);
-  bool first = true;
+  return {};
+}
+
+struct PodHead {
+  std::string_view name, ns;
+  std::vector<std::string_view> containers;
+};
+
+Result<PodHead> headOf(std::string_view pod) {
+  PodHead out;
+  while (!pod.empty()) {
+    const auto field = takeField(pod);
+    if (!field) return invalid("pod resources: a pod is not a message");
+    if (field->type != kLength) continue;
+    if (field->number == 1) out.name = field->content;
+    if (field->number == 2) out.ns = field->content;
+    if (field->number == 3) out.containers.push_back(nameIn(field->content));
+  }
+  return out;
+}
+
+Result<std::string> podWith(std::string_view pod, const FindDevices& find) {
+  const auto head = headOf(pod);
+  if (!head) return pass(head.error());
+  const PodDevices added = find(head->ns, head->name);
+  if (added.devices.empty()) return std::string(pod);
+  const auto& names = head->containers;
+  const auto asked = std::find(names.begin(), names.end(), added.container);
+  const auto target = asked == names.end() ? 0 : asked - names.begin();
+  std::ptrdiff_t index = -1;
   return rewritten(pod, [&](const Field& field, std::string& out) -> Result<bool> {
-    if (field.number != 3 || field.type != kLength || devices.empty() ||
-        !std::exchange(first, false))
-      return false;
-    appendField(out, 3, containerWith(field.content, devices));
+    if (field.number != 3 || field.type != kLength || ++index != target) return false;
+    appendField(out, 3, containerWith(field.content, added.devices));
     return true;
   });
+}
+
+bool isDevice(std::string_view resource) {
+  return resource == api::resource::kRdma || resource.find("gpu") != std::string_view::npos;
+}
+
+bool asksForDevices(const api::Container& container) {
+  for (const auto* list : {&container.requests, &container.limits})
+    for (const auto& one : *list)
+      if (isDevice(one.name.view())) return true;
+  return false;
 }
 
 }  // namespace
@@ -110,6 +146,16 @@ void appendField(std::string& message, uint32_t number, std::string_view content
   appendVarint(message, number << 3 | kLength);
   appendVarint(message, content.size());
   message += content;
+}
+
+std::string deviceContainer(const api::PodSpec& spec) {
+  std::string found;
+  for (const api::Container& container : spec.containers) {
+    if (!asksForDevices(container)) continue;
+    if (!found.empty()) return "";
+    found = container.name.str();
+  }
+  return found;
 }
 
 AddedDevices devicesOf(const api::DeviceAllocations& allocations) {

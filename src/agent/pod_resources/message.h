@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "api/annotations/device.h"
+#include "api/pod_spec.h"
 #include "base/result.h"
 
 namespace mangrove::agent {
@@ -28,9 +29,18 @@ using AddedDevices = std::map<std::string, std::vector<std::string>>;
 // koordinator.sh/rdma; the ids are those of virtual functions where there are some.
 AddedDevices devicesOf(const api::DeviceAllocations& allocations);
 
-// `answer` of List or Get; `find` is asked for each pod and its devices go to the pod's first
-// container. An error when it is no such message.
-using FindDevices = std::function<AddedDevices(std::string_view ns, std::string_view name)>;
+// The container that asks for devices; "" when none or several do.
+std::string deviceContainer(const api::PodSpec& spec);
+
+struct PodDevices {
+  PodDevices(AddedDevices added = {}, std::string to = {})
+      : devices(std::move(added)), container(std::move(to)) {}
+  AddedDevices devices;
+  std::string container;  // "" (or one that the answer lacks): the first
+};
+
+// `answer` of List or Get; `find` is asked for each pod. An error when it is no such message.
+using FindDevices = std::function<PodDevices(std::string_view ns, std::string_view name)>;
 Result<std::string> withDevices(std::string_view answer, const FindDevices& find);
 
 // One field of a message, for tests and callers that build small ones.

@@ -93,14 +93,14 @@ GrpcReply PodResourcesProxy::answer(const std::string& method, const std::string
   return *std::move(reply);
 }
 
-AddedDevices PodResourcesProxy::find(std::string_view ns, std::string_view name) const {
+PodDevices PodResourcesProxy::find(std::string_view ns, std::string_view name) const {
   std::shared_ptr<const Allocated> allocated;
   {
     std::lock_guard lock(mutex_);
     allocated = allocated_;
   }
   const auto it = allocated->find(fmt::format("{}/{}", ns, name));
-  return it == allocated->end() ? AddedDevices{} : it->second;
+  return it == allocated->end() ? PodDevices{} : it->second;
 }
 
 void PodResourcesProxy::follow(const PodBook& book) {
@@ -110,8 +110,8 @@ void PodResourcesProxy::follow(const PodBook& book) {
   book.each([&](const PodPtr& pod) {
     const auto given = api::parseDeviceAllocations(pod->meta.annotations);
     if (given && *given)
-      (*allocated)[fmt::format("{}/{}", pod->meta.ns.view(), pod->meta.name.view())] =
-          devicesOf(**given);
+      (*allocated)[fmt::format("{}/{}", pod->meta.ns.view(), pod->meta.name.view())] = {
+          devicesOf(**given), deviceContainer(*pod->spec)};
   });
   std::lock_guard lock(mutex_);
   allocated_ = std::move(allocated);

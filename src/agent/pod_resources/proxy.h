@@ -39,11 +39,11 @@ class PodResourcesProxy {
   void follow(const PodBook& book);
 
  private:
-  using Allocated = std::map<std::string, AddedDevices>;  // by "namespace/name"
+  using Allocated = std::map<std::string, PodDevices>;  // by "namespace/name"
   PodResourcesProxy(PodResourcesOptions options, UniqueFd listener);
   void accept();
   GrpcReply answer(const std::string& method, const std::string& message);
-  AddedDevices find(std::string_view ns, std::string_view name) const;
+  PodDevices find(std::string_view ns, std::string_view name) const;
 
   PodResourcesOptions options_;
   UniqueFd listener_, end_;

@@ -49,7 +49,8 @@ TEST(PodResources, DevicesGoToTheFirstContainerAndTheRestStays) {
   const std::string answer = listOf({podOf("gpu", {"a", "b"}), podOf("plain", {"c"})});
   const auto fuller = withDevices(answer, [](std::string_view ns, std::string_view name) {
     EXPECT_EQ(ns, "default");
-    return name == "gpu" ? AddedDevices{{"nvidia.com/gpu", {"GPU-1", "GPU-2"}}} : AddedDevices{};
+    return PodDevices(name == "gpu" ? AddedDevices{{"nvidia.com/gpu", {"GPU-1", "GPU-2"}}}
+                                    : AddedDevices{});
   });
   ASSERT_TRUE(fuller);
   std::string devices;
@@ -66,8 +67,32 @@ TEST(PodResources, DevicesGoToTheFirstContainerAndTheRestStays) {
   EXPECT_EQ(*fuller, listOf({pod, podOf("plain", {"c"})}));
 }
 
+TEST(PodResources, DevicesGoToTheContainerThatAsksForThem) {
+  const auto answer = listOf({podOf("gpu", {"a", "b"})});
+  const auto to = [&](const char* container) {
+    return *withDevices(answer, [&](std::string_view, std::string_view) {
+      return PodDevices(AddedDevices{{"nvidia.com/gpu", {"GPU-1"}}}, container);
+    });
+  };
+  EXPECT_GT(to("b").find("GPU-1"), to("a").find("GPU-1"));
+  EXPECT_EQ(to("c"), to("a")) << "nobody of that name: the first";
+  const auto asks = [](const char* first, const char* second) {
+    json::Doc doc;
+    const auto pod = api::decode<api::Pod>(*doc.parse(
+        fmt::format(R"({{"spec":{{"containers":[{{"name":"a","resources":{{"limits":{{{}}}}}}},)"
+                    R"({{"name":"b","resources":{{"limits":{{{}}}}}}}]}}}})",
+                    first, second)));
+    return deviceContainer(*pod->spec);
+  };
+  const char* const gpu = R"("koordinator.sh/gpu-core":"50")";
+  EXPECT_EQ(asks("", gpu), "b");
+  EXPECT_EQ(asks(R"("cpu":"1")", R"("koordinator.sh/rdma":"1")"), "b");
+  EXPECT_EQ(asks(gpu, gpu), "") << "which one is not said";
+  EXPECT_EQ(asks("", ""), "");
+}
+
 TEST(PodResources, NonsenseIsRefused) {
-  const FindDevices none = [](std::string_view, std::string_view) { return AddedDevices{}; };
+  const FindDevices none = [](std::string_view, std::string_view) { return PodDevices(); };
   for (const std::string& bad :
        {std::string("\x0a\x7f"), std::string("\x0a\x02\x0a\x7f", 4), std::string("\xff\xff"),
         std::string(11, '\x80'), std::string("\x0b")})

@@ -165,6 +165,11 @@ void CheckpointDir::replay(Models& models, LoadReport& report) {
     models.learn(logged->key, logged->lesson, logged->at);
     ++report.lessons;
   }
+  // What comes next must not be taken for the rest of a torn line.
+  if (rest.empty()) return;
+  report.troubles.push_back(fmt::format("{} ends in the middle of a line", file(kLessons)));
+  std::error_code ignored;
+  fs::resize_file(file(kLessons), text->size() - rest.size(), ignored);
 }
 
 void CheckpointDir::import(Models& models, LoadReport& report) {

@@ -1,6 +1,7 @@
 #pragma once
 // Asks the kubelet in time: for pods every ten seconds and as soon as a new pod's cgroup appears
-// (where pods come from the kubelet at all), for its configuration at start and every hour.
+// (where pods come from the kubelet at all), for its configuration at start, after it was restarted
+// and every hour.
 //
 //   KubeletSource source({loop, owner, book}, options);
 //   source.tick(look, node, newPods);
@@ -38,6 +39,9 @@ class KubeletSource {
 
   void tick(MonoTime now, const api::Node* node, size_t newPods);
   const std::optional<KubeletConfig>& config() const { return config_; }
+  // The kubelet was started anew: its configuration is asked for at the next tick.
+  void askAgain() { nextConfig_ = MonoTime::min(); }
+  bool connected() const { return client_ != nullptr; }
   bool synced() const { return !options_.pods || synced_; }
   bool asking() const { return asking_ || askingConfig_; }  // an answer is awaited
   const KubeletStats& stats() const { return stats_; }

@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/report/kubelet_process.h"
 #include "agent/report/kubelet_source.h"
 #include "api/decode.h"
 #include "json/view.h"
+#include "kernel/fake_root.h"
 #include "net/http_server.h"
 #include "net/tls_keys.h"
 
@@ -206,6 +208,42 @@ TEST_F(KubeletTest, ConfigurationWithWhatNewerKubeletsSay) {
   kubelet.locked([&] { kubelet.config = "<html>"; });
   tick(61min);
   ASSERT_TRUE(source->config()) << "the last good one stays";
+  kubelet.locked([&] { kubelet.config = R"({"kubeletconfig":{"cpuManagerPolicy":"none"}})"; });
+  tick(2min);
+  tick(1s);
+  EXPECT_EQ(source->config()->cpuManagerPolicy, "none");
+  kubelet.locked([&] { kubelet.config = R"({"kubeletconfig":{"cpuManagerPolicy":"static"}})"; });
+  tick(1s);
+  EXPECT_EQ(source->config()->cpuManagerPolicy, "none") << "not before an hour";
+  source->askAgain();
+  tick(1s);
+  EXPECT_EQ(source->config()->cpuManagerPolicy, "static") << "it was restarted";
+}
+
+TEST(KubeletProcess, TellsOneStartFromTheNext) {
+  kernel::FakeRoot fs;
+  const auto runs = [&](const char* pid, const char* program, const char* start) {
+    const std::string dir = std::string("proc/") + pid;
+    fs.write(dir + "/cmdline", std::string(program) + std::string("\0--config=/x\0", 13));
+    fs.write(
+        dir + "/stat",
+        fmt::format("{} (kube) let) S 1 1 1 0 -1 4 0 0 0 0 1 2 3 4 20 0 9 0 {} 1\n", pid, start));
+  };
+  const kernel::Mounts mounts;
+  KubeletProcess kubelet;
+  EXPECT_FALSE(kubelet.restarted(fs.root(), mounts)) << "there is none";
+  runs("7", "/usr/bin/kubelet", "100");
+  runs("8", "/usr/bin/kube-proxy", "50");
+  EXPECT_EQ(kubeletDirs(fs.root(), mounts), std::vector<std::string>{"proc/7"});
+  EXPECT_FALSE(kubelet.restarted(fs.root(), mounts)) << "the first one that was seen";
+  EXPECT_FALSE(kubelet.restarted(fs.root(), mounts));
+  fs.remove("proc/7");
+  EXPECT_FALSE(kubelet.restarted(fs.root(), mounts)) << "gone";
+  runs("9", "kubelet", "900");
+  EXPECT_TRUE(kubelet.restarted(fs.root(), mounts));
+  EXPECT_FALSE(kubelet.restarted(fs.root(), mounts));
+  runs("9", "kubelet", "950");
+  EXPECT_TRUE(kubelet.restarted(fs.root(), mounts)) << "the same number again";
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class Pools {
     auto entries = parseCpuManagerState(in_.cpuManagerState);
     if (!entries) return pass(entries.error());
     for (const auto& [uid, cpus] : *entries) {
-      const PodPtr pod = in_.pods.find(uid);
+      const PodPtr pod = in_.pods.findByCgroup(uid);  // static pods by the kubelet's own uid
       if (pod && isOurs(*pod)) continue;
       shared_ = shared_ - cpus;
       api::PodCpuAlloc alloc{"", "", uid, cpus.text(), true};

@@ -111,13 +111,10 @@ json::Value newTopology(const std::string& name, const api::Node& node,
       {"zones", api::toJson(want.zones)}};
 }
 
-TopologyReporter::TopologyReporter(client::ApiClient& client, Mailbox& owner, std::string node,
-                                   TopologyOptions options)
-    : client_(client), owner_(owner), node_(std::move(node)), options_(std::move(options)) {}
-
-TopologyReporter::~TopologyReporter() {
-  *alive_ = false;
-}
+TopologyReporter::TopologyReporter(client::ApiClient& client, Mailbox& owner,
+                                   const std::string& node, TopologyOptions options)
+    : writer_(client, owner, client::kind::kNodeResourceTopology, node),
+      options_(std::move(options)) {}
 
 Result<DesiredTopology> TopologyReporter::desired(
     const Look& look, const api::Node& node, const std::optional<KubeletConfig>& kubelet) const {
@@ -132,7 +129,7 @@ Result<DesiredTopology> TopologyReporter::desired(
 
 void TopologyReporter::tick(const Look& look, const std::shared_ptr<const api::Node>& node,
                             const std::optional<KubeletConfig>& kubelet, bool synced) {
-  if (!options_.enabled || !node || !synced || inFlight_) return;
+  if (!options_.enabled || !node || !synced || writer_.isBusy()) return;
   if (lastLook_ != MonoTime::min() && look.at - lastLook_ < options_.interval) return;
   const Seen seen{look.book->version(), seen_, node, look.machine->cpus().online};
   if (last_ == seen && look.at - lastLook_ < kResync) return;
@@ -150,31 +147,16 @@ void TopologyReporter::tick(const Look& look, const std::shared_ptr<const api::N
 }
 
 void TopologyReporter::write(const DesiredTopology& want, const api::Node& node) {
-  const client::Kind& kind = client::kind::kNodeResourceTopology;
-  if (!object_) {
-    client::Request request;
-    request.verb = client::Verb::kCreate;
-    request.ref = {kind, "", ""};
-    request.body = json::write(newTopology(node_, node, want));
-    return send(std::move(request), stats_.created);
-  }
-  if (auto patch = topologyPatch(*object_, want))
-    send(client::patchRequest({kind, "", node_}, client::PatchType::kMerge, json::write(*patch)),
-         stats_.patched);
+  if (!object_)
+    return writer_.create(newTopology(writer_.name(), node, want), counting(stats_.created));
+  if (auto patch = topologyPatch(*object_, want)) writer_.patch(*patch, counting(stats_.patched));
 }
 
-void TopologyReporter::send(client::Request request, uint64_t& counter) {
-  inFlight_ = true;
-  client_.submit(owner_, std::move(request),
-                 [this, alive = alive_, &counter](const Result<client::Reply>& reply) {
-                   if (!*alive) return;
-                   inFlight_ = false;
-                   ++(reply ? counter : stats_.failed);
-                   if (!reply) {
-                     last_.reset();  // look again after the interval
-                     log.warn("NodeResourceTopology not written: {}", reply.error().text());
-                   }
-                 });
+SoleWriter::Told TopologyReporter::counting(uint64_t& counter) {
+  return [this, &counter](bool taken) {
+    ++(taken ? counter : stats_.failed);
+    if (!taken) last_.reset();  // look again after the interval
+  };
 }
 
 }  // namespace mangrove::agent

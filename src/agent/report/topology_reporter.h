@@ -15,6 +15,7 @@
 #include <string>
 
 #include "agent/look.h"
+#include "agent/report/sole_writer.h"
 #include "agent/report/topology.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
@@ -37,9 +38,8 @@ class TopologyReporter {
  public:
   static constexpr Duration kResync = std::chrono::seconds(60);
 
-  TopologyReporter(client::ApiClient& client, Mailbox& owner, std::string node,
+  TopologyReporter(client::ApiClient& client, Mailbox& owner, const std::string& node,
                    TopologyOptions options);
-  ~TopologyReporter();
 
   // The object as the server has it; null: none. `synced`: the server was asked.
   void follow(std::shared_ptr<const api::NodeResourceTopology> object) {
@@ -62,21 +62,17 @@ class TopologyReporter {
   Result<DesiredTopology> desired(const Look& look, const api::Node& node,
                                   const std::optional<KubeletConfig>& kubelet) const;
   void write(const DesiredTopology& want, const api::Node& node);
-  void send(client::Request request, uint64_t& counter);
+  SoleWriter::Told counting(uint64_t& counter);
 
-  client::ApiClient& client_;
-  Mailbox& owner_;
-  std::string node_;
+  SoleWriter writer_;
   TopologyOptions options_;
   std::shared_ptr<const api::NodeResourceTopology> object_;
   uint64_t seen_ = 0;
   std::optional<Seen> last_;
   MonoTime lastLook_ = MonoTime::min();
-  bool inFlight_ = false;
   std::string lastTrouble_;
   std::function<void(const DesiredTopology&)> onDesired_;
   TopologyStats stats_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 // The merge patch that brings the object to what is wanted; nullopt: it is there already.

@@ -84,6 +84,15 @@ TEST(Topology, KubeletStaticAllocations) {
       R"([{"namespace":"ns4","name":"pod4","uid":"xxx-y4","cpuset":"1","managedByKubelet":true}])");
   EXPECT_EQ(c.get(api::annotation::kBeCpuSharedPools),
             R"([{"socket":0,"node":0,"cpuset":"0,2-3"},{"socket":1,"node":1,"cpuset":"4-7"}])");
+  json::Doc doc;
+  c.book.put(std::make_shared<const api::Pod>(*api::decode<api::Pod>(*doc.parse(
+      R"({"metadata":{"name":"etcd","namespace":"kube-system","uid":"m","annotations":{)"
+      R"("kubernetes.io/config.mirror":"h1","kubernetes.io/config.hash":"h1"}},"spec":{"containers":[]}})"))));
+  c.state = R"({"entries":{"h1":{"x":"2"}}})";
+  EXPECT_EQ(
+      c.get(api::annotation::kPodCpuAllocs),
+      R"([{"namespace":"kube-system","name":"etcd","uid":"h1","cpuset":"2","managedByKubelet":true}])")
+      << "static pods by the uid that the kubelet gave them";
   c.state = "";
   EXPECT_EQ(c.get(api::annotation::kPodCpuAllocs), "null");
   c.state = "{";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/collect/claims.h"
 #include "agent/executor/owners.h"
 #include "agent/qos/blkio/lines.h"
 #include "api/annotations/qos.h"
@@ -9,6 +10,8 @@
 
 namespace mangrove::agent {
 namespace {
+
+constexpr std::string_view kPodVolume = "podvolume";
 
 // A partition's or volume's disk; a disk's own number.
 std::string wholeDisk(const std::string& number, const kernel::BlockDevices& devices) {
@@ -30,8 +33,8 @@ Result<std::string> ofGroup(const std::string& name, const kernel::BlockDevices&
   return ofDevice(found->second, devices);
 }
 
-// By the mount of a CSI volume. Its folder is called after the persistent volume; a pod's only one
-// is meant whatever it is called.
+// By the mount of a CSI volume. Its folder is called after the persistent volume (an inline one's
+// as the pod calls it); a pod's only one is meant whatever it is called.
 Result<std::string> ofVolume(const std::string& name, std::string_view uid,
                              const kernel::BlockDevices& devices) {
   const std::string folder = fmt::format("/pods/{}/volumes/kubernetes.io~csi/", uid);
@@ -60,15 +63,33 @@ void wantLines(const std::string& cgroup, const Lines& lines, const std::string&
 struct Target {
   std::string cgroup;
   std::string why;
-  std::string_view uid = {};
+  const api::Pod* pod = nullptr;
   bool isRoot = false;
 };
+
+// The folder of a volume that the pod calls `name`: a claim's is called after its persistent
+// volume.
+std::string folderOf(const Situation& now, const api::Pod& pod, const std::string& name) {
+  for (const api::Volume& volume : pod.spec->volumes) {
+    const auto claim = volume.name.view() == name ? claimOf(pod, volume) : std::nullopt;
+    if (!claim || !now.look.claims) continue;
+    const auto found = now.look.claims->find(*claim);
+    if (found != now.look.claims->end()) return found->second;
+  }
+  return name;
+}
+
+Result<std::string> diskFor(const Situation& now, const Target& target, api::BlockConfig block) {
+  if (!target.pod) return diskOf(block, *now.look.blocks, "");
+  if (block.type == kPodVolume) block.name = folderOf(now, *target.pod, block.name);
+  return diskOf(block, *now.look.blocks, cgroupUid(*target.pod));
+}
 
 void want(const Situation& now, const Target& target, const std::vector<api::BlockConfig>& blocks,
           Wishes& out) {
   Wishes some;
   for (const api::BlockConfig& block : blocks) {
-    auto disk = diskOf(block, *now.look.blocks, target.uid);
+    auto disk = diskFor(now, target, block);
     if (!disk) {
       out.note = disk.error().text();
       return;  // all of a directory's blocks, or none
@@ -97,9 +118,8 @@ void wantPods(const Situation& now, Wishes& out) {
     auto said = api::parseBlkioQos(pod.pod->meta.annotations);
     if (!said) out.note = said.error().text();
     if (!said || !*said) continue;
-    const std::string uid = pod.pod->meta.uid.str();
-    want(now, {std::string(pod.cgroup), "block I/O by the pod's annotation", uid}, (*said)->blocks,
-         out);
+    want(now, {std::string(pod.cgroup), "block I/O by the pod's annotation", pod.pod.get()},
+         (*said)->blocks, out);
   }
 }
 
@@ -109,7 +129,7 @@ Result<std::string> diskOf(const api::BlockConfig& block, const kernel::BlockDev
                            std::string_view podUid) {
   if (block.type == "device") return ofDevice(block.name, devices);
   if (block.type == "volumegroup") return ofGroup(block.name, devices);
-  if (block.type == "podvolume" && !podUid.empty()) return ofVolume(block.name, podUid, devices);
+  if (block.type == kPodVolume && !podUid.empty()) return ofVolume(block.name, podUid, devices);
   return invalid("block '{}': type '{}', want device, volumegroup or (of a pod) podvolume",
                  block.name, block.type);
 }
@@ -126,7 +146,7 @@ Wishes Blkio::decide(const Situation& now) {
   for (const auto* group : {&strategy.lsrClass, &strategy.lsClass})
     if (qosOf(*group)) out.note = "block I/O of services is not limited: blkioQOS of LSR and LS";
   if (const auto* root = qosOf(strategy.cgroupRoot))
-    want(now, {"", "cost model of the disk", {}, true}, root->blocks, out);
+    want(now, {"", "cost model of the disk", nullptr, true}, root->blocks, out);
   if (const auto* batch = qosOf(strategy.beClass))
     want(now,
          {now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort),
