@@ -97,11 +97,20 @@ class CapabilityProbe {
   std::string someCgroup() const {
     const std::string pods = layout_.root();
     if (exists(trees_.path(Controller::kCpu, pods))) return pods;
-    if (!trees_.isV2()) return "";
-    if (auto entries = root_.list(trees_.path(Controller::kCpu, "")); entries)
+    return trees_.isV2() ? anyBelow(trees_.path(Controller::kCpu, "")) : "";
+  }
+  // The same in the tree that has pressure, which beside v1 is a v2 tree of its own.
+  std::string somePressureDir() const {
+    const std::string pods = trees_.pressurePath(cgroup_);
+    if (!cgroup_.empty() && exists(pods)) return pods;
+    if (!trees_.isV2() && !trees_.isHybrid()) return pods;
+    return trees_.pressurePath(anyBelow(trees_.pressurePath("")));
+  }
+  std::string anyBelow(const std::string& dir) const {
+    if (auto entries = root_.list(dir))
       for (const Entry& entry : *entries)
         if (entry.isDir) return entry.name;
-    return pods;
+    return layout_.root();
   }
   // A control file of that cgroup, in this cgroup version.
   void control(Feature feature, std::string_view resource) {
@@ -122,6 +131,8 @@ class CapabilityProbe {
   void pressure(const LiveFacts& live);
   void ioAndNet();
   void hardware();
+  void allocation(Feature feature, const CpuInfoText& cpu, std::string_view flag,
+                  std::string_view dir);
 
   const SysRoot& root_;
   const Mounts& mounts_;
@@ -179,7 +190,7 @@ void CapabilityProbe::pressure(const LiveFacts& live) {
   if (!out_.has(Feature::kCgroupPressure))
     file(Feature::kCgroupPressure, joinPath({trees_.pressurePath(""), "cpu.pressure"}));
   set(Feature::kShortPressureWindow, live.shortPressure, live.pressureDetail);
-  const std::string unified = trees_.pressurePath(cgroup_);
+  const std::string unified = somePressureDir();
   file(Feature::kCgroupKill, joinPath({unified, "cgroup.kill"}));
   file(Feature::kCgroupFreeze, joinPath({unified, "cgroup.freeze"}));
 }
@@ -193,15 +204,23 @@ void CapabilityProbe::ioAndNet() {
   control(Feature::kNetClass, "net_cls.classid");
 }
 
+// x86 says so by a flag. ARM's MPAM has none: there resctrl's own directory tells.
+void CapabilityProbe::allocation(Feature feature, const CpuInfoText& cpu, std::string_view flag,
+                                 std::string_view dir) {
+  const std::string path = joinPath({mounts_.resctrl, dir});
+  const bool isArm = cpu.vendor.starts_with("0x");
+  if (isArm && exists(path)) return set(feature, true, path);
+  set(feature, cpu.hasFlag(flag),
+      fmt::format("cpuinfo {} the flag {}", cpu.hasFlag(flag) ? "has" : "lacks", flag));
+}
+
 void CapabilityProbe::hardware() {
   file(Feature::kResctrl, joinPath({mounts_.resctrl, "schemata"}));
   file(Feature::kResctrlMonitor, joinPath({mounts_.resctrl, "mon_data"}));
   const auto text = readText(root_, mounts_.procFile("cpuinfo"));
   const CpuInfoText cpu = text && *text ? parseCpuInfo(**text) : CpuInfoText{};
-  for (auto [feature, flag] : {std::pair{Feature::kCacheAllocation, "cat_l3"},
-                               std::pair{Feature::kBandwidthAllocation, "mba"}})
-    set(feature, cpu.hasFlag(flag),
-        fmt::format("cpuinfo {} the flag {}", cpu.hasFlag(flag) ? "has" : "lacks", flag));
+  allocation(Feature::kCacheAllocation, cpu, "cat_l3", "info/L3");
+  allocation(Feature::kBandwidthAllocation, cpu, "mba", "info/MB");
   const auto topology = readCpuTopology(root_, mounts_);
   const size_t cpus = topology ? topology->cpus.size() : 0;
   const size_t cores = topology ? topology->coreCount() : 0;

@@ -183,6 +183,33 @@ TEST(Capabilities, SaysWhatIsThereAndWhyNot) {
   EXPECT_EQ(can.finding(Feature::kNetClass).name, "net-class");
 }
 
+// The root of a v2 tree has no cgroup.freeze; before there are pods any other cgroup tells.
+TEST(Capabilities, OfTheTreeBesideV1BeforeThereArePods) {
+  FakeRoot fs{dir("sys/fs/cgroup/cpu", file("cpu.shares", "1024\n")),
+              file("sys/fs/cgroup/unified/cgroup.controllers", ""),
+              file("sys/fs/cgroup/unified/cpu.pressure", ""),
+              dir("sys/fs/cgroup/unified/system.slice", file("cgroup.freeze", "0\n"),
+                  file("cgroup.kill", ""))};
+  const auto trees = Hierarchies::detect(fs.root(), {});
+  const auto can =
+      probeCapabilities(fs.root(), {}, *trees, CgroupLayout(CgroupDriver::kSystemd), {});
+  EXPECT_TRUE(can.has(Feature::kCgroupFreeze)) << can.finding(Feature::kCgroupFreeze).detail;
+  EXPECT_TRUE(can.has(Feature::kCgroupKill));
+  EXPECT_TRUE(can.has(Feature::kCgroupPressure));
+}
+
+// ARM has no flag for it.
+TEST(Capabilities, CacheAllocationByMpam) {
+  FakeRoot fs{dir("sys/fs/cgroup/cpu", file("cpu.shares", "1024\n")),
+              file("proc/cpuinfo", "CPU implementer : 0x48\nFeatures : fp asimd\n"),
+              file("sys/fs/resctrl/info/L3/cbm_mask", "ff\n")};
+  const auto trees = Hierarchies::detect(fs.root(), {});
+  const auto can =
+      probeCapabilities(fs.root(), {}, *trees, CgroupLayout(CgroupDriver::kSystemd), {});
+  EXPECT_TRUE(can.has(Feature::kCacheAllocation));
+  EXPECT_FALSE(can.has(Feature::kBandwidthAllocation));
+}
+
 TEST(Capabilities, LiveProbeNeverFails) {
   const LiveFacts live = probeLive();
   EXPECT_FALSE(live.perfDetail.empty());

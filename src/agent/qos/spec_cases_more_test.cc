@@ -198,6 +198,11 @@ TEST(SpecCases, Bandwidth) {
     EXPECT_EQ(bandwidthValue("GenuineIntel", percent), want) << "case 96";
   for (auto [percent, want] : {std::pair{80, "128"}, {100, "2048"}, {1, "1"}})
     EXPECT_EQ(bandwidthValue("AuthenticAMD", percent), want) << "case 96";
+  // As the machine says, where it does.
+  EXPECT_EQ(bandwidthValue("GenuineIntel", 81, {5, 10}), "85");
+  EXPECT_EQ(bandwidthValue("GenuineIntel", 3, {5, 10}), "10");
+  EXPECT_EQ(bandwidthValue("0x48", 33, {1, 0}), "33") << "MPAM";
+  EXPECT_EQ(bandwidthValue("0x48", 33), std::nullopt);
 }
 
 TEST(SpecCases, BatchLimits) {

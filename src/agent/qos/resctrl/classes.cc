@@ -43,7 +43,7 @@ void putCache(std::span<const int> ids, int64_t start, int64_t end, const CacheF
 
 void putBandwidth(std::span<const int> ids, int64_t percent, const CacheFacts& facts,
                   Entries& out) {
-  const auto value = bandwidthValue(facts.vendor, percent);
+  const auto value = bandwidthValue(facts.vendor, percent, facts.steps);
   if (!value) return;
   for (int id : ids) out.values[id] = *value;
 }

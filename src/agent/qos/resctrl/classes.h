@@ -23,6 +23,7 @@ struct CacheFacts {
   std::vector<int> cacheIds;      // of L3
   std::vector<int> bandwidthIds;  // of MB; empty: no bandwidth allocation
   std::string vendor;
+  BandwidthSteps steps = {};
 };
 
 // Empty: leave that line alone.

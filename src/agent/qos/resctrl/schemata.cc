@@ -11,6 +11,7 @@ namespace mangrove::agent {
 namespace {
 
 constexpr int64_t kAmdUnlimited = 2048;
+constexpr int64_t kIntelStep = 10;
 // 25 GB/s per CCD in units of 1/8 GB/s, of which 80 % can be had; measured on one processor.
 constexpr double kAmdWhole = 160;
 
@@ -57,12 +58,17 @@ Result<std::string> cacheMask(std::string_view fullMask, int64_t startPercent, i
   return fmt::format("{:x}", (uint64_t{1} << high) - (uint64_t{1} << low));
 }
 
-std::optional<std::string> bandwidthValue(std::string_view vendor, int64_t percent) {
+std::optional<std::string> bandwidthValue(std::string_view vendor, int64_t percent,
+                                          BandwidthSteps steps) {
   if (percent < 1 || percent > 100) return std::nullopt;
-  if (vendor == "GenuineIntel") return std::to_string((percent + 9) / 10 * 10);
-  if (vendor != "AuthenticAMD") return std::nullopt;
-  if (percent == 100) return std::to_string(kAmdUnlimited);
-  return std::to_string(static_cast<int64_t>(kAmdWhole * static_cast<double>(percent) / 100));
+  if (vendor == "AuthenticAMD") {
+    if (percent == 100) return std::to_string(kAmdUnlimited);
+    return std::to_string(static_cast<int64_t>(kAmdWhole * static_cast<double>(percent) / 100));
+  }
+  if (steps.step <= 0 && vendor != "GenuineIntel") return std::nullopt;
+  const int64_t step = steps.step > 0 ? steps.step : kIntelStep;
+  const int64_t rounded = (percent + step - 1) / step * step;
+  return std::to_string(std::min<int64_t>(std::max(rounded, steps.least), 100));
 }
 
 std::string cacheLine(std::span<const int> cacheIds, std::string_view mask) {

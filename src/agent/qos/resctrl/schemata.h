@@ -18,8 +18,16 @@ namespace mangrove::agent {
 
 // `fullMask` is info/L3/cbm_mask. A range narrower than one way gets one way.
 Result<std::string> cacheMask(std::string_view fullMask, int64_t startPercent, int64_t endPercent);
-// nullopt: leave it as it is (a percentage out of 1 to 100, or a vendor we know no rule for).
-std::optional<std::string> bandwidthValue(std::string_view vendor, int64_t percent);
+// What info/MB says: percentages go in steps and not below the least. Without the file: as Intel's
+// first processors have it, and nothing for a vendor we know no rule for.
+struct BandwidthSteps {
+  int64_t step = 0;  // 0: not said
+  int64_t least = 0;
+};
+// nullopt: leave it as it is (a percentage out of 1 to 100, or no rule for this vendor). AMD counts
+// in eighths of GB/s, everybody else, MPAM included, in percent.
+std::optional<std::string> bandwidthValue(std::string_view vendor, int64_t percent,
+                                          BandwidthSteps steps = {});
 
 std::string cacheLine(std::span<const int> cacheIds, std::string_view mask);
 std::string bandwidthLine(std::span<const int> cacheIds, std::string_view value);

@@ -33,7 +33,13 @@ std::optional<CacheFacts> factsOf(const Situation& now) {
     facts.leastWays = parseInt<int64_t>(trim(least.value_or("1"))).value_or(1);
     facts.cacheIds = idsOf(schemata->l3);
   }
-  if (can.has(Feature::kBandwidthAllocation)) facts.bandwidthIds = idsOf(schemata->mb);
+  const auto number = [&](std::string_view file) {
+    return parseInt<int64_t>(trim(now.present.text(pathOf(now, file)).value_or(""))).value_or(0);
+  };
+  if (can.has(Feature::kBandwidthAllocation)) {
+    facts.bandwidthIds = idsOf(schemata->mb);
+    facts.steps = {number("info/MB/bandwidth_gran"), number("info/MB/min_bandwidth")};
+  }
   facts.vendor = now.look.machine->cpuBasics().vendor;
   return facts;
 }
