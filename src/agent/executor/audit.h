@@ -1,10 +1,11 @@
 #pragma once
 // What the agent changed on this machine: who, why, which file, from what, to what, when. The last
-// few thousand records are kept; /events serves them.
+// few thousand records are kept for who looks on (the dashboard, metrics); the log in files is
+// audit/events.h.
 //
 //   AuditLog audit;
 //   audit.add({.at = clock.wall(), .owner = "cpu-suppress", .file = …, .from = "-1", .to =
-//   "50000"}); audit.toJson(0, 100)                              // newest first
+//   "50000"}); audit.last(0, 100)                                // newest first
 //
 // Any thread.
 
@@ -16,7 +17,6 @@
 #include <vector>
 
 #include "base/units.h"
-#include "json/value.h"
 
 namespace mangrove::agent {
 
@@ -31,7 +31,6 @@ struct AuditRecord {
   std::string to;
   std::string outcome = "written";  // written, dry-run, evicted, or what went wrong
 };
-json::Value toJson(const AuditRecord& record);
 
 class AuditLog {
  public:
@@ -42,7 +41,6 @@ class AuditLog {
   void onAdd(std::function<void(const AuditRecord&)> fn) { onAdd_ = std::move(fn); }
   // At most `limit` records older than number `before` (0: from the newest), newest first.
   std::vector<AuditRecord> last(uint64_t before, size_t limit) const;
-  json::Value toJson(uint64_t before, size_t limit) const;
   uint64_t count() const;
 
  private:

@@ -152,7 +152,8 @@ Executor::Targets Executor::composeAll(std::span<const OwnedWish> wishes, ApplyR
   for (const auto& [key, parts] : byFile) {
     auto composed = compose(*ruleOf(key.resource), parts);
     const bool dry = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.dryRun; });
-    if (composed) targets[key] = {*std::move(composed), dry, false};
+    const bool ours = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.wish->ours; });
+    if (composed) targets[key] = {*std::move(composed), dry, ours, false};
   }
   return targets;
 }
@@ -204,17 +205,10 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   plan.owner = std::move(target.composed.owner);
   plan.why = std::move(target.composed.why);
   plan.dryRun = target.dryRun;
+  plan.ours = target.ours;
   note(plan, report);
   plan.shares = held_[key].shares;
   return plan;
-}
-
-// Nobody but us limits best-effort work as a whole. What stands there when it is first wanted may
-// be a cut that the fast path made a moment earlier, or a predecessor's: not something to go back
-// to.
-bool Executor::isOwnQuota(const Plan& plan) const {
-  return plan.key.resource == kQuota && plan.rule->neutral &&
-         plan.key.cgroup == machine_.layout().tierDir(kernel::PodTier::kBestEffort);
 }
 
 // Compares with what we know of the file and decides whether it is its turn.
@@ -224,7 +218,8 @@ void Executor::note(Plan& plan, ApplyReport& report) {
   const bool isSame = sameValue(*plan.rule, plan.present, plan.wanted, version);
   const bool wasWanted = held.before && sameValue(*plan.rule, held.wanted, plan.wanted, version);
   if (!held.before)
-    held.before = isOwnQuota(plan) ? FileValue::of(*plan.rule->neutral) : plan.present;
+    held.before =
+        plan.ours && plan.rule->neutral ? FileValue::of(*plan.rule->neutral) : plan.present;
   if (plan.key.resource == kIdle && plan.present.number == 0 && plan.wanted.number == 1)
     held.shares = present(plan.key.cgroup, kShares);
   if (!wasWanted) held.since = clock_.wall(), held.strikes = 0, held.trouble.clear();

@@ -128,6 +128,7 @@ class Executor final : public PresentValues {
     std::string owner, why;
     std::optional<FileValue> shares = {};
     bool dryRun = false;
+    bool ours = false;
     bool release = false;
     bool settled = false;  // nothing (more) to write
   };
@@ -135,6 +136,7 @@ class Executor final : public PresentValues {
   struct Target {
     Composed composed;
     bool dryRun = false;
+    bool ours = false;
     bool leave = false;  // the kernel would refuse it now
   };
   using Targets = std::map<FileKey, Target>;
@@ -145,7 +147,6 @@ class Executor final : public PresentValues {
   std::optional<Plan> planRelease(const FileKey& key, const HeldFile& held, std::string_view why);
   void planReleases(const Targets& targets, std::span<const std::string_view> undecided,
                     std::vector<Plan>& plans);
-  bool isOwnQuota(const Plan& plan) const;
   void note(Plan& plan, ApplyReport& report);
   bool mustWait(const HeldFile& held) const;
   void strike(HeldFile& held);

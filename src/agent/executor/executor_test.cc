@@ -190,9 +190,16 @@ TEST(Executor, NeverGoesBackToACutOfTheFastPath) {
   Bench bench;
   bench.fs.write(kCpu + kBe + "/cpu.cfs_quota_us", "2000\n");
   bench.want(owner::kCpuSuppress, kBe, "cpu.cfs_quota_us", quota(2000));
+  bench.wishes.back().wish.ours = true;
   bench.apply();
   bench.apply();
   EXPECT_EQ(bench.fs.read(kCpu + kBe + "/cpu.cfs_quota_us"), "-1");
+  // What others set as well goes back to what they had set.
+  bench.fs.write(kCpu + kPod + "/cpu.cfs_quota_us", "2000\n");
+  bench.want(owner::kCpuBurst, kPod, "cpu.cfs_quota_us", quota(3000));
+  bench.apply();
+  bench.apply();
+  EXPECT_EQ(bench.fs.read(kCpu + kPod + "/cpu.cfs_quota_us"), "2000");
 }
 
 TEST(Executor, RepairsForeignWritesAndLosesPatience) {

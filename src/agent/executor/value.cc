@@ -18,12 +18,14 @@ constexpr std::string_view kQuotaOwners[] = {
     owner::kFailSafe,      owner::kPressure, owner::kCpuSuppress,  owner::kCpusetHook,
     owner::kBatchResource, owner::kCpuBurst, owner::kNormalization};
 constexpr std::string_view kBurstOwners[] = {owner::kCpuBurst};
-constexpr std::string_view kIdleOwners[] = {owner::kCoreSched, owner::kKernelFloor};
+constexpr std::string_view kIdleOwners[] = {owner::kCoreSched, owner::kKernelFloor,
+                                            owner::kGroupIdentity};
 constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor};
 constexpr std::string_view kIdentityOwners[] = {owner::kGroupIdentity};
 constexpr std::string_view kCpusetOwners[] = {owner::kCpuSuppress, owner::kCpusetHook};
 constexpr std::string_view kLimitOwners[] = {owner::kGiveBack, owner::kBatchResource};
 constexpr std::string_view kProtectOwners[] = {owner::kMemoryQos};
+constexpr std::string_view kFloorMemoryOwners[] = {owner::kMemoryQos, owner::kKernelFloor};
 constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos};
 constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
 constexpr std::string_view kIoWeightOwners[] = {owner::kBlkio, owner::kKernelFloor};
@@ -55,14 +57,14 @@ constexpr FileRule kRules[] = {
     {"cpuset.cpus", kCpus, 0, kUnlimited, true, {}, kCpusetOwners},
     {"memory.limit_in_bytes", kBytes, 0, kUnlimited, true, kUnlimited, kLimitOwners},
     {"memory.min", kBytes, 0, kUnlimited, true, 0, kProtectOwners},
-    {"memory.low", kBytes, 0, kUnlimited, true, 0, kProtectOwners},
+    {"memory.low", kBytes, 0, kUnlimited, true, 0, kFloorMemoryOwners},
     {"memory.high", kBytes, 0, kUnlimited, true, kUnlimited, kHighOwners},
     {"memory.wmark_ratio", kNumber, 0, 100, false, 0, kProtectOwners},
     {"memory.wmark_scale_factor", kNumber, 1, 1000, false, 50, kProtectOwners},
     {"memory.wmark_min_adj", kNumber, -25, 50, false, 0, kProtectOwners},
     {"memory.priority", kNumber, 0, 12, false, 0, kProtectOwners},
     {"memory.use_priority_oom", kNumber, 0, 1, false, 0, kProtectOwners},
-    {"memory.oom.group", kNumber, 0, 1, false, 0, kProtectOwners},
+    {"memory.oom.group", kNumber, 0, 1, false, 0, kFloorMemoryOwners},
     {"memory.pagecache_limit.enable", kNumber, 0, 1, false, 0, kProtectOwners},
     {"memory.pagecache_limit.size", kNumber, 0, kUnlimited, false, 0, kProtectOwners},
     {"memory.pagecache_limit.sync", kNumber, 0, 1, false, 0, kProtectOwners},

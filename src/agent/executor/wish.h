@@ -40,6 +40,9 @@ struct Wish {
   Part part;
   std::string why;
   std::string entry = {};  // of a file with several: a device, a line, a word
+  // Nobody but us ever sets this file: what stands there when it is first wanted may be a reflex's
+  // cut of a moment earlier, or a predecessor's, and is nothing to go back to.
+  bool ours = false;
 };
 
 // A pod that a strategy wants gone.
@@ -66,6 +69,8 @@ struct Wishes {
   std::optional<NetPlan> network = {};
   // Something runs short, whether or not anybody can be evicted for it.
   bool trouble = false;
+  // Nothing could be measured for so long that a limit is in force which is safe without knowing.
+  bool blind = false;
   // Nothing could be decided: what was wanted last stays.
   bool hold = false;
   std::string note = {};  // why it is so, for `explain`

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/executor/owners.h"
+#include "agent/executor/reflex_file.h"
 #include "base/log.h"
 
 extern char** environ;
@@ -36,17 +38,13 @@ bool waitClosed(int pipe, Duration limit) {
 }  // namespace
 
 Result<Guarded> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat) {
-  const FileRule& rule = *ruleOf("cpu.cfs_quota_us");
-  char buffer[128];
-  auto size = root.read(beat.quotaFile, buffer);
-  if (!size) return pass(size.error());
-  if (!*size) return Guarded::kNothing;
-  auto present = parseValue(rule, {buffer, **size}, beat.version);
-  if (!present) return pass(present.error());
-  if (present->number <= beat.safe) return Guarded::kWithin;
-  auto ok = root.write(beat.quotaFile, formatValue(rule, FileValue::of(beat.safe), beat.version));
-  if (!ok) return pass(ok.error());
-  return Guarded::kLowered;
+  auto file =
+      ReflexFile::open(root, beat.quotaFile, {"cpu.cfs_quota_us", owner::kFailSafe, beat.version});
+  if (!file && file.error().code() == Code::kNotFound) return Guarded::kNothing;
+  if (!file) return pass(file.error());
+  const auto lowered = file->narrow(beat.safe, file->present());
+  if (!lowered) return pass(lowered.error());
+  return *lowered ? Guarded::kLowered : Guarded::kWithin;
 }
 
 Result<> runGuardian(const GuardianOptions& options, const Clock& clock) {

@@ -6,6 +6,7 @@
 #include "agent/hooks/batch_resource.h"
 #include "agent/hooks/cpuset.h"
 #include "agent/hooks/group_identity.h"
+#include "agent/qos/kernel_floor.h"
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
 #include "base/strings.h"
@@ -214,6 +215,23 @@ bool identitySwitch(const Situation& now, const IdentityRule& rule, Wishes& out)
   return true;
 }
 
+// A kernel without identities: batch work that should be behind everybody runs in the idle class.
+// Not the QoS directory, which is the kubelet's, nor pods of a group that is idle as a whole.
+Wishes withoutIdentities(const Situation& now) {
+  Wishes out;
+  out.note = "this kernel has no group identity; the idle class stands in";
+  if (!now.look.slo || !now.look.slo->resourceQosStrategy) return out;
+  const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);
+  if (!rule.enabled || rule.be >= 0 || floorInForce(now) == FloorPlace::kGroup) return out;
+  if (!now.look.machine->can().has(kernel::Feature::kCpuIdle)) return out;
+  for (const PodLook& pod : now.look.pods)
+    if (isLive(pod) && pod.tier == kernel::PodTier::kBestEffort &&
+        api::rawQos(pod.pod->meta.labels) == api::Qos::kBe)
+      out.base(std::string(pod.cgroup), "cpu.idle", FileValue::of(1),
+               fmt::format("group identity {} without a kernel that has it", rule.be));
+  return out;
+}
+
 }  // namespace
 
 StrategyInfo GroupIdentityHook::info() const {
@@ -222,11 +240,7 @@ StrategyInfo GroupIdentityHook::info() const {
 
 Wishes GroupIdentityHook::decide(const Situation& now) {
   constexpr std::string_view kFile = "cpu.bvt_warp_ns";
-  if (!now.look.machine->can().has(kernel::Feature::kGroupIdentity)) {
-    Wishes none;
-    none.note = "this kernel has no group identity; the kernel floor stands in";
-    return none;
-  }
+  if (!now.look.machine->can().has(kernel::Feature::kGroupIdentity)) return withoutIdentities(now);
   if (!now.look.slo || !now.look.slo->resourceQosStrategy) return Wishes::holding("no NodeSLO yet");
   const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);
   const kernel::CgroupLayout& layout = now.look.machine->layout();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent/executor/owners.h"
+#include "agent/executor/reflex_file.h"
 #include "agent/pressure/meter.h"
 #include "base/log.h"
 #include "kernel/cgroup_stat.h"
@@ -197,7 +199,11 @@ Result<> GiveBack::freeze(const GiveBackOrders& orders, const std::string& cgrou
     std::erase(frozen_, cgroup);
     if (frozen) frozen_.push_back(cgroup);
   }
-  return setFrozen(root_, *orders.trees, cgroup, frozen);
+  auto ok = setFrozen(root_, *orders.trees, cgroup, frozen);
+  if (ok || !frozen) return ok;
+  std::lock_guard lock(mutex_);
+  std::erase(frozen_, cgroup);
+  return ok;
 }
 
 // A frozen process does not see a SIGTERM.
@@ -222,12 +228,14 @@ Result<> GiveBack::narrow(const GiveBackOrders& orders, const BatchPodOrder& pod
     std::lock_guard lock(mutex_);
     caps_[pod.cgroup] = {pod.cgroup, resource, most};
   }
-  auto ok = root_.write(pathOf(orders, resource, pod.cgroup), std::to_string(most.v));
-  if (ok) return ok;
+  auto file = ReflexFile::open(root_, pathOf(orders, resource, pod.cgroup),
+                               {resource, owner::kGiveBack, orders.trees->version()});
+  const auto done = file ? file->narrow(most.v, file->present()) : pass(file.error());
+  if (done) return {};
   // Nothing came of it: what was in force before stays.
   std::lock_guard lock(mutex_);
   caps_.erase(pod.cgroup);
-  return ok;
+  return pass(done.error());
 }
 
 RungReport GiveBack::take(const GiveBackOrders& orders, const Rung& rung, const BatchGroup& group) {

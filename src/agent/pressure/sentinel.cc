@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/executor/owners.h"
 #include "base/log.h"
 
 namespace mangrove::agent {
@@ -100,8 +101,9 @@ void Sentinel::adopt(const Orders& orders) {
     usedTotal_.reset();
   }
   if (!quota_)
-    if (auto file = root_.open(orders->quotaFile, kernel::Access::kReadWrite))
-      quota_ = *std::move(file);
+    if (auto file =
+            ReflexFile::open(root_, orders->quotaFile, {kQuota, owner::kPressure, orders->version}))
+      quota_.emplace(*std::move(file));
   if (!usage_)
     if (auto file = root_.open(orders->usageFile, kernel::Access::kRead)) usage_ = *std::move(file);
   if (!governor_) governor_.emplace(orders->governor);
@@ -124,28 +126,21 @@ double Sentinel::usedSince(const SentinelOrders& orders, MonoTime now) {
   return share;
 }
 
-std::optional<int64_t> Sentinel::readQuota(const SentinelOrders& orders) const {
-  char buffer[128];
-  auto size = quota_ ? quota_->read(buffer) : Result<size_t>(size_t{0});
-  if (!quota_ || !size) return std::nullopt;
-  auto value = parseValue(*ruleOf(kQuota), {buffer, *size}, orders.version);
-  return value ? std::optional(value->number) : std::nullopt;
-}
-
-Result<> Sentinel::writeQuota(const SentinelOrders& orders, int64_t quota) {
+Result<bool> Sentinel::narrow(const SentinelOrders& orders, int64_t quota,
+                              std::optional<int64_t> has) {
   if (!quota_) return fail(Code::kNotFound, "{} cannot be opened", orders.quotaFile);
-  return quota_->write(formatValue(*ruleOf(kQuota), FileValue::of(quota), orders.version));
+  return quota_->narrow(quota, has);
 }
 
 void Sentinel::act(const SentinelOrders& orders, const Ruling& ruling, const PressureSample& sample,
                    int64_t before) {
   Cut cut{sample.at, {}, before, ruling.cap, sample.waited, meter_.worst(), {}};
   cap_ = ruling.cap;
-  const auto present = readQuota(orders);
+  const auto present = quota_ ? quota_->present() : std::nullopt;
   // Suppression may hold it lower than the cap already.
   if (present) cut.from = *present;
-  if (!orders.dryRun && (!present || *present > ruling.cap))
-    if (auto ok = writeQuota(orders, ruling.cap); !ok) cut.trouble = ok.error().text();
+  if (!orders.dryRun)
+    if (auto ok = narrow(orders, ruling.cap, present); !ok) cut.trouble = ok.error().text();
   cut.written = clock_.mono();
   if (options_.onCut) options_.onCut(cut);
 }
@@ -154,9 +149,9 @@ void Sentinel::act(const SentinelOrders& orders, const Ruling& ruling, const Pre
 void Sentinel::enforceCap(const SentinelOrders& orders) {
   const int64_t cap = cap_;
   if (cap == kUnlimited || orders.dryRun) return;
-  const auto present = readQuota(orders);
+  const auto present = quota_ ? quota_->present() : std::nullopt;
   if (!present) return quota_.reset();
-  if (*present <= cap || !writeQuota(orders, cap)) return;
+  if (!narrow(orders, cap, present).value_or(false)) return;
   std::lock_guard lock(mutex_);
   ++status_.repaired;
 }

@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/executor/reflex_file.h"
 #include "agent/pressure/governor.h"
 #include "agent/pressure/meter.h"
 #include "base/clock.h"
@@ -89,8 +90,7 @@ class Sentinel {
   void act(const SentinelOrders& orders, const Ruling& ruling, const PressureSample& sample,
            int64_t before);
   void enforceCap(const SentinelOrders& orders);
-  Result<> writeQuota(const SentinelOrders& orders, int64_t quota);
-  std::optional<int64_t> readQuota(const SentinelOrders& orders) const;
+  Result<bool> narrow(const SentinelOrders& orders, int64_t quota, std::optional<int64_t> has);
   double usedSince(const SentinelOrders& orders, MonoTime now);
   void publish(const char* mode);
   void wake();
@@ -108,7 +108,8 @@ class Sentinel {
   Orders adopted_;
   PressureMeter meter_;
   std::optional<PressureGovernor> governor_;
-  std::optional<kernel::File> quota_, usage_;
+  std::optional<ReflexFile> quota_;
+  std::optional<kernel::File> usage_;
   std::optional<Duration> usedTotal_;
   MonoTime usedAt_{};
   MonoTime quietSince_ = MonoTime::min();

@@ -98,10 +98,11 @@ Wishes PressureCut::decide(const Situation& now) {
     if (only_ && sees && !asksForHeadroom(now.look) && floorInForce(now) != FloorPlace::kNone)
       out.base(group, kQuota, FileValue::of(kUnlimited),
                "services do not wait, and the kernel's idle class holds best-effort work");
+    for (Wish& wish : out.values) wish.ours = true;
     return out;
   }
   const std::string why = fmt::format("services waited for CPUs: at most {} us", cap);
-  out.values.push_back({group, kQuota, Part::cap(cap), why});
+  out.values.push_back({group, kQuota, Part::cap(cap), why, "", true});
   if (!now.look.machine->trees().isV2()) capChildren(now, cap, why, out);
   return out;
 }

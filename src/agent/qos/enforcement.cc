@@ -1,6 +1,7 @@
 #include "agent/qos/enforcement.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,6 @@ const Logger log("enforcement");
 
 // What /enforcement shows is made anew this often, and whenever something was written.
 constexpr Duration kShowEvery = std::chrono::seconds(5);
-constexpr size_t kEventsPage = 200;
 
 kernel::PodTier tierOfParent(std::string_view cgroupParent) {
   const api::KubeQos qos = kubeQosOfParent(cgroupParent);
@@ -80,14 +80,6 @@ class PauseMemory final : public Strategy {
   EvictionPause& pause_;
 };
 
-// "/events?before=17"
-uint64_t beforeOf(const std::string& target) {
-  const size_t at = target.find("before=");
-  if (at == std::string::npos) return 0;
-  const std::string_view text = std::string_view(target).substr(at + 7);
-  return parseInt<uint64_t>(text.substr(0, text.find('&'))).value_or(0);
-}
-
 }  // namespace
 
 Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
@@ -150,6 +142,7 @@ void Enforcement::tick(const Look& look) {
   if (node) series_->tick(look, enforcer_->executor(), shown_->audit);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
   keepPause(look, node.get());
+  tellBlind(node.get());
   publishRules(look, node.get(), topology.get());
   show(look, report);
 }
@@ -213,6 +206,23 @@ void Enforcement::keepPause(const Look& look, const api::Node* node) {
   nodePause_.want(paused, pauseWhy_, *node);
 }
 
+void Enforcement::tellBlind(const api::Node* node) {
+  const bool blind = enforcer_->isBlind();
+  metrics_
+      .gauges("mangrove_agent_fail_safe",
+              "1 while nothing can be measured and the conservative limit is in force.")
+      .with({})
+      .set(blind ? 1 : 0);
+  if (node == nullptr || std::exchange(toldBlind_, blind) == blind) return;
+  const api::ObjectRef about = api::refTo(client::kind::kNode, node->meta);
+  if (blind)
+    events_.warning(
+        about, "MeasurementsMissing",
+        "nothing could be measured for 10 s: best-effort work has the conservative limit");
+  else
+    events_.normal(about, "MeasurementsBack", "best-effort work has the measured limit again");
+}
+
 void Enforcement::count(const ApplyReport& report) {
   auto& files = metrics_.counters("mangrove_agent_control_files_total",
                                   "Control files by what became of a wish for them.", {"result"});
@@ -243,11 +253,6 @@ void Enforcement::serve(frame::OpsServer& ops) {
   };
   ops.route("/controls", tell);
   ops.route("/enforcement", tell);
-  if (!gates_.on("AuditEventsHTTPHandler")) return;
-  ops.route("/events", [shown = shown_](const net::HttpRequest& request) {
-    return net::HttpResponse::json(
-        200, json::write(shown->audit.toJson(beforeOf(request.target), kEventsPage)));
-  });
 }
 
 Result<> restoreAndQuit(const AgentFlags& flags, frame::RoleContext& context) {

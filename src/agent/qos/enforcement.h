@@ -57,6 +57,7 @@ class Enforcement {
   void podBegan(const NriPod& pod);
   void answered(const Ousting& ousting, bool evicted);
   void keepPause(const Look& look, const api::Node* node);
+  void tellBlind(const api::Node* node);
   void publishRules(const Look& look, const api::Node* node,
                     const api::NodeResourceTopology* topology);
   void show(const Look& look, const ApplyReport& report);
@@ -82,6 +83,7 @@ class Enforcement {
   EvictionSender sender_;
   EvictionPause pause_;
   std::string pauseWhy_;
+  bool toldBlind_ = false;
   NodePause nodePause_;
   KernelCookies cookies_;
   NetlinkShaper shaper_;

@@ -124,6 +124,11 @@ bool Enforcer::inTrouble() const {
                      [](const Entry& entry) { return entry.last.trouble; });
 }
 
+bool Enforcer::isBlind() const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.last.blind; });
+}
+
 ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
                            const api::NodeResourceTopology* topology) {
   const bool off = isSwitchedOff(node);
@@ -222,7 +227,9 @@ Result<> Enforcer::keep(const std::string& text) const {
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error) return fail(Code::kIo, "make the folder {}: {}", folder.string(), error.message());
-  return writeFileAtomically(options_.stateFile, text);
+  // Of no use after a reboot, and a killed process loses nothing it has written: no waiting for
+  // disks.
+  return writeFileAtomically(options_.stateFile, text, {.sync = false});
 }
 
 json::Value Enforcer::explain() const {

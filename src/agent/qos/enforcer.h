@@ -63,6 +63,8 @@ class Enforcer {
   bool isOff() const { return off_; }
   // Some resource runs short: evictors would like to evict, or cannot.
   bool inTrouble() const;
+  // Some strategy goes by its conservative limit because nothing could be measured.
+  bool isBlind() const;
   // Each control value, who wants it, why, since when, what it was.
   json::Value explain() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/executor/owners.h"
+#include "agent/qos/floor_memory.h"
 
 namespace mangrove::agent {
 namespace {
@@ -65,6 +66,7 @@ Wishes KernelFloor::decide(const Situation& now) {
   if (!isColocating(now.look)) return out;
   const bool hasIdle = now.look.machine->can().has(kernel::Feature::kCpuIdle);
   if (!hasIdle) out.note = "this kernel has no cpu.idle";
+  wantFloorMemory(now, out);
   // Nobody but us weighs disks, so there the group may be one even under a kubelet.
   wholeGroup_ = isAllBatch(now.look, wholeGroup_);
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);

@@ -1,7 +1,8 @@
 #pragma once
 // What the kernel itself does against micro-bursts, once told: best-effort work runs in the idle
-// class. Only where the NodeSLO enables colocation, and never pods without the label, such as the
-// system's own BestEffort pods.
+// class, its disk requests weigh less, services' memory is reclaimed last (floor_memory.h). Only
+// where the NodeSLO enables colocation, and never for BestEffort pods without the label, such as
+// the system's own.
 //
 // Under a kubelet the class is set on pods, never on the QoS directory, where the kubelet's writes
 // would then fail. It then counts among best-effort pods only: between them and services the

@@ -2,6 +2,7 @@
 // The files hold what the rules say, and afterwards what they held before. Skipped by name where
 // cgroups cannot be made.
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -342,6 +343,43 @@ TEST_F(RealEnforce, DisksServeServicesFirst) {
   everythingIsAsBefore();
 }
 
+TEST_F(RealEnforce, QuotasAreNormalised) {
+  ASSERT_TRUE(gates_->set("CPUNormalization=true"));
+  pod("web", "web", "LS", "Burstable", kService);
+  for (const std::string& group : {kWeb, kWeb + "/cweb"}) {
+    const auto path = kernel::filePath(*trees_, *kernel::findResource("cpu.cfs_quota_us"), group);
+    ASSERT_TRUE(RealTree::put("/" + *path, "100000"));
+  }
+  before_ = tree_->snapshot();
+  start();
+  scene_->seconds(1);
+  scene_->event("Node", "MODIFIED",
+                R"({"kind":"Node","metadata":{"name":"n1","resourceVersion":"99","annotations":{)"
+                R"("node.koordinator.sh/cpu-normalization-ratio":"1.20"}},)"
+                R"("status":{"capacity":{"cpu":"2","memory":"2Gi"}}})");
+  scene_->seconds(2);
+  everythingIsInForce();
+  EXPECT_EQ(quota(kWeb), 83334);
+  EXPECT_EQ(quota(kWeb + "/cweb"), 83334);
+  enforcer_->leave("test");
+  everythingIsAsBefore();
+}
+
+TEST_F(RealEnforce, KernelParameters) {
+  if (std::getenv("MANGROVE_TEST_SYSCTL") == nullptr)
+    GTEST_SKIP() << "it changes the whole machine: only in the guest (MANGROVE_TEST_SYSCTL=1)";
+  ASSERT_TRUE(gates_->set("SystemConfig=true"));
+  const char* const file = "/proc/sys/vm/watermark_scale_factor";
+  const std::string before = *readFile(file);
+  slo(R"("systemStrategy":{"watermarkScaleFactor":151})");
+  start();
+  scene_->seconds(2);
+  everythingIsInForce();
+  EXPECT_EQ(*readFile(file), "151\n");
+  enforcer_->leave("test");
+  EXPECT_EQ(*readFile(file), before);
+}
+
 TEST_F(RealEnforce, KillSwitchIsNeutralAtTheNextTick) {
   pod("web", "web", "LS", "Burstable", kService);
   pod("job", "job", "BE", "BestEffort", kBatch);
@@ -349,6 +387,14 @@ TEST_F(RealEnforce, KillSwitchIsNeutralAtTheNextTick) {
   start();
   scene_->seconds(2);
   EXPECT_NE(quota(kBe), kUnlimited);
+  if (can(Feature::kMemoryMin)) {
+    for (const std::string& group : {kWeb, kWeb + "/cweb", kLs, std::string("kubepods")})
+      EXPECT_EQ(read(group, "memory.low"), std::to_string(64 << 20)) << group << ": the floor";
+    EXPECT_EQ(read(kJob, "memory.low"), "0");
+  }
+  if (can(Feature::kOomGroup)) {
+    EXPECT_EQ(read(kJob, "memory.oom.group"), "1");
+  }
   scene_->event("Node", "MODIFIED",
                 R"({"kind":"Node","metadata":{"name":"n1","resourceVersion":"99","labels":{)"
                 R"("node.mangrove.io/enforcement":"off"}},"status":{"capacity":{"cpu":"2"}}})");

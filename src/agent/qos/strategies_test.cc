@@ -1,4 +1,5 @@
 // Every strategy over a whole small machine: what the files hold afterwards.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "agent/qos/kernel_floor.h"
@@ -71,6 +72,29 @@ TEST(Strategies, KernelFloorOfAGroupOfOurOwn) {
   bench.seconds(1);
   EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.idle"), "0") << "somebody else's pod is in it";
   EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.shares"), "2");
+}
+
+// A kernel without identities: the idle class stands in, on pods and on nobody without the label.
+TEST(Strategies, GroupIdentityWithoutAKernelThatHasIt) {
+  EnforceBench bench;
+  const auto slo = [](const char* enable) {
+    return fmt::format(
+        R"("resourceUsedThresholdWithBE":{{"enable":false}},"resourceQOSStrategy":{{"policies":{{)"
+        R"("cpuPolicy":"groupIdentity"}},"lsClass":{{"cpuQOS":{{"enable":{0},"groupIdentity":2}}}},)"
+        R"("beClass":{{"cpuQOS":{{"enable":{0},"groupIdentity":-1}}}}}})",
+        enable);
+  };
+  bench.slo(slo("true"));
+  bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
+  bench.pod("web", "ls-1", "LS", "Burstable");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "1");
+  EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.idle"), "0");
+  EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.idle"), "0");
+  bench.slo(slo("false"));
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0");
 }
 
 TEST(Strategies, ServicesGetTheSharedPool) {

@@ -17,6 +17,12 @@ struct DamperOptions {
   int mostHalvings = 4;
 };
 
+// Growth is worth moving work for when it is more than a twentieth; around a border nothing moves
+// to and fro.
+constexpr bool isWorthGrowing(int64_t present, int64_t wanted) {
+  return wanted - present > present / 20;
+}
+
 class Damper {
  public:
   explicit Damper(DamperOptions options = {}) : options_(options) {}

@@ -1,5 +1,7 @@
 #include "agent/qos/cpu_suppress/strategy.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,8 +34,14 @@ int64_t wholeCores(const Situation& now) {
   return now.node->status.capacity.amount("cpu").value();
 }
 
+// Of best-effort work as a whole: nobody else limits it.
+void wantQuota(const Situation& now, int64_t quota, const std::string& why, Wishes& out) {
+  out.base(groupOf(now), kQuotaFile, FileValue::of(quota), why);
+  out.values.back().ours = true;
+}
+
 void freeQuota(const Situation& now, const std::string& why, Wishes& out) {
-  out.base(groupOf(now), kQuotaFile, FileValue::of(kUnlimited), why);
+  wantQuota(now, kUnlimited, why, out);
 }
 
 std::string sums(const SuppressInputs& in, MilliCpu budget) {
@@ -131,7 +139,7 @@ Wishes withoutExclusive(const Situation& now) {
   const std::string why = "somebody has CPUs to himself; usage is not known";
   out.base(group, kCpusFile, FileValue::of(both.empty() ? may : both), why);
   if (const auto quota = now.present.present(group, kQuotaFile))
-    out.base(group, kQuotaFile, *quota, why);
+    wantQuota(now, quota->number, why, out);
   addNewcomers(now, out);
   return out;
 }
@@ -162,23 +170,33 @@ Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStra
   Wishes out = held(now);
   if (!now.node || now.look.at - sighted_ < kBlind) return out;
   out.hold = false;
+  out.blind = true;
   const int64_t safe =
       safeQuota(now.node->status.capacity.cpu(), slo.cpuSuppressMinPercent.value_or(Percent{0}));
   const int64_t present = quotaNow(now);
   std::erase_if(out.values, [](const Wish& wish) { return wish.resource == kQuotaFile; });
-  out.base(groupOf(now), kQuotaFile,
-           FileValue::of(present == kUnlimitedQuota ? safe : std::min(present, safe)),
-           "nothing was measured for 10 s: the conservative limit");
+  wantQuota(now, present == kUnlimitedQuota ? safe : std::min(present, safe),
+            "nothing was measured for 10 s: the conservative limit", out);
   return out;
+}
+
+// A shrinking budget counts as it is, a growing one as far as it has lasted.
+MilliCpu CpuSuppress::lasting(const Situation& now, MilliCpu budget, MilliCpu present) {
+  steady_.add(now.look.at, static_cast<double>(budget.v));
+  if (budget <= present) return budget;
+  return std::max(present, std::min(budget, MilliCpu{std::llround(*steady_.value())}));
 }
 
 void CpuSuppress::byQuota(const Situation& now, const SuppressInputs& in, Wishes& out) {
   const MilliCpu budget = suppressBudget(in);
   const int64_t present = quotaNow(now);
-  int64_t quota = suppressQuota(budget, wholeCores(now), present);
-  if (present != kUnlimitedQuota) quota = quotaDamper_.next(now.look.at, present, quota);
-  out.base(groupOf(now), kQuotaFile, FileValue::of(quota == kUnlimitedQuota ? kUnlimited : quota),
-           sums(in, budget));
+  const bool isFree = present == kUnlimitedQuota;
+  const MilliCpu has = isFree ? budget : MilliCpu{present * 1000 / kOneCore};
+  const MilliCpu worth = lasting(now, budget, has);
+  int64_t quota = suppressQuota(worth, wholeCores(now), present);
+  if (!isFree && quota > present && !isWorthGrowing(has.v, worth.v)) quota = present;
+  if (!isFree) quota = quotaDamper_.next(now.look.at, present, quota);
+  wantQuota(now, quota == kUnlimitedQuota ? kUnlimited : quota, sums(in, budget), out);
 }
 
 CpuSet CpuSuppress::presentCpus(const Situation& now) const {
@@ -191,7 +209,10 @@ CpuSet CpuSuppress::presentCpus(const Situation& now) const {
 MilliCpu CpuSuppress::damped(const Situation& now, const SuppressCpus& in) {
   const size_t present = in.present.size();
   if (present == 0) return in.budget;
-  const size_t wanted = suppressCount(in.budget, present, in.machine.size());
+  const MilliCpu has{static_cast<int64_t>(present) * 1000};
+  const MilliCpu worth = lasting(now, in.budget, has);
+  size_t wanted = suppressCount(worth, present, in.machine.size());
+  if (!isWorthGrowing(has.v, worth.v)) wanted = std::min(wanted, present);
   const int64_t count =
       countDamper_.next(now.look.at, static_cast<int64_t>(present), static_cast<int64_t>(wanted));
   return std::min(in.budget, MilliCpu{count * 1000});

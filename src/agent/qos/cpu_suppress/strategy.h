@@ -7,6 +7,7 @@
 #include "agent/qos/cpu_suppress/damper.h"
 #include "agent/qos/cpu_suppress/inputs.h"
 #include "agent/qos/strategy.h"
+#include "stats/ewma.h"
 
 namespace mangrove::agent {
 
@@ -14,6 +15,7 @@ class CpuSuppress final : public Strategy {
  public:
   // Measurements missing for so long: the conservative limit.
   static constexpr Duration kBlind = std::chrono::seconds(10);
+  static constexpr Duration kSteady = std::chrono::seconds(3);
 
   StrategyInfo info() const override;
   Wishes decide(const Situation& now) override;
@@ -27,10 +29,12 @@ class CpuSuppress final : public Strategy {
   void recover(const Situation& now, bool containers, const std::string& why, Wishes& out) const;
   void recoverForCpuManager(const Situation& now, Wishes& out) const;
   MilliCpu damped(const Situation& now, const SuppressCpus& in);
+  MilliCpu lasting(const Situation& now, MilliCpu budget, MilliCpu present);
   CpuSet presentCpus(const Situation& now) const;
 
   Damper quotaDamper_, countDamper_;
-  CpuSet last_;  // under a static kubelet the groups do not show what we decided
+  stats::Ewma steady_{kSteady};  // the budget in the long run: growth waits for it
+  CpuSet last_;                  // under a static kubelet the groups do not show what we decided
   MonoTime sighted_ = MonoTime::min();
   std::vector<Wish> decided_;  // when something was known last
 };

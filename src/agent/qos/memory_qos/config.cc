@@ -1,4 +1,6 @@
 // Which settings a pod gets: its class's, its annotation's, or a template's.
+#include <algorithm>
+
 #include "agent/qos/memory_qos/values.h"
 #include "api/annotations/qos.h"
 
@@ -63,6 +65,15 @@ const api::MemoryQos& recommendedMemoryQos(api::Qos qos) {
   static const api::MemoryQos batch = templateOf(95, 20, 50);
   if (qos == api::Qos::kSystem) return neutralMemoryQos();
   return qos == api::Qos::kBe ? batch : service;
+}
+
+api::MemoryQos gradedByLow(api::MemoryQos qos) {
+  constexpr int64_t kSparedLongest = -25, kFirst = 50, kAll = 100;
+  const int64_t adjust = std::clamp(qos.wmarkMinAdj.value_or(0), kSparedLongest, kFirst);
+  const int64_t low = qos.lowLimitPercent.value_or(Percent{0}).v;
+  if (adjust < 0) qos.lowLimitPercent = Percent{std::max(low, adjust * kAll / kSparedLongest)};
+  if (adjust > 0 && low > 0) qos.lowLimitPercent = Percent{low * (kFirst - adjust) / kFirst};
+  return qos;
 }
 
 api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& strategy) {

@@ -34,7 +34,8 @@ Wishes MemoryQos::decide(const Situation& now) {
                      *now.node,
                      {},
                      now.look.machine->layout(),
-                     now.look.machine->pageSize()};
+                     now.look.machine->pageSize(),
+                     !now.look.machine->can().has(Feature::kMemoryWatermark)};
   now.look.book->each([&](const PodPtr& pod) { in.pods.push_back(pod.get()); });
   const MemoryQosValues values = memoryQosValues(in);
   Wishes out;

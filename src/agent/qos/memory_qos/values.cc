@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/collect/pod_book.h"
 #include "api/names.h"
 
 namespace mangrove::agent {
@@ -164,7 +165,8 @@ MemoryQosValues memoryQosValues(const MemoryQosInputs& in) {
   for (const api::Pod* pod : in.pods) {
     const auto phase = pod->status.phase;
     if (phase != api::PodPhase::kPending && phase != api::PodPhase::kRunning) continue;
-    const api::MemoryQos qos = memoryQosOf(*pod, in.strategy);
+    api::MemoryQos qos = memoryQosOf(*pod, in.strategy);
+    if (in.gradeByLow) qos = gradedByLow(std::move(qos));
     const PodTier tier = tierOf(api::kubeQos(*pod));
     const bool batch = isBatch(*pod);
     Bytes request{0};
@@ -172,7 +174,7 @@ MemoryQosValues memoryQosValues(const MemoryQosInputs& in) {
       request += amountOf(one.requests, batch);
     addTo(sums[static_cast<size_t>(tier)].min, request, qos.minLimitPercent);
     addTo(sums[static_cast<size_t>(tier)].low, request, qos.lowLimitPercent);
-    const std::string cgroup = in.layout.podDir(tier, pod->meta.uid.str());
+    const std::string cgroup = in.layout.podDir(tier, cgroupUid(*pod));
     putCommon(out.pods, cgroup, request, qos);
     putPageCache(out.pods, cgroup, podLimit(*pod, batch), qos);
     putContainers(in, *pod, cgroup, qos, out.containers);

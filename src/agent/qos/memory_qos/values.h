@@ -30,6 +30,7 @@ struct MemoryQosInputs {
   std::vector<const api::Pod*> pods;
   kernel::CgroupLayout layout;
   Bytes pageSize{4096};
+  bool gradeByLow = false;  // the kernel has no memory.wmark_min_adj: gradedByLow() stands in
 };
 
 struct MemoryQosValues {
@@ -45,6 +46,10 @@ MemoryQosValues memoryQosValues(const MemoryQosInputs& in);
 api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& strategy);
 const api::MemoryQos& recommendedMemoryQos(api::Qos qos);
 const api::MemoryQos& neutralMemoryQos();
+// wmarkMinAdj says who meets the node's watermark first, from -25 (spared longest) to 50. Where the
+// kernel cannot move watermarks, memory.low grades: of what was asked for a share is spared, all of
+// it at -25; from 1 on a protection shrinks, to none at 50.
+api::MemoryQos gradedByLow(api::MemoryQos qos);
 
 struct MemoryAmounts {
   Bytes request;
