@@ -55,7 +55,9 @@ Result<std::string> readFile(const std::string& path, size_t limit) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return failErrno(errno, "open " + path);
   constexpr size_t kStep = 64 * 1024;
-  std::string out(std::min(sizeHint(fd.get()), limit) + 1, '\0');
+  // Files of procfs say that they are empty, and some give all they have to the first read only.
+  const size_t hint = sizeHint(fd.get());
+  std::string out(std::min(hint > 0 ? hint : kStep, limit) + 1, '\0');
   for (size_t used = 0;;) {
     const ssize_t got = ::read(fd.get(), out.data() + used, out.size() - used);
     if (got < 0 && errno == EINTR) continue;

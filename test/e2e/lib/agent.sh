@@ -16,6 +16,7 @@ clean() {  # leaves the exit code as it is
   for p in $agent $helpers; do
     # Children of a helper would keep the test's output open.
     kill -9 $(pgrep -P "$p") "$p" 2>/dev/null
+    wait "$p" 2>/dev/null
   done
   if [ -n "$tree" ]; then
     sleep 0.2
