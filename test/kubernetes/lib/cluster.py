@@ -106,8 +106,14 @@ class Cluster:
         except OSError:
             pass
 
-    def restart_api(self):
-        self._shell(f"restart_kube_apiserver {self.dir}")
+    def restart_api(self, tries=5):
+        """Ends by itself when etcd is slow to answer its first questions; whoever runs one starts it again."""
+        try:
+            self._shell(f"restart_kube_apiserver {self.dir}")
+        except Failed:
+            if tries <= 1:
+                raise
+            self.restart_api(tries - 1)
 
     def stop(self):
         self.stopping.set()
