@@ -61,6 +61,7 @@ await_kube_apiserver() {
     sleep 0.1
   done
   echo "kube-apiserver did not get ready within 90 s"
+  kill -9 "$kube_pid"
   return 1
 }
 
