@@ -51,7 +51,12 @@ class Api:
     def call(self, verb, path, body=None, kind="application/json"):
         text = None if body is None else body if isinstance(body, (str, bytes)) else json.dumps(body)
         try:
-            code, raw = self._once(verb, path, text, kind)
+            try:
+                code, raw = self._once(verb, path, text, kind)
+            except http.client.RemoteDisconnected:  # the server had closed a connection that was idle
+                if verb == "POST":
+                    raise
+                code, raw = self._once(verb, path, text, kind)
         except http.client.HTTPException as error:
             raise OSError(repr(error)) from error
         try:
