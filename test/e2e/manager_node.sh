@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The manager against `mangrove apiserver`: a report becomes an amount for sale, a broken key of the configuration is
-# reported and the others hold, an opened and closed time window, devices, and how the number came to be.
+# reported and the others hold, an opened and closed time window, devices, other names for the same ledger, and how the number came to be.
 source "$(dirname "$0")/lib/apiserver.sh"
 source "$(dirname "$0")/lib/manager.sh"
 source "$(dirname "$0")/../kubernetes/lib/control_plane.sh"  # free_port
@@ -31,6 +31,13 @@ want "= for sale" "$mangrove" explain node n1
 want "25.000" "$mangrove" explain node n1
 want "old" "$mangrove" explain node n1
 want '"what": "= for sale"' "$mangrove" explain node n1 -o json
+config '{"enable":false}'
+kubectl annotate node n1 node.koordinator.sh/colocation-strategy='{"enable":true,"cpuReclaimThresholdPercent":65}' >/dev/null
+want "not enabled for the cluster" "$mangrove" explain node n1
+lacks "not enabled for the cluster" "$mangrove" explain node n1 --most-specific-enable
+kubectl annotate node n1 node.koordinator.sh/colocation-strategy- >/dev/null
+config '{"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65}'
+eventually same 25k kubectl get node n1 -o 'jsonpath={.status.allocatable.kubernetes\.io/batch-cpu}'
 refused "there is no node 'n9'" "$mangrove" explain node n9
 
 # A wrong key is reported where users look, and its last good value stays; the others take effect.
