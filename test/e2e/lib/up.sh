@@ -36,7 +36,7 @@ up_stop() {
   up_pid=
 }
 
-cgroup_dirs() { find /sys/fs/cgroup -type d -path "*$group*" 2>/dev/null; }
+cgroup_dirs() { find /sys/fs/cgroup -type d -path "*$group*" 2>/dev/null || true; }  # others' come and go meanwhile
 shim_pids() { pgrep -f "pod-shim --dir=$dir/" || true; }
 
 finish() {
