@@ -123,6 +123,14 @@ want "token eyJ" kubectl logs vols
 want "n1 $(state vols .status.podIP)" kubectl logs vols
 kubectl create configmap parts --from-literal=one=11 --dry-run=client -o yaml | kubectl apply -f - >/dev/null 2>&1
 
+# Its own /var/log has the directories that programs expect there, with their owners, and nothing in them.
+known=$(find /var/log -mindepth 1 -maxdepth 1 -type d | sort | head -1)
+if [ -n "$known" ]; then
+  pod logdirs "restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, 'stat -c \"%U %a\" $known; ls -A $known | wc -l']}]"
+  want "$(stat -c '%U %a' "$known")
+0" kubectl logs logdirs
+fi
+
 # Every init container in turn; one that fails is tried again, and said.
 pod initbad 'initContainers: [{name: never, image: x, command: ["false"]}], containers: [{name: main, image: x, command: ["true"]}]'
 want "Init:" sh -c 'kubectl get pod initbad --no-headers'

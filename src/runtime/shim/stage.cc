@@ -47,6 +47,19 @@ void touch(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
 }
 
+// Programs expect the directories that their packages made: the same ones, empty.
+void sameDirectories(const std::string& from, const std::string& to) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(from, error)) {
+    struct stat about {};
+    if (::lstat(entry.path().c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) continue;
+    const std::string target = to + "/" + entry.path().filename().string();
+    if (::mkdir(target.c_str(), 0755) != 0) continue;
+    (void)!::chown(target.c_str(), about.st_uid, about.st_gid);
+    ::chmod(target.c_str(), about.st_mode & 07777);
+  }
+}
+
 class Stage {
  public:
   explicit Stage(const ContainerSpecFile& spec) : spec_(spec), root_(spec.scratch + "/root") {}
@@ -90,7 +103,11 @@ class Stage {
     for (const auto& dir : kPrivate) {
       const std::string source = spec_.scratch + "/private" + dir;
       fs::create_directories(source, error);
-      if (dir == "/tmp") ::chmod(source.c_str(), 01777);
+      if (dir == "/tmp") {
+        ::chmod(source.c_str(), 01777);
+      } else {
+        sameDirectories(dir, source);
+      }
       if (!fs::is_directory(at(dir), error)) continue;
       if (auto ok = bindTo(source, at(dir)); !ok) return ok;
     }
