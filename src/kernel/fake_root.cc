@@ -1,11 +1,16 @@
 #include "kernel/fake_root.h"
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/check.h"
+#include "base/fd.h"
 
 namespace mangrove::kernel {
 namespace {
@@ -20,14 +25,20 @@ fs::path makeTemporary() {
   return name;
 }
 
+// Overwritten in place, not replaced: a File kept open must see the new content. And cut behind it,
+// not emptied before: file systems write a file that was emptied to the disk as soon as it is
+// closed.
 void writeFile(const fs::path& path, std::string_view content) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  // Overwritten in place, not replaced: a File kept open must see the new content.
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << content;
-  out.flush();
-  CHECK(out.good(), "cannot write {}", path.string());
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  if (!fd && errno == ENOENT) {
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    fd.reset(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  }
+  const auto size = static_cast<ssize_t>(content.size());
+  CHECK(fd && ::pwrite(fd.get(), content.data(), content.size(), 0) == size &&
+            ::ftruncate(fd.get(), size) == 0,
+        "cannot write {}", path.string());
 }
 
 void makeLink(const fs::path& path, const std::string& target) {
