@@ -13,7 +13,7 @@ const Logger log("agent");
 // Silent for so many periods, the tick is taken for dead.
 constexpr int kDeadTicks = 30;
 // Code that ticks do not need comes back with every report and every look at the metrics.
-constexpr uint64_t kTrimEveryTicks = 20;
+constexpr Duration kTrimEvery = std::chrono::seconds(5);
 
 HistoryOptions historyOf(const AgentOptions& options, const Machine& machine) {
   HistoryOptions history;
@@ -55,7 +55,7 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       claims_(setup.client, setup.owner),
       predictor_(options_.predict),
       reporter_({setup.client, setup.owner, setup.clock, options_.node, options_.seed,
-                 options_.report, options_.firstReport}),
+                 options_.report, options_.firstReport, options_.percentiles}),
       topology_(setup.client, setup.owner, options_.node, options_.topology),
       devices_(setup.client, setup.owner, options_.node, options_.devices),
       kubelet_(setup.io, setup.owner, book_, &setup.internal, options_.kubelet),
@@ -196,7 +196,10 @@ void Agent::tick(MonoTime planned) {
   metrics_.tick({ended - begun, begun - planned, next.missed}, look, collector_.stats(),
                 reporter_.stats());
   // What only starting up (or a rare request) needed is given back.
-  if (options_.trimMemory && ++tickCount_ % kTrimEveryTicks == 0) releaseUnusedMemory();
+  if (options_.trimMemory && ended - trimmedAt_ >= kTrimEvery) {
+    trimmedAt_ = ended;
+    releaseUnusedMemory();
+  }
   if (!running_) return;
   next_ = next.at;
   arm();

@@ -59,9 +59,10 @@ struct AgentOptions {
   KubeletSourceOptions kubelet = {};
   bool report = true;
   Duration firstReport = std::chrono::seconds(5);  // after the first tick, see ReporterSetup
-  bool nodeMetricSeries = false;                   // mirror the NodeMetric as gauges
-  bool perCpuSeries = false;                       // a series per CPU of the pools
-  bool rightUnits = false;                         // see AgentMetrics::useRightUnits
+  stats::PercentileRule percentiles = stats::PercentileRule::kReference;
+  bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
+  bool perCpuSeries = false;      // a series per CPU of the pools
+  bool rightUnits = false;        // see AgentMetrics::useRightUnits
   uint64_t seed = 1;
   // Pods from the API watch; off when another source feeds the book (kubelet).
   bool watchPods = true;
@@ -148,7 +149,7 @@ class Agent {
   bool running_ = false;
   MonoTime lastTick_ = MonoTime::min();
   uint64_t podsSeen_ = 0;
-  uint64_t tickCount_ = 0;
+  MonoTime trimmedAt_{};
   std::optional<Duration> wallOffset_;  // wall less monotonic time, as of the last tick
   std::optional<Duration> slept_;
   std::unique_ptr<PressureWatch> pressure_;

@@ -86,6 +86,9 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("right-resource-units", rightUnits,
             "label container requests and limits with the resource's own unit; the reference says "
             "integer for all requests and byte for all limits");
+  flags.add("nearest-rank-percentiles", nearestRank,
+            "report percentiles by nearest rank (of ten samples p99 is the tenth); the reference's "
+            "rule takes the ninth");
   flags.add("node-topology-sync-interval", topologyInterval,
             "how often the NodeResourceTopology is compared; 0: never");
   flags.add("pod-resources-proxy-path", podResourcesDir,

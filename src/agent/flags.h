@@ -72,6 +72,7 @@ struct AgentFlags {
   // Reports.
   bool reportNodeMetric = true;
   bool rightUnits = false;
+  bool nearestRank = false;
   Duration topologyInterval = std::chrono::seconds(3);
   std::string podResourcesDir = "/var/run/koordlet/pod-resources";
   std::string xpuDir = "/var/run/koordlet/xpu-device-infos/";

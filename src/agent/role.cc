@@ -135,6 +135,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.historyDir = flags_.historyDir;
   options.report = flags_.reportNodeMetric;
   options.rightUnits = flags_.rightUnits;
+  if (flags_.nearestRank) options.percentiles = stats::PercentileRule::kNearestRank;
   options.perCpuSeries = context.gates.on(gate::kPerCpuSeries);
   options.collect.storage = context.gates.on(gate::kBlkio);
   options.nodeMetricSeries = context.gates.on(gate::kNodeMetricSeries);

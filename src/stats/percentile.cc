@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -25,6 +26,13 @@ size_t percentileIndex(size_t n, double p) {
   return std::min(index, n - 1);
 }
 
+size_t nearestRankIndex(size_t n, double p) {
+  CHECK(n > 0);
+  // A product that is a whole number may come out a hair above it.
+  const double rank = std::ceil(static_cast<double>(n) * p - 1e-9);
+  return rank < 1 ? 0 : std::min(static_cast<size_t>(rank) - 1, n - 1);
+}
+
 std::optional<double> percentile(std::span<double> values, double p) {
   if (values.empty()) return std::nullopt;
   return selectAt(values, percentileIndex(values.size(), p));
@@ -35,7 +43,7 @@ std::optional<double> average(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::optional<Aggregate> aggregate(std::span<double> values) {
+std::optional<Aggregate> aggregate(std::span<double> values, PercentileRule rule) {
   if (values.empty()) return std::nullopt;
   Aggregate out;
   out.count = values.size();
@@ -44,9 +52,10 @@ std::optional<Aggregate> aggregate(std::span<double> values) {
   // there.
   const std::array<std::pair<double, double*>, 4> wanted = {
       {{0.99, &out.p99}, {0.95, &out.p95}, {0.9, &out.p90}, {0.5, &out.p50}}};
+  const auto indexOf = rule == PercentileRule::kReference ? percentileIndex : nearestRankIndex;
   std::span<double> rest = values;
   for (const auto& [p, slot] : wanted) {
-    const size_t index = percentileIndex(values.size(), p);
+    const size_t index = indexOf(values.size(), p);
     *slot = selectAt(rest, index);
     rest = rest.first(index + 1);
   }

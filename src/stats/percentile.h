@@ -16,6 +16,9 @@ namespace mangrove::stats {
 
 // Index of the percentile `p` (0 to 1) in n ascending values; n > 0.
 size_t percentileIndex(size_t n, double p);
+// The same by the nearest-rank rule of textbooks: of ten values p99 is the tenth.
+size_t nearestRankIndex(size_t n, double p);
+enum class PercentileRule { kReference, kNearestRank };
 
 // nullopt for an empty window. Reorders `values`.
 std::optional<double> percentile(std::span<double> values, double p);
@@ -28,6 +31,7 @@ struct Aggregate {
 };
 // All five in one pass over ever smaller parts of the window; nullopt when it is empty. Reorders
 // `values`.
-std::optional<Aggregate> aggregate(std::span<double> values);
+std::optional<Aggregate> aggregate(std::span<double> values,
+                                   PercentileRule rule = PercentileRule::kReference);
 
 }  // namespace mangrove::stats

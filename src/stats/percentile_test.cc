@@ -32,6 +32,28 @@ TEST(Percentile, IndexFollowsTheReference) {
     EXPECT_EQ(percentileIndex(n, p), index) << n << " " << p;
 }
 
+TEST(Percentile, NearestRank) {
+  struct Row {
+    size_t n;
+    double p;
+    size_t index;
+  };
+  for (auto [n, p, index] : {Row{1, 0.5, 0},
+                             {2, 0.99, 1},
+                             {4, 0.5, 1},
+                             {10, 0.9, 8},
+                             {10, 0.99, 9},
+                             {20, 0.95, 18},
+                             {100, 0.99, 98},
+                             {300, 0.95, 284},
+                             {7, 0, 0},
+                             {7, 2, 6}})
+    EXPECT_EQ(nearestRankIndex(n, p), index) << n << " " << p;
+  std::vector<double> values = {10, 1, 9, 2, 8, 3, 7, 4, 6, 5};
+  EXPECT_EQ(aggregate(values)->p99, 9);
+  EXPECT_EQ(aggregate(values, PercentileRule::kNearestRank)->p99, 10);
+}
+
 TEST(Percentile, EmptyWindowHasNone) {
   std::vector<double> none;
   EXPECT_EQ(percentile(none, 0.5), std::nullopt);

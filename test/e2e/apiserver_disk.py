@@ -42,7 +42,7 @@ def fill(path, keep=0):
 def full_disk(top):
     disk = top + "/disk"
     os.mkdir(disk)
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "mangrove-test", disk], capture_output=True, text=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "mangrove-test", disk], capture_output=True, text=True)
     if mounted.returncode != 0:
         print("skipped: full disk: may not mount a tmpfs here:", mounted.stderr.strip())
         return

@@ -10,6 +10,7 @@
 
 #include "api/koordinator/node_metric.h"
 #include "base/units.h"
+#include "stats/percentile.h"
 
 namespace mangrove::agent {
 
@@ -21,6 +22,7 @@ struct ReportPolicy {
   std::vector<Duration> durations = {std::chrono::minutes(5), std::chrono::minutes(10),
                                      std::chrono::minutes(30)};
   MemoryPolicy memory = MemoryPolicy::kWithoutCache;
+  stats::PercentileRule percentiles = stats::PercentileRule::kReference;
   bool operator==(const ReportPolicy&) const = default;
 };
 

@@ -39,7 +39,8 @@ void Reporter::follow(std::shared_ptr<const api::NodeMetric> metric) {
   const bool awaited = !metric_ && metric && stats_.absent > 0 && !lastSentAt_;
   if (awaited) nextRound_ = std::min(nextRound_, setup_.clock.mono());
   metric_ = std::move(metric);
-  const ReportPolicy policy = metric_ ? policyOf(metric_->spec) : ReportPolicy{};
+  ReportPolicy policy = metric_ ? policyOf(metric_->spec) : ReportPolicy{};
+  policy.percentiles = setup_.percentiles;
   // A shorter interval takes effect now, not after the long one has passed.
   if (policy.interval < policy_.interval && nextRound_ != MonoTime::min())
     nextRound_ = std::min(nextRound_, setup_.clock.mono() + policy.interval);

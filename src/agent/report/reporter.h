@@ -37,6 +37,7 @@ struct ReporterSetup {
   // The first report does not wait for a whole interval: a new node should be seen soon. Nodes that
   // start together spread it by half as much again.
   Duration firstReport = std::chrono::seconds(5);
+  stats::PercentileRule percentiles = stats::PercentileRule::kReference;
 };
 
 struct ReporterStats {
