@@ -4,8 +4,15 @@
 
 #include <string_view>
 
+#include "api/condition.h"
+#include "api/node.h"
+
 namespace mangrove::api {
 
 inline constexpr std::string_view kBestEffortPaused = "colocation.mangrove.io/BestEffortPaused";
+
+inline bool isPaused(const Node& node) {
+  return isTrue(node.status.conditions, kBestEffortPaused);
+}
 
 }  // namespace mangrove::api

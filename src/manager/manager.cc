@@ -68,14 +68,10 @@ ControlLoop::Reconcile reconcileBy(Controller& controller) {
 }
 
 // What the sums of a node depend on; heartbeats are not among it.
-bool isPaused(const api::Node& node) {
-  return api::isTrue(node.status.conditions, api::kBestEffortPaused);
-}
-
 bool matters(const api::Node& a, const api::Node& b) {
   return a.status.allocatable != b.status.allocatable || a.status.capacity != b.status.capacity ||
          a.meta.labels != b.meta.labels || a.meta.annotations != b.meta.annotations ||
-         isPaused(a) != isPaused(b);
+         api::isPaused(a) != api::isPaused(b);
 }
 
 // What NodeMetric and NodeSLO are made from.

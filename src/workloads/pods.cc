@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "api/write.h"
+#include "base/fnv.h"
 #include "base/strings.h"
 
 namespace mangrove::workloads {
@@ -138,10 +139,11 @@ Result<json::Object> podFromTemplate(std::string_view templateText, const api::K
 
 std::string hashName(std::string_view content, int64_t collisions) {
   static constexpr std::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  auto mix = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
-  for (char c : content) mix(static_cast<unsigned char>(c));
-  for (; collisions > 0; collisions /= 256) mix(static_cast<unsigned char>(collisions % 256));
+  uint64_t hash = fnv1a(content);
+  for (; collisions > 0; collisions /= 256) {
+    const char byte = static_cast<char>(collisions % 256);
+    hash = fnv1a({&byte, 1}, hash);
+  }
   std::string name;
   for (int i = 0; i < 10; ++i, hash /= kLetters.size()) name += kLetters[hash % kLetters.size()];
   return name;

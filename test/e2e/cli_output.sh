@@ -3,8 +3,7 @@
 source "$(dirname "$0")/lib/up.sh"
 dashboard=127.0.0.1:0
 up_start
-for _ in $(seq 100); do grep -q '^dashboard on ' "$dir/out" && break; sleep 0.1; done
-server=$(sed -n 's/^dashboard on //p' "$dir/out"); server=${server%/}
+server=$(dashboard_url); server=${server%/}
 examples=$(cd "$(dirname "$0")/../../examples" && pwd)
 kubectl get configmap -n koordinator-system slo-controller-config -o yaml >"$dir/config.yaml"
 tries=100 want '"name":"n1"' curl -fsS "$server/api/state"

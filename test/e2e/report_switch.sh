@@ -4,8 +4,7 @@
 source "$(dirname "$0")/lib/up.sh"
 dashboard=127.0.0.1:0
 up_start
-for _ in $(seq 100); do grep -q '^dashboard on ' "$dir/out" && break; sleep 0.1; done
-url=$(sed -n 's/^dashboard on //p' "$dir/out")
+url=$(dashboard_url)
 kubectl apply -f - >/dev/null <<'Y' || fail "the pod was refused"
 apiVersion: v1
 kind: Pod

@@ -4,8 +4,7 @@
 source "$(dirname "$0")/lib/up.sh"
 dashboard=127.0.0.1:0
 up_start
-for _ in $(seq 100); do grep -q '^dashboard on ' "$dir/out" && break; sleep 0.1; done
-url=$(sed -n 's/^dashboard on //p' "$dir/out")
+url=$(dashboard_url)
 [ -n "$url" ] || { fail "up did not say where the dashboard is"; exit 1; }
 want '<title>Mangrove</title>' curl -fsS "$url"
 want '"name":"n1"' curl -fsS "${url}api/state"

@@ -66,11 +66,8 @@ class Builder {
     const MonoTime from = end_ - duration;
     api::AggregatedUsage out{duration, {}};
     const Duration span = shelf.window(id, cpu, from, end_).span();
-    const auto aggregated = [&](uint32_t column) {
-      return stats::aggregate(shelf.window(id, column, from, end_).values, in_.policy.percentiles);
-    };
-    const auto cores = aggregated(cpu);
-    const auto bytes = aggregated(memory);
+    const auto cores = shelf.aggregate(id, cpu, from, end_, in_.policy.percentiles);
+    const auto bytes = shelf.aggregate(id, memory, from, end_, in_.policy.percentiles);
     const bool enough = cores && bytes && span * 2 >= duration;
     const auto set = [&](Aggregation kind, double stats::Aggregate::*field) {
       out.set(kind, enough ? api::ResourceMap{resourcesOf((*cores).*field, (*bytes).*field), {}}

@@ -306,9 +306,9 @@ Shelf::Window Shelf::window(Id id, uint32_t column, MonoTime from, MonoTime to) 
   return window;
 }
 
-std::optional<stats::Aggregate> Shelf::aggregate(Id id, uint32_t column, MonoTime from,
-                                                 MonoTime to) const {
-  return stats::aggregate(window(id, column, from, to).values);
+std::optional<stats::Aggregate> Shelf::aggregate(Id id, uint32_t column, MonoTime from, MonoTime to,
+                                                 stats::PercentileRule rule) const {
+  return stats::aggregate(window(id, column, from, to).values, rule);
 }
 
 std::optional<double> Shelf::average(Id id, uint32_t column, MonoTime from, MonoTime to) const {

@@ -68,9 +68,10 @@ class Shelf {
   };
   // Values with from <= time <= to.
   Window window(Id id, uint32_t column, MonoTime from, MonoTime to) const;
-  // By the reference's rule (stats/percentile.h); nullopt for an empty window.
-  std::optional<stats::Aggregate> aggregate(Id id, uint32_t column, MonoTime from,
-                                            MonoTime to) const;
+  // nullopt for an empty window.
+  std::optional<stats::Aggregate> aggregate(
+      Id id, uint32_t column, MonoTime from, MonoTime to,
+      stats::PercentileRule rule = stats::PercentileRule::kReference) const;
   std::optional<double> average(Id id, uint32_t column, MonoTime from, MonoTime to) const;
   // The newest value; nullopt when the newest slot of the track has none.
   std::optional<double> last(Id id, uint32_t column) const;

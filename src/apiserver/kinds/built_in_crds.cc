@@ -9,6 +9,7 @@
 #include "apiserver/schema/decoding.h"
 #include "apiserver/schema/defaulting.h"
 #include "base/check.h"
+#include "base/fnv.h"
 #include "base/strings.h"
 
 namespace mangrove::apiserver {
@@ -31,9 +32,7 @@ std::vector<BuiltInCrd> listAll() {
 }  // namespace
 
 std::string BuiltInCrd::digest() const {
-  uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
-  for (unsigned char c : json) sum = (sum ^ c) * 0x100000001b3;
-  return fmt::format("{:016x}", sum);
+  return fmt::format("{:016x}", fnv1a(json));
 }
 
 // The files are part of the program: an error in them is a bug of ours, found by every test.

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "base/fnv.h"
 #include "base/strings.h"
 
 namespace mangrove::apiserver {
@@ -109,9 +110,7 @@ bool hasAlready(std::string_view ifNoneMatch, const Answer& answer) {
 }
 
 std::string contentTag(std::string_view text) {
-  uint64_t hash = 14695981039346656037ULL;  // FNV-1a, 64 bits
-  for (unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
-  return fmt::format("{:016X}", hash);
+  return fmt::format("{:016X}", fnv1a(text));
 }
 
 }  // namespace mangrove::apiserver

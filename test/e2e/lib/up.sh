@@ -29,6 +29,12 @@ up_start() {
   echo "$name: the node did not get ready"; cat "$dir/log"; exit 1
 }
 
+# dashboard_url: where up says that its dashboard is; for scripts that set `dashboard` before up_start.
+dashboard_url() {
+  for _ in $(seq 100); do grep -q '^dashboard on ' "$dir/out" && break; sleep 0.1; done
+  sed -n 's/^dashboard on //p' "$dir/out"
+}
+
 up_stop() {
   [ -n "$up_pid" ] || return 0
   kill -TERM "$up_pid" 2>/dev/null

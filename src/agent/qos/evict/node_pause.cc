@@ -1,6 +1,5 @@
 #include "agent/qos/evict/node_pause.h"
 
-#include "api/condition.h"
 #include "api/event.h"
 #include "api/write.h"
 #include "base/log.h"
@@ -32,7 +31,7 @@ std::string taintPatch(const api::Node& node, bool wanted, const std::string& ef
 }
 
 std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now) {
-  if (api::isTrue(node.status.conditions, api::kBestEffortPaused) == wanted) return "";
+  if (api::isPaused(node) == wanted) return "";
   const std::string at = formatTime(now);
   json::Object condition = {
       {"type", api::kBestEffortPaused},

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "api/condition.h"
 #include "api/event.h"
 #include "api/names.h"
 #include "api/node_pause.h"
@@ -60,8 +59,7 @@ bool sameInputs(const api::Node& a, const api::Node& b) {
   return sameAmounts(a.status.capacity, b.status.capacity) &&
          sameAmounts(a.status.allocatable, b.status.allocatable) &&
          a.meta.labels == b.meta.labels && sameInputs(a.meta.annotations, b.meta.annotations) &&
-         api::isTrue(a.status.conditions, api::kBestEffortPaused) ==
-             api::isTrue(b.status.conditions, api::kBestEffortPaused);
+         api::isPaused(a) == api::isPaused(b);
 }
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include "api/annotations/node.h"
 #include "api/names.h"
 #include "api/pod_requests.h"
+#include "base/fnv.h"
 #include "base/time_text.h"
 #include "manager/controllers/noderesource/alias_views.h"
-#include "manager/fnv.h"
 #include "manager/pod_annotations.h"
 
 namespace mangrove::manager {

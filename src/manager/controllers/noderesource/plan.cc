@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/annotations/node.h"
-#include "api/condition.h"
 #include "api/names.h"
 #include "api/node_pause.h"
 #include "base/strings.h"
@@ -105,7 +104,7 @@ void keepSteady(NodePlan& plan, const PlanInputs& in) {
 // A node that had to evict takes no new best-effort work for a while: it sells what is placed
 // already and no more, so that services come as before and nothing new fits.
 void holdWhilePaused(NodePlan& plan, const PlanInputs& in) {
-  if (!api::isTrue(in.node.status.conditions, api::kBestEffortPaused)) return;
+  if (!api::isPaused(in.node)) return;
   Sold placed;
   for (const auto& view : plan.placed) {
     placed.milliCpu += view.milliCpu;

@@ -5,7 +5,7 @@
 #include "api/annotations/annotation.h"
 #include "api/kind.h"
 #include "api/names.h"
-#include "manager/fnv.h"
+#include "base/fnv.h"
 
 namespace mangrove::manager {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "api/meta.h"
 #include "api/names.h"
+#include "base/fnv.h"
 #include "base/time_text.h"
 #include "json/json_patch.h"
-#include "manager/fnv.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/pod/colocate.h"
 

@@ -1,17 +1,12 @@
 // Keeps best-effort pods off a node whose agent had to evict and said so by a condition. Pods that
 // ask for batch resources do not fit there anyway (the manager sells no more than is placed); this
 // is for those that ask for none.
-#include "api/condition.h"
 #include "api/node_pause.h"
 #include "scheduler/plugins/basic/basic.h"
 
 namespace mangrove::scheduler {
 
 namespace {
-
-bool isPaused(const api::Node& node) {
-  return api::isTrue(node.status.conditions, api::kBestEffortPaused);
-}
 
 class BestEffortPause final : public Plugin, public NodeLocal {
  public:
@@ -25,7 +20,7 @@ class BestEffortPause final : public Plugin, public NodeLocal {
   void fits(const PodPlan&, const NodeTable& table, std::span<const Row> rows,
             Verdict* out) const override {
     for (size_t i = 0; i < rows.size(); i++)
-      if (isPaused(table.node(rows[i]))) out[i].code = Code::kUnresolvable;
+      if (api::isPaused(table.node(rows[i]))) out[i].code = Code::kUnresolvable;
   }
   std::vector<std::string> reasons(const PodPlan&, uint32_t) const override {
     return {"node(s) took no new best-effort pods after an eviction"};
@@ -33,7 +28,7 @@ class BestEffortPause final : public Plugin, public NodeLocal {
   Hint hint(const ClusterEvent& event, const PodInfo&) override {
     const bool about = event.kind == EventKind::kNodeAdd || (event.kind == EventKind::kNodeUpdate &&
                                                              (event.actions & action::kCondition));
-    return about && event.node && !isPaused(*event.node) ? Hint::kQueue : Hint::kSkip;
+    return about && event.node && !api::isPaused(*event.node) ? Hint::kQueue : Hint::kSkip;
   }
 };
 

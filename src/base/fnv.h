@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace mangrove::manager {
+namespace mangrove {
 
 inline constexpr uint64_t kFnvStart = 0xcbf29ce484222325;
 
@@ -14,4 +14,4 @@ constexpr uint64_t fnv1a(std::string_view text, uint64_t hash = kFnvStart) {
   return hash;
 }
 
-}  // namespace mangrove::manager
+}  // namespace mangrove
