@@ -33,6 +33,17 @@ GovernorOptions forIdleClass(GovernorOptions options) {
   return options;
 }
 
+void PressureGovernor::setOptions(const GovernorOptions& options) {
+  const bool floorCame = options_.helps == 0 && options.helps > 0;
+  options_ = options;
+  if (floorCame) forgetCuts();
+}
+
+void PressureGovernor::forgetCuts() {
+  cap_ = bad_ = kUnlimited;
+  cutAt_ = badUntil_ = highSince_ = MonoTime::min();
+}
+
 // Two samples together: one alone may be a hiccup of a few milliseconds.
 double PressureGovernor::smoothed(const PressureSample& sample, Duration since) {
   const bool settling = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.settle;
@@ -120,8 +131,7 @@ bool PressureGovernor::endTrial(const PressureSample& sample, double waited, Dur
   const double mean = after_ / afterSeconds_;
   if (mean <= before_ * options_.helps) return false;
   baseline_ = std::max(baseline_, mean);
-  cap_ = bad_ = kUnlimited;
-  cutAt_ = badUntil_ = highSince_ = MonoTime::min();
+  forgetCuts();
   ++futile_;
   return true;
 }

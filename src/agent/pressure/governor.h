@@ -67,8 +67,9 @@ class PressureGovernor {
  public:
   explicit PressureGovernor(GovernorOptions options) : options_(options) {}
   Ruling step(const PressureSample& sample);
-  // The machine or its floor changed.
-  void setOptions(const GovernorOptions& options) { options_ = options; }
+  // The machine or its floor changed. What was cut before the floor was there has not been tried
+  // with it, and is given back.
+  void setOptions(const GovernorOptions& options);
 
   int64_t cap() const { return cap_; }
   // What services wait for anyway, with best-effort work idle or cut down.
@@ -86,6 +87,7 @@ class PressureGovernor {
   void grow(const PressureSample& sample, Duration since);
   int64_t inForce(double used) const;
   bool lasts(MonoTime at, bool tooLong);
+  void forgetCuts();
   bool endTrial(const PressureSample& sample, double waited, Duration since);
 
   GovernorOptions options_;

@@ -132,6 +132,20 @@ TEST(PressureGovernor, KeepsWhatHelps) {
 }
 
 // The kernel's alarm means a tenth of the time, which says nothing in the idle class.
+// The first tick of an agent sees a group that is not in the idle class yet.
+TEST(PressureGovernor, GivesBackWhatWasCutBeforeTheFloor) {
+  Table t;
+  ASSERT_EQ(t.steps(2, 1.0, 8).cap, 2000);
+  t.governor.setOptions({.machine = kMachine});
+  EXPECT_EQ(t.step(0, 0.02).cap, 2000) << "the same rules: it holds";
+  t.governor.setOptions(forIdleClass({.machine = kMachine}));
+  EXPECT_EQ(t.step(0, 0.02).cap, kUnlimited);
+  t.steps(20, 1.0, 8);
+  ASSERT_NE(t.governor.cap(), kUnlimited);
+  t.governor.setOptions(forIdleClass({.machine = kMachine / 2}));
+  EXPECT_NE(t.step(0, 0.02).cap, kUnlimited) << "the floor was there before";
+}
+
 TEST(PressureGovernor, AlarmsBelowTheThresholdDoNotCount) {
   Table t;
   t.governor.setOptions(forIdleClass({.machine = kMachine}));
