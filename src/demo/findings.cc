@@ -130,7 +130,7 @@ Condition stricterBaseline(const std::vector<Block>& blocks) {
 
 stats::Effect costAgainst(Condition baseline, Condition condition, const std::vector<Block>& blocks,
                           double confidence) {
-  const double strictly = 1 - (1 - confidence) / 2;
+  const double strictly = 1 - (1 - confidence) / 5;
   return compare(keptOf(blocks, condition), keptOf(blocks, baseline), p99Of, strictly);
 }
 
@@ -154,6 +154,10 @@ std::string costSentence(const stats::Effect& cost) {
         percent, half, 100 * cost.leastDetectable);
   if (percent < 0)
     return fmt::format("the service's p99 fell by {:.1f} % ± {:.1f} %", -percent, half);
+  // A lopsided interval: what `±` says would reach below nothing.
+  if (half >= percent)
+    return fmt::format("the service paid {:.1f} % p99, between {:.1f} % and {:.1f} %", percent,
+                       100 * (cost.ratio.low - 1), 100 * (cost.ratio.high - 1));
   return fmt::format("the service paid {:.1f} % ± {:.1f} % p99", percent, half);
 }
 

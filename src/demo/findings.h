@@ -51,9 +51,9 @@ struct Findings {
 
 // Of the two ways to be alone the one that is faster, hour by hour.
 Condition stricterBaseline(const std::vector<Block>& blocks);
-// p99 against the baseline, hour by hour. The baseline is the better of two, chosen by the data, so
-// each of the two comparisons that could have been made gets half of the error that is allowed: all
-// in all an effect is claimed wrongly as rarely as `confidence` promises.
+// p99 against the baseline, hour by hour. A comparison gets a fifth of the error that `confidence`
+// allows: the baseline is the better of two, chosen by the data, which doubles it, and who runs the
+// demo again should read the same sentence.
 stats::Effect costAgainst(Condition baseline, Condition condition, const std::vector<Block>& blocks,
                           double confidence);
 

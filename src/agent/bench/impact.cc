@@ -119,12 +119,13 @@ class Impact {
     if (auto ok = pods_.add(kBatch, 1, false, kernel::PodTier::kBestEffort); !ok)
       return pass(ok.error());
     setWeights(placement);
-    auto ok = startBatch(placement);
+    // An agent is there before the work it governs.
     std::unique_ptr<GovernedBatch> governed;
-    auto load = ok ? startLoad() : Result<int>(pass(ok.error()));
-    if (!load) return pass(load.error());
     if (const auto profile = profileOf(placement))
       governed = std::make_unique<GovernedBatch>(pods_, *profile);
+    auto ok = startBatch(placement);
+    auto load = ok ? startLoad() : Result<int>(pass(ok.error()));
+    if (!load) return pass(load.error());
     const Account before = account();
     ::waitpid(*load, nullptr, 0);
     const Account after = account();
