@@ -21,6 +21,8 @@ constexpr GateInfo kGates[] = {
     {"MemoryAllocatableEvict", false, kAlpha, "evict by memory requests over what is for sale"},
     {"WatermarkEvict", false, kAlpha, "evict by marks on memory, disk, inodes, load and pressure"},
     {"CPUBurst", true, kBeta, "let limited pods burst"},
+    {gate::kSteadyBurst, true, kBeta,
+     "bursts by NUMA node, by several throttled periods and slowly back; off: Koordinator's rule"},
     {"SystemConfig", false, kAlpha, "set kernel parameters"},
     {"RdtResctrl", true, kBeta, "cache and bandwidth shares by resctrl"},
     {gate::kResctrlCollector, false, kAlpha, "cache occupancy and memory bandwidth"},

@@ -23,6 +23,7 @@ inline constexpr std::string_view kAuditHttp = "AuditEventsHTTPHandler";
 inline constexpr std::string_view kPodResourcesProxy = "PodResourcesProxy";
 inline constexpr std::string_view kAccelerators = "Accelerators";
 inline constexpr std::string_view kRdmaDevices = "RDMADevices";
+inline constexpr std::string_view kSteadyBurst = "SteadyBurst";
 inline constexpr std::string_view kNodeMetricSeries = "NodeMetricPromMetrics";
 }  // namespace gate
 

@@ -67,6 +67,7 @@ struct ContainerLook {
   std::string_view cgroup;
   Usage usage;
   std::optional<double> throttled;
+  std::optional<PeriodCount> periods;  // what `throttled` is a share of
   std::optional<double> runQueue;
   PressureSet pressure;
   std::optional<kernel::PerfCounts> counts;  // of the last window of the CPI collector
@@ -102,6 +103,12 @@ struct ResctrlLook {
   std::vector<kernel::CacheSample> caches;
 };
 
+// The same of one pod with a group of its own, control or monitoring.
+struct PodResctrlLook {
+  std::string uid;
+  std::vector<kernel::CacheSample> caches;
+};
+
 // Persistent volumes by claim, "namespace/name".
 using ClaimVolumes = std::map<std::string, std::string, std::less<>>;
 
@@ -114,6 +121,7 @@ struct Look {
   std::span<const PodLook> pods;
   std::span<const HostAppLook> hostApps;
   std::span<const ResctrlLook> resctrl;
+  std::span<const PodResctrlLook> podResctrl;
   const PodBook* book = nullptr;
   const kernel::BlockDevices* blocks = nullptr;  // null: not collected
   const ClaimVolumes* claims = nullptr;          // null: not asked for

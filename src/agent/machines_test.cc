@@ -108,6 +108,38 @@ TEST_P(Machines, AreObservedCompletely) {
         << series;
 }
 
+// Pods with a group of their own in resctrl, control or monitoring, are counted one by one.
+TEST(PodsInResctrl, AreCountedWhileTheyHaveAGroup) {
+  Moving machine(kMachines + "anolis-v1-resctrl");
+  const std::string uid = "0a1b2c3d-0000-4000-8000-00000000000";
+  const std::string monitored = "sys/fs/resctrl/BE/mon_groups/" + uid + "3";
+  machine.files().write(monitored + "/mon_data/mon_L3_00/llc_occupancy", "4096\n");
+  machine.files().write("sys/fs/resctrl/koordlet-" + uid + "1/mon_data/mon_L3_00/mbm_total_bytes",
+                        "77\n");
+  AgentOptions options;
+  options.collect.resctrl = true;
+  options.collect.resctrlInterval = std::chrono::seconds(1);
+  testing::Scene scene(machine.path(), options);
+  scene.put("Node", testing::nodeJson("n1", "8", "20Gi"));
+  for (int i = 1; i <= 3; ++i)
+    scene.put("Pod", testing::podJson(fmt::format("pod{}", i), fmt::format("{}{}", uid, i)));
+  scene.start();
+  scene.ticks(12, [&](int) { machine.second(); });
+  const auto has = [&](const std::string& series) {
+    return scene.external.exposition().find(series) != std::string::npos;
+  };
+  EXPECT_EQ(scene.look().podResctrl.size(), 2u);
+  const std::string cache = "mangrove_agent_pod_cache_bytes{node=\"n1\",pod_uid=\"" + uid +
+                            "3\",pod_name=\"pod3\",pod_namespace=\"default\",cache_id=\"0\"} 4096";
+  EXPECT_TRUE(has(cache)) << scene.external.exposition();
+  EXPECT_TRUE(has("mangrove_agent_pod_memory_traffic_bytes{node=\"n1\",pod_uid=\"" + uid +
+                  "1\",pod_name=\"pod1\""));
+  machine.files().remove(monitored);
+  scene.ticks(12, [&](int) { machine.second(); });
+  EXPECT_FALSE(has(cache)) << "its group is gone";
+  EXPECT_EQ(scene.look().podResctrl.size(), 1u);
+}
+
 // Dashboards select by the reference's labels; who wants the right ones says so.
 TEST(ResourceUnits, AreTheReferencesUnlessAskedFor) {
   for (const bool right : {false, true}) {

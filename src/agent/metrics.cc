@@ -210,6 +210,7 @@ void AgentMetrics::tick(const TickCost& cost, const Look& look, const CollectorS
   hostApps(look);
   pods(look);
   resctrl(look);
+  podResctrl(look);
   devices(look);
   waiting(look);
   if (bookVersion_ != look.book->version()) podResources(look);
@@ -335,6 +336,31 @@ void AgentMetrics::resctrl(const Look& look) {
         bandwidth({node_, id, qos, "mbm_local_bytes"}, *cache.localBytes, look.at);
       if (cache.totalBytes)
         bandwidth({node_, id, qos, "mbm_total_bytes"}, *cache.totalBytes, look.at);
+    }
+  }
+}
+
+void AgentMetrics::podResctrl(const Look& look) {
+  if (look.podResctrl.empty() && !podCaches_) return;
+  podCaches_ = !look.podResctrl.empty();
+  auto& caches = external_.gauges("mangrove_agent_pod_cache_bytes",
+                                  "Last-level cache in use by a pod with a group of its own.",
+                                  {"node", "pod_uid", "pod_name", "pod_namespace", "cache_id"});
+  auto& traffic = external_.gauges("mangrove_agent_pod_memory_traffic_bytes",
+                                   "Memory traffic of a pod since its group was made.",
+                                   {"node", "pod_uid", "pod_name", "pod_namespace", "cache_id"});
+  for (GaugeFamily* family : {&caches, &traffic})
+    family->removeIf([](const LabelValues&) { return true; });
+  for (const PodResctrlLook& one : look.podResctrl) {
+    const auto pod = std::find_if(look.pods.begin(), look.pods.end(), [&](const PodLook& p) {
+      return p.pod && p.pod->meta.uid.str() == one.uid;
+    });
+    if (pod == look.pods.end()) continue;
+    for (const kernel::CacheSample& cache : one.caches) {
+      const LabelValues values{node_, one.uid, pod->pod->meta.name.str(), pod->pod->meta.ns.str(),
+                               std::to_string(cache.cacheId)};
+      if (cache.llcBytes) caches.with(values).set(static_cast<double>(*cache.llcBytes));
+      if (cache.totalBytes) traffic.with(values).set(static_cast<double>(*cache.totalBytes));
     }
   }
 }

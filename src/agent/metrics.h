@@ -55,12 +55,13 @@ class AgentMetrics {
   void pressure(const LabelValues& base, GaugeFamily& family, const PressureSet& set);
   void hostApps(const Look& look);
   void resctrl(const Look& look);
+  void podResctrl(const Look& look);
   void devices(const Look& look);
   void waiting(const Look& look);
   void bandwidth(const LabelValues& labels, uint64_t bytes, MonoTime at);
 
   std::string node_;
-  bool seen_ = false, rightUnits_ = false;
+  bool seen_ = false, rightUnits_ = false, podCaches_ = false;
   Registry& internal_;
   Registry& external_;
   GaugeFamily& startTime_;

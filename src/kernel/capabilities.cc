@@ -1,7 +1,10 @@
 #include "kernel/capabilities.h"
 
+#include <compare>
 #include <iterator>
+#include <vector>
 
+#include "base/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/cpu_info.h"
 #include "kernel/cpu_topology.h"
@@ -41,6 +44,7 @@ constexpr Text kTexts[] = {
     {"cgroup-freeze", "freeze a cgroup", "stopping best-effort work in an emergency"},
     {"blkio-throttle", "I/O throttling (v1)", "I/O limits of best-effort work"},
     {"io-cost", "I/O cost model", "proportional I/O"},
+    {"io-latency", "I/O latency targets", "services first on disks without a cost model"},
     {"net-class", "network class id", "network QoS by tc"},
     {"resctrl", "resctrl file system", "cache and bandwidth control"},
     {"resctrl-monitor", "cache and bandwidth monitoring", "occupancy and bandwidth per class"},
@@ -55,6 +59,28 @@ constexpr Text kTexts[] = {
 };
 static_assert(std::size(kTexts) == kFeatures);
 
+// Since when every kernel with the controller has the file, whatever it is built for.
+struct Release {
+  int major = 0, minor = 0;
+  auto operator<=>(const Release&) const = default;
+};
+struct Since {
+  std::string_view file;  // as v1 calls it
+  Release release;
+};
+constexpr Since kSince[] = {
+    {"cpu.idle", {5, 15}},    {"cpu.cfs_burst_us", {5, 14}}, {"memory.min", {4, 18}},
+    {"memory.high", {4, 5}},  {"memory.reclaim", {5, 19}},   {"memory.oom.group", {4, 19}},
+    {"cgroup.kill", {5, 14}}, {"cgroup.freeze", {5, 2}},
+};
+
+// "6.1.0-13-amd64" is 6.1; 0.0 when it is no such text.
+Release releaseOf(std::string_view text) {
+  const Halves first = cut(text, '.');
+  const std::string_view rest = first.after.substr(0, first.after.find_first_not_of("0123456789"));
+  return {parseInt<int>(first.before).value_or(0), parseInt<int>(rest).value_or(0)};
+}
+
 }  // namespace
 
 class CapabilityProbe {
@@ -68,6 +94,8 @@ class CapabilityProbe {
   }
 
   Capabilities run(const LiveFacts& live) {
+    hasPods_ = exists(trees_.path(Controller::kCpu, layout_.root()));
+    if (trees_.isV2()) children_ = below(trees_.path(Controller::kCpu, ""));
     cgroup_ = someCgroup();
     out_.release_ = readWord(root_, mounts_.procFile("sys/kernel/osrelease")).value_or("");
     versions();
@@ -95,8 +123,7 @@ class CapabilityProbe {
   // The pods' cgroup; before it exists the root, or under v2, whose root has none of the control
   // files, any other.
   std::string someCgroup() const {
-    const std::string pods = layout_.root();
-    if (exists(trees_.path(Controller::kCpu, pods))) return pods;
+    if (hasPods_) return layout_.root();
     return trees_.isV2() ? anyBelow(trees_.path(Controller::kCpu, "")) : "";
   }
   // The same in the tree that has pressure, which beside v1 is a v2 tree of its own.
@@ -106,11 +133,16 @@ class CapabilityProbe {
     if (!trees_.isV2() && !trees_.isHybrid()) return pods;
     return trees_.pressurePath(anyBelow(trees_.pressurePath("")));
   }
-  std::string anyBelow(const std::string& dir) const {
+  std::vector<std::string> below(const std::string& dir) const {
+    std::vector<std::string> out;
     if (auto entries = root_.list(dir))
       for (const Entry& entry : *entries)
-        if (entry.isDir) return entry.name;
-    return layout_.root();
+        if (entry.isDir) out.push_back(entry.name);
+    return out;
+  }
+  std::string anyBelow(const std::string& dir) const {
+    const auto all = below(dir);
+    return all.empty() ? layout_.root() : all.front();
   }
   // A control file of that cgroup, in this cgroup version.
   void control(Feature feature, std::string_view resource) {
@@ -119,7 +151,23 @@ class CapabilityProbe {
     if (!path)
       return set(feature, false,
                  fmt::format("{} is not in cgroup v{}", resource, trees_.isV2() ? 2 : 1));
-    file(feature, *path);
+    const auto inChild = [&](const std::string& child) { return *filePath(trees_, *known, child); };
+    inSomeChild(feature, resource, *path, inChild, trees_.has(known->controller));
+  }
+  // A file that the root of a v2 tree never has. Before there are pods any cgroup that has it
+  // tells; where there is none with the controller, the kernel's release.
+  template <class PathOf>
+  void inSomeChild(Feature feature, std::string_view resource, const std::string& path,
+                   PathOf pathOf, bool hasController) {
+    if (exists(path) || hasPods_ || !trees_.isV2()) return file(feature, path);
+    for (const std::string& child : children_)
+      if (exists(pathOf(child))) return set(feature, true, pathOf(child));
+    for (const Since& one : kSince)
+      if (one.file == resource && hasController && releaseOf(out_.release_) >= one.release)
+        return set(feature, true,
+                   fmt::format("Linux {}.{} has it; no cgroup to see it in yet", one.release.major,
+                               one.release.minor));
+    file(feature, path);
   }
   std::string pods(Controller controller, std::string_view name) const {
     return joinPath({trees_.path(controller, cgroup_), name});
@@ -139,6 +187,8 @@ class CapabilityProbe {
   const Hierarchies& trees_;
   const CgroupLayout& layout_;
   std::string cgroup_;
+  bool hasPods_ = false;
+  std::vector<std::string> children_;  // of a v2 tree
   Capabilities out_;
 };
 
@@ -167,9 +217,8 @@ void CapabilityProbe::cpuFiles() {
 }
 
 void CapabilityProbe::memoryFiles() {
-  const std::string reclaim = pods(Controller::kMemory, "memory.reclaim");
   if (trees_.isV2())
-    file(Feature::kMemoryReclaim, reclaim);
+    control(Feature::kMemoryReclaim, "memory.reclaim");
   else
     set(Feature::kMemoryReclaim, false, "only in cgroup v2");
   control(Feature::kMemoryMin, "memory.min");
@@ -191,8 +240,14 @@ void CapabilityProbe::pressure(const LiveFacts& live) {
     file(Feature::kCgroupPressure, joinPath({trees_.pressurePath(""), "cpu.pressure"}));
   set(Feature::kShortPressureWindow, live.shortPressure, live.pressureDetail);
   const std::string unified = somePressureDir();
-  file(Feature::kCgroupKill, joinPath({unified, "cgroup.kill"}));
-  file(Feature::kCgroupFreeze, joinPath({unified, "cgroup.freeze"}));
+  const auto core = [&](Feature feature, std::string_view name) {
+    const auto inChild = [&](const std::string& child) {
+      return joinPath({trees_.pressurePath(child), name});
+    };
+    inSomeChild(feature, name, joinPath({unified, name}), inChild, true);
+  };
+  core(Feature::kCgroupKill, "cgroup.kill");
+  core(Feature::kCgroupFreeze, "cgroup.freeze");
 }
 
 void CapabilityProbe::ioAndNet() {
@@ -201,6 +256,7 @@ void CapabilityProbe::ioAndNet() {
     file(Feature::kIoCost, joinPath({trees_.path(Controller::kBlkio, ""), "io.cost.qos"}));
   else
     file(Feature::kIoCost, joinPath({trees_.path(Controller::kBlkio, ""), "blkio.cost.qos"}));
+  control(Feature::kIoLatency, "io.latency");
   control(Feature::kNetClass, "net_cls.classid");
 }
 

@@ -46,6 +46,7 @@ enum class Feature : uint8_t {
   kCgroupFreeze,
   kBlkioThrottle,
   kIoCost,
+  kIoLatency,
   kNetClass,
   kResctrl,
   kResctrlMonitor,

@@ -54,6 +54,8 @@ constexpr ControlResource kResources[] = {
     {"blkio.bfq.weight", kBlkio, "blkio.bfq.weight", "", kProbe},
     {"io.max", kBlkio, "", "io.max", kProbe},
     {"io.weight", kBlkio, "", "io.weight", kProbe},
+    {"io.bfq.weight", kBlkio, "", "io.bfq.weight", kProbe},
+    {"io.latency", kBlkio, "", "io.latency", kProbe},
     {"io.cost.qos", kBlkio, "", "io.cost.qos", kProbe},
     {"io.cost.model", kBlkio, "", "io.cost.model", kProbe},
     {"net_cls.classid", kNetCls, "net_cls.classid", "net_cls.classid", kProbe},

@@ -198,6 +198,55 @@ TEST(Capabilities, OfTheTreeBesideV1BeforeThereArePods) {
   EXPECT_TRUE(can.has(Feature::kCgroupPressure));
 }
 
+// A v2 machine without a single cgroup below the root, as in a fresh guest: what a child would have
+// is what the kernel's release says; what depends on how it was built is not known.
+TEST(Capabilities, OfAV2TreeWithoutChildren) {
+  struct Row {
+    const char* release;
+    const char* controllers;
+    Feature feature;
+    bool want;
+  };
+  for (const Row& row :
+       {Row{"6.1.0-13-amd64", "cpuset cpu io memory", Feature::kCpuIdle, true},
+        Row{"6.1.0-13-amd64", "cpuset cpu io memory", Feature::kMemoryHigh, true},
+        Row{"6.1.0-13-amd64", "cpuset cpu io memory", Feature::kMemoryReclaim, true},
+        Row{"6.1.0-13-amd64", "cpuset cpu io memory", Feature::kCgroupKill, true},
+        Row{"6.1.0-13-amd64", "cpuset cpu", Feature::kMemoryHigh, false},
+        Row{"6.1.0-13-amd64", "cpuset cpu", Feature::kGroupIdentity, false},
+        Row{"6.1.0-13-amd64", "cpuset cpu io", Feature::kIoLatency, false},
+        Row{"5.14.0", "cpuset cpu", Feature::kCpuIdle, false},
+        Row{"5.14.0", "cpuset cpu", Feature::kCfsBurst, true},
+        Row{"5.15-rc1", "cpuset cpu", Feature::kCpuIdle, true},
+        Row{"odd", "cpuset cpu", Feature::kCpuIdle, false}}) {
+    FakeRoot fs{file("sys/fs/cgroup/cgroup.controllers", std::string(row.controllers) + "\n"),
+                file("proc/sys/kernel/osrelease", std::string(row.release) + "\n")};
+    const auto trees = Hierarchies::detect(fs.root(), {});
+    const auto can =
+        probeCapabilities(fs.root(), {}, *trees, CgroupLayout(CgroupDriver::kSystemd), {});
+    EXPECT_EQ(can.has(row.feature), row.want)
+        << row.release << ": " << can.finding(row.feature).name << ": "
+        << can.finding(row.feature).detail;
+  }
+}
+
+// Before there are pods whichever cgroup has the controller tells, not the first one.
+TEST(Capabilities, OfAV2TreeWhoseFirstChildHasNoController) {
+  FakeRoot fs{file("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory\n"),
+              file("proc/sys/kernel/osrelease", "5.10.0\n"),
+              dir("sys/fs/cgroup/dev-hugepages.mount", file("cgroup.procs", "")),
+              dir("sys/fs/cgroup/system.slice", file("cpu.idle", "0\n"), file("io.latency", ""))};
+  const auto trees = Hierarchies::detect(fs.root(), {});
+  const auto can =
+      probeCapabilities(fs.root(), {}, *trees, CgroupLayout(CgroupDriver::kSystemd), {});
+  EXPECT_TRUE(can.has(Feature::kCpuIdle));
+  EXPECT_EQ(can.finding(Feature::kCpuIdle).detail, "sys/fs/cgroup/system.slice/cpu.idle");
+  EXPECT_TRUE(can.has(Feature::kIoLatency));
+  EXPECT_FALSE(can.has(Feature::kCfsBurst));
+  EXPECT_EQ(can.finding(Feature::kCfsBurst).detail,
+            "no sys/fs/cgroup/dev-hugepages.mount/cpu.max.burst");
+}
+
 // ARM has no flag for it.
 TEST(Capabilities, CacheAllocationByMpam) {
   FakeRoot fs{dir("sys/fs/cgroup/cpu", file("cpu.shares", "1024\n")),

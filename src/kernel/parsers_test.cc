@@ -236,5 +236,13 @@ TEST(CpuInfo, FirstProcessorOnly) {
   EXPECT_FALSE(info.hasFlag("cat"));
 }
 
+TEST(ProcStat, InterruptsPerCpu) {
+  const auto found = interruptTicks(
+      "cpu  9 9 9 9 9 9 9\ncpu0 10 0 20 60 5 2 3 0 0 0\ncpu1 1 1 1 1 1 1\ncpux 1 1 1 1 1 1 1\n"
+      "cpu12 0 0 0 0 0 0 7\nintr 5\n");
+  EXPECT_EQ(found, (std::map<int, InterruptTicks>{{0, {5, 100}}, {12, {7, 7}}}))
+      << "short and nameless lines are left out";
+}
+
 }  // namespace
 }  // namespace mangrove::kernel

@@ -46,4 +46,23 @@ Result<> perCpuTicks(std::string_view text, PerCpuFn each, void* context) {
   return {};
 }
 
+std::map<int, InterruptTicks> interruptTicks(std::string_view text) {
+  std::map<int, InterruptTicks> out;
+  for (Lines lines(text); lines.next();) {
+    Words words(lines.line);
+    if (!words.next() || !words.word.starts_with("cpu") || words.word.size() == 3) continue;
+    const auto cpu = parseInt<int>(words.word.substr(3));
+    InterruptTicks ticks;
+    int column = 0;
+    for (; column < kColumns; ++column) {
+      const auto value = words.number<uint64_t>();
+      if (!value) break;
+      ticks.all += *value;
+      if (column >= 5) ticks.interrupts += *value;
+    }
+    if (cpu && *cpu >= 0 && column == kColumns) out[*cpu] = ticks;
+  }
+  return out;
+}
+
 }  // namespace mangrove::kernel

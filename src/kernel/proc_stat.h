@@ -8,6 +8,7 @@
 // A tick is 1/CLK_TCK second. Pure functions, no allocation unless they fail.
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 
 #include "base/result.h"
@@ -31,5 +32,14 @@ Result<> perCpuTicks(std::string_view text, F each) {
       text, [](void* context, int cpu, Ticks ticks) { (*static_cast<F*>(context))(cpu, ticks); },
       &each);
 }
+
+// How long a CPU served interrupts, of the time it was there at all (idle time included).
+struct InterruptTicks {
+  uint64_t interrupts = 0;  // irq and softirq
+  uint64_t all = 0;
+  bool operator==(const InterruptTicks&) const = default;
+};
+// The lines "cpuN"; those that are wrong are left out.
+std::map<int, InterruptTicks> interruptTicks(std::string_view text);
 
 }  // namespace mangrove::kernel

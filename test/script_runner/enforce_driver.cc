@@ -5,6 +5,7 @@
 //   topology ANNOTATIONS                of the NodeResourceTopology, a JSON object
 //   pod NAME [tier=…] [qos=…] [cpus=SET] [resources=JSON] [annotations=JSON] [priority=N]
 //   use NAME CORES | hold NAME BYTES | system CORES
+//   throttle NAME SHARE                 of the periods of its quota, from now on
 //   remove NAME
 //   foreign WHERE FILE TEXT             somebody else writes
 //   start | tick [SECONDS] | kill       kill ends the agent without a word and starts another one
@@ -61,6 +62,7 @@ class EnforceDriver final : public Driver {
   std::string withWords(const std::string& line, const Command& c) {
     const std::vector<std::string>& w = c.words;
     if (c.verb == "use" && w.size() == 2) return bench_->use(w[0], std::stod(w[1])), "";
+    if (c.verb == "throttle" && w.size() == 2) return bench_->throttle(w[0], std::stod(w[1])), "";
     if (c.verb == "system" && w.size() == 1) return bench_->systemUses(std::stod(w[0])), "";
     if (c.verb == "remove" && w.size() == 1) return bench_->remove(w[0]), "";
     if (c.verb == "hold" && w.size() == 2) {
@@ -68,7 +70,8 @@ class EnforceDriver final : public Driver {
       return bytes ? (bench_->hold(w[0], bytes->value()), "")
                    : "error: " + bytes.error().text() + "\n";
     }
-    if (c.verb == "foreign" && w.size() >= 3) return bench_->write(w[0], w[1], rest(line, 3)), "";
+    if (c.verb == "foreign" && !rest(line, 3).empty())
+      return bench_->write(w[0], w[1], rest(line, 3)), "";
     if (c.verb == "show" && w.size() == 2)
       return fmt::format("{} {} = {}\n", w[0], w[1], bench_->read(w[0], w[1]));
     return fmt::format("error: unknown command '{}'\n", line);

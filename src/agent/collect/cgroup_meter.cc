@@ -71,6 +71,8 @@ void CgroupMeter::readThrottling(std::string_view text, CgroupSample& out, MonoT
     if (*out.throttled < 0 || *out.throttled > 1) {
       ++troubles.implausible;
       out.throttled.reset();
+    } else {
+      out.periods = {now->periods - before_->periods, now->throttled - before_->throttled};
     }
   }
   before_ = now ? std::optional(*now) : std::nullopt;

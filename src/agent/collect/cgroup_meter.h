@@ -25,6 +25,13 @@ struct PressureSet {
   std::optional<kernel::Pressure> cpu, memory, io;
 };
 
+// Periods of the quota's clock since the last sample, and those in which the group ran out.
+struct PeriodCount {
+  int64_t passed = 0;
+  int64_t throttled = 0;
+  bool operator==(const PeriodCount&) const = default;
+};
+
 struct CgroupSample {
   bool alive = false;                         // the CPU counter could be read
   bool gone = false;                          // there is no such cgroup
@@ -33,7 +40,8 @@ struct CgroupSample {
   std::optional<kernel::MemoryUsage> memory;  // as read last
   std::optional<Bytes> cold;
   std::optional<double> throttled;  // share of the periods since the last sample
-  std::optional<double> runQueue;   // seconds waited for a CPU per second
+  std::optional<PeriodCount> periods;
+  std::optional<double> runQueue;  // seconds waited for a CPU per second
 };
 
 // What to read this time. CPU is always read.

@@ -273,6 +273,7 @@ void Collector::readContainers(MirroredPod& pod, bool slot, std::vector<Containe
     if (!one.usage.memoryHot && one.usage.memory) one.usage.memoryHot = hot;
     one.usage.cpu = sample.slotCpu;
     one.throttled = sample.throttled;
+    one.periods = sample.periods;
     one.runQueue = sample.runQueue;
     one.counts = options_.cpi ? cpi_.find(container.id) : std::nullopt;
     if (pressureNow_) one.pressure = container.meter.pressure(reader_, stats_.troubles);
@@ -344,21 +345,6 @@ void Collector::readNumaSystem() {
     if (node.numa[i].usage.memory && podsNuma_[i])
       node.numa[i].system.memory = std::max(Bytes{0}, *node.numa[i].usage.memory - *podsNuma_[i]);
   }
-}
-
-void Collector::readResctrl() {
-  resctrl_.clear();
-  for (ResctrlGroup& group : resctrlGroups_) {
-    if (!group.monitor) {
-      auto opened = kernel::ResctrlMonitor::open(machine_.root(), machine_.mounts(), group.name);
-      if (opened && *opened) group.monitor = std::move(**opened);
-    }
-    if (!group.monitor) continue;
-    ResctrlLook one{group.name, {}};
-    group.monitor->read([&](const kernel::CacheSample& s) { one.caches.push_back(s); });
-    resctrl_.push_back(std::move(one));
-  }
-  look_.resctrl = resctrl_;
 }
 
 CollectorStats Collector::stats() const {

@@ -96,6 +96,7 @@ class Collector {
   void readSystem();
   void readNumaSystem();
   void readResctrl();
+  void readPodResctrl();
   void readStorage();
   void readGpuUse();
   void startColdScan();
@@ -124,6 +125,8 @@ class Collector {
   };
   std::vector<ResctrlGroup> resctrlGroups_;
   std::vector<ResctrlLook> resctrl_;
+  std::map<std::string, kernel::ResctrlMonitor> podMonitors_;  // by group
+  std::vector<PodResctrlLook> podResctrl_;
   std::shared_ptr<const api::NodeSlo> slo_;
 
   Look look_;

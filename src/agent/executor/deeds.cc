@@ -103,23 +103,21 @@ void Deeds::attach(const OwnedDeeds& by, const GroupWish& wish, ApplyReport& rep
   record(by.owner, wish.why, wish.path, "tasks", fmt::format("+{}", added), "written");
 }
 
-// Removing a group sends its tasks back to everybody's.
+// Removing a group sends its tasks back to everybody's. Monitoring groups are inside of others and
+// go first.
 void Deeds::dropGroups(const std::set<std::string>& wanted, std::string_view why,
                        ApplyReport& report) {
-  for (auto it = groups_.begin(); it != groups_.end();) {
-    if (wanted.count(it->first) != 0) {
-      ++it;
-      continue;
-    }
-    if (!it->second.made) {
-      it = groups_.erase(it);
-      continue;
-    }
-    auto gone = kernel::removeDir(machine_.root(), it->first);
+  std::vector<std::string> unwanted;
+  for (const auto& [path, group] : groups_)
+    if (wanted.count(path) == 0) unwanted.push_back(path);
+  std::reverse(unwanted.begin(), unwanted.end());
+  for (const std::string& path : unwanted) {
+    const Group group = groups_[path];
+    groups_.erase(path);
+    if (!group.made) continue;
+    auto gone = kernel::removeDir(machine_.root(), path);
     ++(gone ? report.written : report.failed);
-    record(it->second.owner, why, it->first, "group", "removed",
-           gone ? "written" : gone.error().text());
-    it = groups_.erase(it);
+    record(group.owner, why, path, "group", "removed", gone ? "written" : gone.error().text());
   }
 }
 

@@ -20,7 +20,8 @@ constexpr std::string_view kQuotaOwners[] = {
 constexpr std::string_view kBurstOwners[] = {owner::kCpuBurst};
 constexpr std::string_view kIdleOwners[] = {owner::kCoreSched, owner::kKernelFloor,
                                             owner::kGroupIdentity};
-constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor};
+constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKernelFloor,
+                                              owner::kGroupIdentity};
 constexpr std::string_view kIdentityOwners[] = {owner::kGroupIdentity};
 constexpr std::string_view kCpusetOwners[] = {owner::kCpuSuppress, owner::kCpusetHook};
 constexpr std::string_view kLimitOwners[] = {owner::kGiveBack, owner::kBatchResource};
@@ -77,7 +78,9 @@ constexpr FileRule kRules[] = {
     perDevice("blkio.cost.model", "ctrl=auto"),
     perDevice("io.max", "rbps=max wbps=max riops=max wiops=max"),
     perDevice("io.weight", "100", kIoWeightOwners),
+    perDevice("io.bfq.weight", "100", kIoWeightOwners),
     {"blkio.bfq.weight", kNumber, 1, 1000, false, 100, kIoWeightOwners},
+    perDevice("io.latency", "target=max"),
     perDevice("io.cost.qos", "enable=0"),
     perDevice("io.cost.model", "ctrl=auto"),
     {"parameter", kNumber, kLeastNumber, kUnlimited, false, {}, kSystemOwners, kPath},

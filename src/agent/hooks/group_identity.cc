@@ -1,6 +1,9 @@
 #include "agent/hooks/group_identity.h"
 
+#include <algorithm>
+
 #include "api/annotations/qos.h"
+#include "kernel/cpu_units.h"
 
 namespace mangrove::agent {
 namespace {
@@ -62,6 +65,11 @@ Result<int64_t> podIdentity(const IdentityRule& rule, const api::Pod& pod) {
   if (!*said) return byRule;
   if (!(*said)->enable.value_or(false)) return 0;
   return (*said)->groupIdentity.value_or(byRule);
+}
+
+int64_t boostedShares(MilliCpu request, int64_t identity) {
+  const int64_t plain = kernel::sharesOf(request);
+  return std::min(plain << std::clamp<int64_t>(identity, 0, 2), kernel::kMaxShares);
 }
 
 }  // namespace mangrove::agent

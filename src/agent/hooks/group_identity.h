@@ -11,6 +11,7 @@
 #include "api/classes.h"
 #include "api/koordinator/resource_qos.h"
 #include "base/result.h"
+#include "base/units.h"
 
 namespace mangrove::agent {
 
@@ -26,5 +27,9 @@ int64_t identityOf(const IdentityRule& rule, api::Qos raw, api::KubeQos kube);
 int64_t tierIdentity(const IdentityRule& rule, api::KubeQos tier);
 // With the pod's own annotation, which counts for LS only. An error: leave the pod alone.
 Result<int64_t> podIdentity(const IdentityRule& rule, const api::Pod& pod);
+
+// What stands in on kernels without identities, beside the idle class for those below 0: a pod
+// whose identity is above 0 weighs twice, or four times, what it asked for. cpu.shares of the pod.
+int64_t boostedShares(MilliCpu request, int64_t identity);
 
 }  // namespace mangrove::agent

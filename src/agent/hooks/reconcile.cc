@@ -9,6 +9,7 @@
 #include "agent/qos/kernel_floor.h"
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
+#include "api/pod_requests.h"
 #include "base/strings.h"
 #include "kernel/cpu_units.h"
 
@@ -215,20 +216,39 @@ bool identitySwitch(const Situation& now, const IdentityRule& rule, Wishes& out)
   return true;
 }
 
-// A kernel without identities: batch work that should be behind everybody runs in the idle class.
-// Not the QoS directory, which is the kubelet's, nor pods of a group that is idle as a whole.
-Wishes withoutIdentities(const Situation& now) {
-  Wishes out;
-  out.note = "this kernel has no group identity; the idle class stands in";
-  if (!now.look.slo || !now.look.slo->resourceQosStrategy) return out;
-  const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);
-  if (!rule.enabled || rule.be >= 0 || floorInForce(now) == FloorPlace::kGroup) return out;
-  if (!now.look.machine->can().has(kernel::Feature::kCpuIdle)) return out;
+// Batch work that should be behind everybody runs in the idle class: pods, not the QoS directory,
+// which is the kubelet's, nor pods of a group that is idle as a whole.
+void idleInstead(const Situation& now, const IdentityRule& rule, Wishes& out) {
+  if (rule.be >= 0 || floorInForce(now) == FloorPlace::kGroup) return;
+  if (!now.look.machine->can().has(kernel::Feature::kCpuIdle)) return;
   for (const PodLook& pod : now.look.pods)
     if (isLive(pod) && pod.tier == kernel::PodTier::kBestEffort &&
         api::rawQos(pod.pod->meta.labels) == api::Qos::kBe)
       out.base(std::string(pod.cgroup), "cpu.idle", FileValue::of(1),
                fmt::format("group identity {} without a kernel that has it", rule.be));
+}
+
+// Services that should be ahead weigh more than their neighbours in the tree: pods, not the QoS
+// directories, whose weights the kubelet writes. A pod that gets no weight keeps what it had.
+void weighInstead(const Situation& now, const IdentityRule& rule, Wishes& out) {
+  for (const PodLook& pod : now.look.pods) {
+    if (!isLive(pod)) continue;
+    const auto identity = podIdentity(rule, *pod.pod);
+    if (!identity || *identity < 1) continue;
+    out.base(std::string(pod.cgroup), "cpu.shares",
+             FileValue::of(boostedShares(api::podRequests(*pod.pod).cpu(), *identity)),
+             fmt::format("group identity {} without a kernel that has it", *identity));
+  }
+}
+
+Wishes withoutIdentities(const Situation& now) {
+  Wishes out;
+  out.note = "this kernel has no group identity; the idle class and weights stand in";
+  if (!now.look.slo || !now.look.slo->resourceQosStrategy) return out;
+  const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);
+  if (!rule.enabled) return out;
+  idleInstead(now, rule, out);
+  weighInstead(now, rule, out);
   return out;
 }
 

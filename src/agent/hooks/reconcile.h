@@ -31,7 +31,7 @@ class BatchResourceHook final : public Strategy {
   Wishes decide(const Situation& now) override;
 };
 
-// cpu.bvt_warp_ns, where the kernel has it.
+// cpu.bvt_warp_ns, where the kernel has it; elsewhere the idle class and weights stand in.
 class GroupIdentityHook final : public Strategy {
  public:
   StrategyInfo info() const override;

@@ -44,7 +44,7 @@ struct NriAdjustment {
 // Events by their numbers.
 namespace nri_event {
 inline constexpr int kRunPodSandbox = 1, kRemovePodSandbox = 3, kCreateContainer = 4,
-                     kUpdateContainer = 8;
+                     kStartContainer = 6, kUpdateContainer = 8;
 }
 // Of Configure's answer: one bit per event.
 int32_t eventMask(std::initializer_list<int> events);

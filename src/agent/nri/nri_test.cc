@@ -234,7 +234,11 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
   NriService service({loop, realClock(), owner},
                      {.socket = path,
                       .firstWait = std::chrono::milliseconds(20),
-                      .onPod = [&](const NriPod& one) { began.push_back(one.cgroupParent); }});
+                      .onPod = [&](const NriPod& one) { began.push_back(one.cgroupParent); },
+                      .onContainer =
+                          [&](const NriPod& one, const NriContainer& container) {
+                            began.push_back(one.cgroupParent + " " + container.id);
+                          }});
   service.publish(rulesForTests());
   const Call hello = runtime.accept();
   EXPECT_EQ(hello.connection, kRuntimeConnection);
@@ -247,7 +251,7 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
   const Call configured =
       runtime.call("Configure", config.text(2, "containerd").text(3, "v2.4.2").bytes());
   ProtoReader mask(configured.payload);
-  EXPECT_EQ(mask.next()->value, 0b10001101) << "run, remove, create, update";
+  EXPECT_EQ(mask.next()->value, 0b10101101) << "run, remove, create, start, update";
 
   const std::string pod = podBytes({{"koordinator.sh/qosClass", "LS"}}, {},
                                    "/kubepods.slice/kubepods-burstable.slice/pod1");
@@ -279,6 +283,14 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
   EXPECT_EQ(runtime.call("StateChange", event.number(1, 1).message(2, pod).bytes()).status, 0);
   EXPECT_TRUE(until(owner, [&] { return began.size() == 1; })) << "a pod begins";
   EXPECT_EQ(began.at(0), "/kubepods.slice/kubepods-burstable.slice/pod1");
+  ProtoWriter start;
+  start.number(1, 6).message(2, pod).message(3, containerBytes("main", 0));
+  EXPECT_EQ(runtime.call("StateChange", start.bytes()).status, 0);
+  // Runtimes that have a call for it.
+  EXPECT_EQ(runtime.call("StartContainer", createBytes(pod, containerBytes("main", 0))).status, 0);
+  EXPECT_TRUE(until(owner, [&] { return began.size() == 3; })) << "a container begins";
+  EXPECT_EQ(began.at(1), "/kubepods.slice/kubepods-burstable.slice/pod1 c1");
+  EXPECT_EQ(began.at(2), began.at(1));
   EXPECT_EQ(runtime.call("CreateContainer", "\xff\xff").status, 3) << "nonsense is refused";
   EXPECT_EQ(runtime.call("Unheard", "").status, 12);
   EXPECT_TRUE(until(owner, [&] { return service.isRegistered(); }));

@@ -74,6 +74,7 @@ Result<std::string> NriPlugin::dispatch(const Call& call) {
   if (call.method == "UpdateContainer") return update(call);
   if (call.method == "StateChange") return stateChange(call);
   if (call.method == "RunPodSandbox") return runPod(call);
+  if (call.method == "StartContainer") return startContainer(call);
   // Events of runtimes that know them as calls; none of them needs an answer.
   for (std::string_view known :
        {"Shutdown", "StopContainer", "UpdatePodSandbox", "RemovePodSandbox", "StopPodSandbox"})
@@ -87,7 +88,8 @@ Result<std::string> NriPlugin::configure(const Call& call) {
   stats_.runtime = fmt::format("{} {}", request->runtime, request->version);
   log.info("registered with {}", stats_.runtime);
   return writeConfigured(eventMask({nri_event::kRunPodSandbox, nri_event::kRemovePodSandbox,
-                                    nri_event::kCreateContainer, nri_event::kUpdateContainer}));
+                                    nri_event::kCreateContainer, nri_event::kStartContainer,
+                                    nri_event::kUpdateContainer}));
 }
 
 NriAdjustment NriPlugin::adjust(const NriPod& pod, const NriContainer& container) {
@@ -136,10 +138,19 @@ Result<std::string> NriPlugin::runPod(const Call& call) {
   return std::string();
 }
 
+Result<std::string> NriPlugin::startContainer(const Call& call) {
+  auto request = readCreate(call.payload);
+  if (!request) return pass(request.error());
+  if (setup_.onContainer) setup_.onContainer(request->pod, request->container);
+  return std::string();
+}
+
 Result<std::string> NriPlugin::stateChange(const Call& call) {
   auto request = readStateChange(call.payload);
   if (!request) return pass(request.error());
   if (request->event == nri_event::kRunPodSandbox && setup_.onPod) setup_.onPod(request->pod);
+  if (request->event == nri_event::kStartContainer && setup_.onContainer)
+    setup_.onContainer(request->pod, request->container);
   return std::string();
 }
 

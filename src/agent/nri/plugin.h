@@ -26,6 +26,8 @@ struct NriSetup {
   std::function<std::shared_ptr<const HookRules>()> rules = {};
   // A pod begins: its cgroup is there, its containers are not yet.
   std::function<void(const NriPod&)> onPod = {};
+  // A container is about to start: its first process is in its cgroup and waits.
+  std::function<void(const NriPod&, const NriContainer&)> onContainer = {};
   // How long answering a container's event took, and whether it could be; null: nobody asks.
   std::function<void(std::string_view stage, bool ok, Duration took)> invoked = {};
   const Clock* clock = nullptr;  // for that
@@ -57,6 +59,7 @@ class NriPlugin {
   Result<std::string> update(const Call& call);
   Result<std::string> stateChange(const Call& call);
   Result<std::string> runPod(const Call& call);
+  Result<std::string> startContainer(const Call& call);
   NriAdjustment adjust(const NriPod& pod, const NriContainer& container);
 
   NriSetup setup_;

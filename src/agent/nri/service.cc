@@ -24,6 +24,7 @@ struct NriService::Shared {
   std::unique_ptr<net::ByteStream> stream;
   UniqueFn<void(std::string)> onLost;        // posts to the owner
   std::function<void(const NriPod&)> onPod;  // likewise
+  std::function<void(const NriPod&, const NriContainer&)> onContainer;
 
   std::shared_ptr<const HookRules> now() {
     std::lock_guard lock(mutex);
@@ -52,6 +53,12 @@ NriService::NriService(NriContext context, NriOptions options)
   shared_->onPod = [this, alive = alive_, &owner = context_.owner](const NriPod& pod) {
     owner.post([this, alive, pod] {
       if (*alive && options_.onPod) options_.onPod(pod);
+    });
+  };
+  shared_->onContainer = [this, alive = alive_, &owner = context_.owner](
+                             const NriPod& pod, const NriContainer& container) {
+    owner.post([this, alive, pod, container] {
+      if (*alive && options_.onContainer) options_.onContainer(pod, container);
     });
   };
   connect();
@@ -87,7 +94,9 @@ void NriService::connect() {
         {
           std::lock_guard lock(shared->mutex);
           Shared* raw = shared.get();
-          NriSetup setup{name, index, [raw] { return raw->now(); }, shared->onPod, {}, clock};
+          NriSetup setup{
+              name, index, [raw] { return raw->now(); }, shared->onPod, shared->onContainer,
+              {},   clock};
           if (series)
             setup.invoked = [series, name](std::string_view stage, bool ok, Duration took) {
               series->hookInvoked(name, stage, ok, took);

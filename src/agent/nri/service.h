@@ -30,7 +30,9 @@ struct NriOptions {
   std::string index = "00";
   Duration firstWait = std::chrono::seconds(1);
   Duration longestWait = std::chrono::seconds(60);
-  std::function<void(const NriPod&)> onPod = {};  // in the owner's thread
+  // In the owner's thread.
+  std::function<void(const NriPod&)> onPod = {};
+  std::function<void(const NriPod&, const NriContainer&)> onContainer = {};
 };
 
 struct NriContext {

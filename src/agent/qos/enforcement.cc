@@ -58,13 +58,24 @@ FeatureGates allGates(const FeatureGates& process, const AgentFlags& flags) {
   return gates;
 }
 
-NriOptions nriOptions(const AgentFlags& flags, std::function<void(const NriPod&)> onPod) {
+NriOptions nriOptions(const AgentFlags& flags) {
   NriOptions out;
   out.socket = flags.nriSocketPath();
   out.name = flags.nriName;
   out.index = flags.nriIndex;
-  out.onPod = std::move(onPod);
   return out;
+}
+
+// A pod that the last look does not have yet.
+PodLook newPod(const PodPtr& pod, std::string_view uid, std::string_view cgroup,
+               kernel::PodTier tier) {
+  PodLook one;
+  one.pod = pod;
+  one.uid = uid;
+  one.cgroup = cgroup;
+  one.tier = tier;
+  one.qos = api::qosWithDefault(*pod);
+  return one;
 }
 
 // The pause after evictions outlives a killed agent in the state file of the strategies.
@@ -112,10 +123,15 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                     // Captured machines have neither processes nor links of their own.
                     flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{}},
       optionsOf(flags), std::move(strategies));
-  if (flags.nri && flags.root == "/" && setup.io != nullptr)
-    nri_ = std::make_unique<NriService>(
-        NriContext{*setup.io, clock_, setup.owner, series_},
-        nriOptions(flags, [this](const NriPod& pod) { podBegan(pod); }));
+  if (flags.nri && flags.root == "/" && setup.io != nullptr) {
+    NriOptions options = nriOptions(flags);
+    options.onPod = [this](const NriPod& pod) { podBegan(pod); };
+    options.onContainer = [this](const NriPod& pod, const NriContainer& container) {
+      containerBegan(pod, container);
+    };
+    nri_ = std::make_unique<NriService>(NriContext{*setup.io, clock_, setup.owner, series_},
+                                        std::move(options));
+  }
   agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
   });
@@ -158,13 +174,44 @@ void Enforcement::podBegan(const NriPod& nri) {
   const kernel::PodTier tier = tierOfParent(nri.cgroupParent);
   const std::string cgroup = agent_.machine().layout().podDir(tier, nri.uid);
   std::vector<PodLook> pods(last.pods.begin(), last.pods.end());
-  PodLook one;
-  one.pod = pod;
-  one.uid = nri.uid;
+  pods.push_back(newPod(pod, nri.uid, cgroup, tier));
+  Look now = last;
+  now.pods = pods;
+  count(enforcer_->podBegan(now, agent_.node().get(), agent_.topology().get()));
+}
+
+// By the process that waits in it; "": none does.
+std::string Enforcement::cgroupOf(const std::string& pod, const NriContainer& container) const {
+  for (const char* runtime : {"containerd", "cri-o"}) {
+    auto dir =
+        agent_.machine().layout().containerDir(pod, fmt::format("{}://{}", runtime, container.id));
+    if (dir && !enforcer_->executor().members(*dir, "cgroup.procs").empty()) return *dir;
+  }
+  return "";
+}
+
+// What belongs to processes (cookies, groups of resctrl) does not wait for the tick either.
+void Enforcement::containerBegan(const NriPod& nri, const NriContainer& container) {
+  const Look& last = agent_.look();
+  const PodPtr pod = agent_.book().find(nri.uid);
+  if (!pod || last.machine == nullptr) return;
+  const kernel::PodTier tier = tierOfParent(nri.cgroupParent);
+  const std::string podCgroup = agent_.machine().layout().podDir(tier, nri.uid);
+  const std::string cgroup = cgroupOf(podCgroup, container);
+  if (cgroup.empty()) return;
+  std::vector<PodLook> pods(last.pods.begin(), last.pods.end());
+  auto mine = std::find_if(pods.begin(), pods.end(),
+                           [&](const PodLook& one) { return one.uid == nri.uid; });
+  if (mine == pods.end()) mine = pods.insert(mine, newPod(pod, nri.uid, podCgroup, tier));
+  std::vector<ContainerLook> containers(mine->containers.begin(), mine->containers.end());
+  for (const ContainerLook& one : containers)
+    if (one.cgroup == cgroup) return;
+  ContainerLook& one = containers.emplace_back();
+  one.serial = ~uint64_t{0};
+  one.id = container.id;
+  one.name = container.name;
   one.cgroup = cgroup;
-  one.tier = tier;
-  one.qos = api::qosWithDefault(*pod);
-  pods.push_back(std::move(one));
+  mine->containers = containers;
   Look now = last;
   now.pods = pods;
   count(enforcer_->podBegan(now, agent_.node().get(), agent_.topology().get()));

@@ -55,6 +55,8 @@ class Enforcement {
  private:
   void tick(const Look& look);
   void podBegan(const NriPod& pod);
+  void containerBegan(const NriPod& pod, const NriContainer& container);
+  std::string cgroupOf(const std::string& pod, const NriContainer& container) const;
   void answered(const Ousting& ousting, bool evicted);
   void keepPause(const Look& look, const api::Node* node);
   void tellBlind(const api::Node* node);

@@ -77,14 +77,14 @@ bool Enforcer::isDry(const Entry& entry) const {
   return options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0;
 }
 
-void Enforcer::ask(Entry& entry, const Situation& now) {
+void Enforcer::ask(Entry& entry, const Situation& now, bool between) {
   if (!entry.info.gate.empty() && !setup_.gates.on(entry.info.gate)) {
     entry.last = {};
     entry.decided = true;
     return;
   }
-  if (now.look.at < entry.next) return;
-  entry.next = now.look.at + entry.info.period;
+  if (!between && now.look.at < entry.next) return;
+  if (!between) entry.next = now.look.at + entry.info.period;
   Wishes wishes = entry.strategy->decide(now);
   if (wishes.hold) {
     entry.last.note = std::move(wishes.note);
@@ -150,7 +150,7 @@ ApplyReport Enforcer::podBegan(const Look& look, const api::Node* node,
   const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
                       setup_.gates};
   for (Entry& entry : entries_)
-    if (isHook(entry.info)) ask(entry, now);
+    if (isHook(entry.info)) ask(entry, now, true);
   return apply();
 }
 

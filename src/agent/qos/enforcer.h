@@ -52,8 +52,8 @@ class Enforcer {
 
   ApplyReport tick(const Look& look, const api::Node* node,
                    const api::NodeResourceTopology* topology);
-  // Between two ticks, when a pod begins: what hooks want for it is written at once. The other
-  // strategies count in ticks and are not asked.
+  // Between two ticks, when a pod or a container begins: what hooks want for it is written at once,
+  // also by those that look less often. The other strategies count in ticks and are not asked.
   ApplyReport podBegan(const Look& look, const api::Node* node,
                        const api::NodeResourceTopology* topology);
   // Everything back to what it was; nothing is remembered.
@@ -77,7 +77,7 @@ class Enforcer {
     bool decided = false;  // at least once since this process began
   };
   bool isDry(const Entry& entry) const;
-  void ask(Entry& entry, const Situation& now);
+  void ask(Entry& entry, const Situation& now, bool between = false);
   void evict(Entry& entry, MonoTime at);
   ApplyReport apply();
   void load();

@@ -40,11 +40,13 @@ bool isAllBatch(const Look& look, bool before) {
   return unknown ? before : true;
 }
 
-// Where the kernel weighs: io.weight by the io controller, blkio.bfq.weight by the bfq scheduler.
+// Where the kernel weighs: io.weight by its cost model, the bfq files by the scheduler of that
+// name.
 void wantIoWeight(const Situation& now, const std::string& cgroup, Wishes& out) {
   const std::string why = "services first on disks";
   if (now.look.machine->trees().isV2())
-    out.entry(cgroup, "io.weight", "default", FileValue::ofText(std::to_string(kIoWeight)), why);
+    out.entry(cgroup, weightFileV2(now, cgroup), "default",
+              FileValue::ofText(std::to_string(kIoWeight)), why);
   else if (now.present.present(cgroup, "blkio.bfq.weight"))
     out.base(cgroup, "blkio.bfq.weight", FileValue::of(kIoWeight), why);
 }
@@ -80,6 +82,12 @@ Wishes KernelFloor::decide(const Situation& now) {
       out.base(std::string(pod.cgroup), kIdle, FileValue::of(1), "a best-effort pod");
   }
   return out;
+}
+
+std::string_view weightFileV2(const Situation& now, std::string_view cgroup) {
+  const bool onlyBfq = !now.present.present(cgroup, "io.weight") &&
+                       now.present.present(cgroup, "io.bfq.weight").has_value();
+  return onlyBfq ? "io.bfq.weight" : "io.weight";
 }
 
 FloorPlace floorInForce(const Situation& now) {

@@ -27,6 +27,10 @@ class KernelFloor final : public Strategy {
   bool wholeGroup_ = true;
 };
 
+// The file that weighs a group's disk requests under cgroup v2: of the cost model, or where the
+// kernel has none of the bfq scheduler.
+std::string_view weightFileV2(const Situation& now, std::string_view cgroup);
+
 // What is in force now for everybody in the best-effort group.
 FloorPlace floorInForce(const Situation& now);
 

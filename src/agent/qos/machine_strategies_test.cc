@@ -1,7 +1,8 @@
-// The strategies for cache, disks, kernel parameters, cores, OOM scores and page cache over
+// The strategies for disks, kernel parameters, cores, OOM scores and page cache over
 // captured machines: what the files hold afterwards, and that everything comes back.
 #include <gtest/gtest.h>
 
+#include "agent/qos/blkio/lines.h"
 #include "agent/qos/blkio/strategy.h"
 #include "agent/qos/core_sched/strategy.h"
 #include "agent/qos/testing/machine_bench.h"
@@ -13,20 +14,6 @@ using testing::MachineBench;
 
 std::string machineDir(const char* name) {
   return std::string(MANGROVE_SOURCE_DIR) + "/test/machines/" + name;
-}
-
-const std::string kResctrl = "sys/fs/resctrl/";
-const char* const kCaches =
-    R"("resourceQOSStrategy":{"lsrClass":{"resctrlQOS":{"enable":true,"catRangeStartPercent":0,)"
-    R"("catRangeEndPercent":100,"mbaPercent":100}},"lsClass":{"resctrlQOS":{"enable":true,)"
-    R"("catRangeStartPercent":0,"catRangeEndPercent":100,"mbaPercent":100}},"beClass":{)"
-    R"("resctrlQOS":{"enable":true,"catRangeStartPercent":0,"catRangeEndPercent":30,)"
-    R"("mbaPercent":85}}})";
-
-// The kernel fills a group's directory when it is made; here the test does.
-void giveFiles(MachineBench& bench, const std::string& group) {
-  bench.fs.write(kResctrl + group + "/schemata", "    MB:0=100\n    L3:0=fff\n");
-  bench.fs.write(kResctrl + group + "/tasks", "");
 }
 
 // A runtime says that a pod begins: its cgroup is set up before the next tick, and nothing that
@@ -53,65 +40,6 @@ TEST(MachineStrategies, HooksOfANewPodDoNotWaitForTheTick) {
   bench.enforcer->podBegan(now, bench.scene->agent().node().get(), nullptr);
   EXPECT_EQ(bench.read("job", "cpu.idle"), "1");
   EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), quota);
-}
-
-TEST(MachineStrategies, ResctrlByClass) {
-  MachineBench bench(machineDir("anolis-v1-resctrl"));
-  for (const char* group : {"LSR", "LS", "BE"}) giveFiles(bench, group);
-  bench.slo(kCaches);
-  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
-  bench.pod({.name = "web", .qos = "LS"});
-  bench.threads("job", "41,42");
-  bench.threads("web", "51");
-  bench.start();
-  bench.seconds(2);
-  // A write replaces the text of a file that is no real schemata.
-  EXPECT_EQ(bench.fs.read(kResctrl + "BE/schemata"), "MB:0=90\n");
-  EXPECT_EQ(bench.fs.read(kResctrl + "LS/tasks"), "51");
-  EXPECT_EQ(bench.fs.read(kResctrl + "LS/schemata"), "    MB:0=100\n    L3:0=fff\n")
-      << "as wanted already";
-  const auto log = bench.writes();
-  const auto has = [&](const std::string& part) {
-    return std::any_of(log.begin(), log.end(),
-                       [&](const std::string& line) { return line.find(part) != line.npos; });
-  };
-  EXPECT_TRUE(has("BE/schemata schemata[L3]: 0=fff -> 0=f")) << log.front();
-  EXPECT_TRUE(has("BE/schemata schemata[MB]: 0=100 -> 0=90"));
-  EXPECT_TRUE(has("sys/fs/resctrl/BE tasks:  -> +2"));
-}
-
-TEST(MachineStrategies, ResctrlByPod) {
-  MachineBench bench(machineDir("anolis-v1-resctrl"));
-  ASSERT_TRUE(bench.gate("Resctrl=true"));
-  bench.slo("");
-  bench.pod({.name = "db",
-             .qos = "LS",
-             .annotations = R"({"node.koordinator.sh/resctrl":"{\"llc\":{\"schemata\":)"
-                            R"({\"range\":[10,80]}},\"mb\":{\"schemata\":{\"percent\":50}}}"})"});
-  bench.threads("db", "7");
-  const std::string group = "koordlet-00000000-0000-4000-8000-000000000010";
-  bench.start();
-  bench.seconds(1);
-  ASSERT_TRUE(bench.fs.exists(kResctrl + group)) << "made";
-  giveFiles(bench, group);
-  bench.seconds(1);
-  EXPECT_EQ(bench.fs.read(kResctrl + group + "/schemata"), "MB:0=50\n");
-  EXPECT_EQ(bench.fs.read(kResctrl + group + "/tasks"), "7");
-  bench.fs.remove(kResctrl + group + "/schemata");
-  bench.fs.remove(kResctrl + group + "/tasks");
-  bench.remove("db");
-  bench.seconds(1);
-  EXPECT_FALSE(bench.fs.exists(kResctrl + group)) << "gone with its pod";
-}
-
-TEST(MachineStrategies, ResctrlIsAbsentOnOtherMachines) {
-  MachineBench bench(machineDir("v1-2core-vm"));
-  bench.slo(kCaches);
-  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
-  bench.start();
-  bench.seconds(2);
-  const std::string told = json::write(bench.enforcer->explain());
-  EXPECT_NE(told.find("no resctrl: "), std::string::npos) << told;
 }
 
 TEST(MachineStrategies, SystemParameters) {
@@ -176,6 +104,61 @@ TEST(MachineStrategies, BlockIoUnderV2) {
             "8:0 enable=1 ctrl=user rpct=95 rlat=1000 wpct=95 wlat=3000");
   bench.leave();
   EXPECT_EQ(bench.read("BE", "io.max"), "8:0 rbps=max wbps=max riops=max wiops=max");
+}
+
+// The shorter latency of the two counts; a configured one may be alone.
+TEST(MachineStrategies, LatencyTargets) {
+  struct Row {
+    std::optional<int64_t> read, write;
+    const char* want;
+  };
+  for (const Row& row : {Row{1000, {}, "8:0 target=1000"}, Row{{}, 2000, "8:0 target=2000"},
+                         Row{9000, 8000, "8:0 target=8000"}, Row{{}, {}, "8:0 target=3000"}}) {
+    api::IoConfig io;
+    io.readLatency = row.read;
+    io.writeLatency = row.write;
+    EXPECT_EQ(latencyLine(io, "8:0"), row.want);
+  }
+}
+
+// A kernel whose only weights are those of the bfq scheduler.
+TEST(MachineStrategies, DiskWeightsOfBfqUnderV2) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("BlkIOReconcile=true"));
+  bench.fs.write("sys/block/sda/dev", "8:0\n");
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true})");
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  const std::string group = "sys/fs/cgroup/" + bench.cgroupOf("BE");
+  bench.fs.remove(group + "/io.weight");
+  bench.write("BE", "io.bfq.weight", "default 100");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("BE", "io.bfq.weight"), "default 10");
+  bench.slo(std::string(R"("resourceUsedThresholdWithBE":{"enable":true},)") + kDiskLimits);
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("BE", "io.bfq.weight"), "8:0 40")
+      << "a write replaces the text of this file";
+}
+
+// A kernel without a cost model: the neighbours of best-effort work are promised the latency.
+TEST(MachineStrategies, BlockIoLatencyWhereThereIsNoCostModel) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("BlkIOReconcile=true"));
+  bench.fs.write("sys/block/sda/dev", "8:0\n");
+  bench.slo(kDiskLimits);
+  bench.pod({.name = "db", .tier = "guaranteed", .qos = "LSR"});
+  bench.pod({.name = "web", .qos = "LS"});
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  for (const char* where : {"LS", "BE", "db", "web", "job"}) bench.write(where, "io.latency", "");
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("LS", "io.latency"), "8:0 target=1000");
+  EXPECT_EQ(bench.read("db", "io.latency"), "8:0 target=1000");
+  EXPECT_EQ(bench.read("web", "io.latency"), "") << "its group has it";
+  EXPECT_EQ(bench.read("BE", "io.latency"), "") << "who has no promise waits first";
+  EXPECT_EQ(bench.read("BE", "io.weight"), "8:0 40");
+  bench.leave();
+  EXPECT_EQ(bench.read("LS", "io.latency"), "8:0 target=max");
 }
 
 TEST(MachineStrategies, BlockIoUnderV1) {

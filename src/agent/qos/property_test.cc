@@ -29,6 +29,7 @@ class Node {
  public:
   Node(const char* machine, uint64_t seed)
       : bench_(std::string(MANGROVE_SOURCE_DIR) + "/test/machines/" + machine), rng_(seed) {
+    bench_.countEachCpu();
     bench_.slo(sloText());
     publish();
     bench_.start();
@@ -40,7 +41,10 @@ class Node {
   // One sequence: a few things happen, a tick passes, everything is looked at.
   void round() {
     for (uint64_t i = 0; i <= rng_.below(3); ++i) event();
-    for (auto& [name, life] : pods_) bench_.use(name, double(rng_.below(30)) / 10);
+    for (auto& [name, life] : pods_) {
+      bench_.use(name, double(rng_.below(30)) / 10);
+      bench_.throttle(name, double(rng_.below(10)) / 10);
+    }
     // Published pools come late.
     if (rng_.below(2) == 0) publish();
     bench_.writes();
@@ -66,7 +70,7 @@ class Node {
 
  private:
   void event() {
-    switch (rng_.below(8)) {
+    switch (rng_.below(9)) {
       case 0:
       case 1:
       case 2:
@@ -79,6 +83,8 @@ class Node {
         return foreign();
       case 6:
         return bench_.slo(sloText());
+      case 7:
+        return moveMemory();
       default:
         return;
     }
@@ -86,9 +92,24 @@ class Node {
 
   std::string sloText() {
     return fmt::format(R"("resourceUsedThresholdWithBE":{{"enable":{},"cpuSuppressPolicy":"{}",)"
-                       R"("cpuSuppressThresholdPercent":{}}},"cpuBurstStrategy":{{"policy":"{}"}})",
+                       R"("cpuSuppressThresholdPercent":{}}},"cpuBurstStrategy":{{"policy":"{}"}},)"
+                       R"("resourceQOSStrategy":{{"lsClass":{{"cpuQOS":{{"enable":{},)"
+                       R"("groupIdentity":2}}}}}})",
                        rng_.below(5) != 0, rng_.below(2) == 0 ? "cpuset" : "cfsQuota",
-                       30 + rng_.below(60), rng_.below(2) == 0 ? "auto" : "none");
+                       30 + rng_.below(60), rng_.below(2) == 0 ? "auto" : "none",
+                       rng_.below(2) == 0);
+  }
+
+  // Best-effort memory wanders over the NUMA nodes, and CPUs after it.
+  void moveMemory() {
+    const Machine& machine = bench_.scene->agent().machine();
+    if (!machine.trees().isV2()) return;
+    std::string anon = "anon", file = "file";
+    for (int node : machine.numaNodes()) {
+      anon += fmt::format(" N{}={}", node, rng_.below(1000) << 20);
+      file += fmt::format(" N{}=0", node);
+    }
+    bench_.write("BE", "memory.numa_stat", anon + "\n" + file);
   }
 
   CpuSet ownedBy(std::initializer_list<std::string_view> classes) const {

@@ -365,6 +365,26 @@ TEST_F(RealEnforce, QuotasAreNormalised) {
   everythingIsAsBefore();
 }
 
+// No kernel of ours has identities: weights of the real kernel, and what they were afterwards.
+TEST_F(RealEnforce, WeightsStandInForIdentities) {
+  pod("web", "web", "LS", "Burstable", kService);
+  pod("job", "job", "BE", "BestEffort", kBatch);
+  slo(R"("resourceUsedThresholdWithBE":{"enable":false},"resourceQOSStrategy":{"lsClass":{)"
+      R"("cpuQOS":{"enable":true,"groupIdentity":2}},"beClass":{"cpuQOS":{"enable":true,)"
+      R"("groupIdentity":-1}}})");
+  start();
+  if (can(Feature::kGroupIdentity)) GTEST_SKIP() << "this kernel has group identities";
+  scene_->seconds(2);
+  everythingIsInForce();
+  EXPECT_EQ(read(kWeb, "cpu.shares"), trees_->isV2() ? "157" : "4096") << "four times one CPU";
+  EXPECT_EQ(read(kLs, "cpu.shares"), trees_->isV2() ? "100" : "1024") << "the kubelet's";
+  if (can(Feature::kCpuIdle)) {
+    EXPECT_EQ(read(kJob, "cpu.idle"), "1");
+  }
+  enforcer_->leave("test");
+  everythingIsAsBefore();
+}
+
 TEST_F(RealEnforce, KernelParameters) {
   if (std::getenv("MANGROVE_TEST_SYSCTL") == nullptr)
     GTEST_SKIP() << "it changes the whole machine: only in the guest (MANGROVE_TEST_SYSCTL=1)";

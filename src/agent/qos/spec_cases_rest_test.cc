@@ -334,7 +334,7 @@ std::map<std::string, int64_t> burstOnce(int64_t podQuota, bool both) {
   ContainerLook containers[2];
   containers[0].serial = 1, containers[0].name = "a", containers[0].cgroup = "p/a";
   containers[1].serial = 2, containers[1].name = "b", containers[1].cgroup = "p/b";
-  for (ContainerLook& one : containers) one.throttled = 0.5;
+  for (ContainerLook& one : containers) one.throttled = 0.5, one.periods = {10, 5};
   PodLook look;
   look.pod = pod;
   look.cgroup = "p";

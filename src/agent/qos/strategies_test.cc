@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "agent/hooks/group_identity.h"
 #include "agent/qos/kernel_floor.h"
 #include "agent/qos/testing/bench.h"
 
@@ -74,7 +75,8 @@ TEST(Strategies, KernelFloorOfAGroupOfOurOwn) {
   EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.shares"), "2");
 }
 
-// A kernel without identities: the idle class stands in, on pods and on nobody without the label.
+// A kernel without identities: the idle class stands in for those behind, a weight for those ahead;
+// on pods, and on nobody without the label. Without the setting everybody has what he had.
 TEST(Strategies, GroupIdentityWithoutAKernelThatHasIt) {
   EnforceBench bench;
   const auto slo = [](const char* enable) {
@@ -86,15 +88,35 @@ TEST(Strategies, GroupIdentityWithoutAKernelThatHasIt) {
   };
   bench.slo(slo("true"));
   bench.pod("job", "be-1", "BE", "BestEffort", "{}", kBatch);
-  bench.pod("web", "ls-1", "LS", "Burstable");
+  bench.pod("web", "ls-1", "LS", "Burstable", "{}", R"({"requests":{"cpu":"500m"}})");
+  bench.write("cpu", bench.kLsPod, "cpu.shares", "512");  // as the kubelet does
   bench.start();
   bench.seconds(2);
   EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "1");
   EXPECT_EQ(bench.read("cpu", bench.kBe, "cpu.idle"), "0");
   EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.idle"), "0");
+  EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.shares"), "2048");
+  EXPECT_EQ(bench.read("cpu", bench.kLs, "cpu.shares"), "2") << "the kubelet writes here";
+  // The pod's own will.
+  bench.pod("web", "ls-1", "LS", "Burstable",
+            R"({"koordinator.sh/cpuQOS":"{\"enable\":true,\"groupIdentity\":1}"})",
+            R"({"requests":{"cpu":"500m"}})");
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.shares"), "1024");
   bench.slo(slo("false"));
+  bench.pod("web", "ls-1", "LS", "Burstable", "{}", R"({"requests":{"cpu":"500m"}})");
   bench.seconds(1);
   EXPECT_EQ(bench.read("cpu", bench.kBePod, "cpu.idle"), "0");
+  EXPECT_EQ(bench.read("cpu", bench.kLsPod, "cpu.shares"), "512");
+}
+
+TEST(Strategies, WeightsThatStandInForIdentities) {
+  struct Row {
+    int64_t milli, identity, want;
+  };
+  for (const Row& row : {Row{1000, 0, 1024}, Row{1000, 1, 2048}, Row{1000, 2, 4096},
+                         Row{1000, -1, 1024}, Row{0, 2, 8}, Row{200'000, 2, 262144}})
+    EXPECT_EQ(boostedShares({row.milli}, row.identity), row.want) << row.milli;
 }
 
 TEST(Strategies, ServicesGetTheSharedPool) {

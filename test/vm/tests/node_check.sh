@@ -10,3 +10,7 @@ present smt true
 present numa true
 present node-pressure true
 present core-sched false
+# Whether or not a cgroup is left below the root to see them in.
+for file in cpu-idle cfs-burst memory-min memory-high memory-reclaim oom-group cgroup-kill cgroup-freeze; do
+  present $file true
+done

@@ -1,5 +1,7 @@
 #include "agent/qos/blkio/lines.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace mangrove::agent {
@@ -49,6 +51,12 @@ BlkioLines blkioReset(std::string_view device) {
   BlkioLines out = blkioLines({}, device);
   out.root = {{"blkio.cost.qos", fmt::format("{} enable=0", device)}};
   return out;
+}
+
+std::string latencyLine(const api::IoConfig& io, std::string_view device) {
+  return fmt::format("{} target={}", device,
+                     std::min(io.readLatency.value_or(kDefaultLatency),
+                              io.writeLatency.value_or(kDefaultLatency)));
 }
 
 IoLines ioLines(const api::IoConfig& io, std::string_view device) {

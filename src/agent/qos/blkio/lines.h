@@ -26,6 +26,9 @@ struct IoLines {
   std::map<std::string_view, std::string> group;  // io.max, io.weight
   std::map<std::string_view, std::string> root;   // io.cost.qos, io.cost.model
 };
+// Where the kernel has no cost model: the latency that groups of services are promised, the shorter
+// of the two; who is not promised any waits first. "253:16 target=1000".
+std::string latencyLine(const api::IoConfig& config, std::string_view device);
 IoLines ioLines(const api::IoConfig& config, std::string_view device);
 
 }  // namespace mangrove::agent

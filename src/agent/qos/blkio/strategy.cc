@@ -5,6 +5,7 @@
 #include "agent/collect/claims.h"
 #include "agent/executor/owners.h"
 #include "agent/qos/blkio/lines.h"
+#include "agent/qos/kernel_floor.h"
 #include "api/annotations/qos.h"
 #include "base/strings.h"
 
@@ -85,6 +86,32 @@ Result<std::string> diskFor(const Situation& now, const Target& target, api::Blo
   return diskOf(block, *now.look.blocks, cgroupUid(*target.pod));
 }
 
+// A tree without a cost model but with latency targets.
+bool goesByLatency(const Situation& now) {
+  const std::string services = now.look.machine->layout().tierDir(kernel::PodTier::kBurstable);
+  return now.look.machine->trees().isV2() && !now.present.present("", "io.cost.qos") &&
+         now.present.present(services, "io.latency");
+}
+
+// The neighbours of the best-effort group: all burstable pods together, and each guaranteed one.
+void wantLatency(const Situation& now, const api::IoConfig& io, const std::string& disk,
+                 Wishes& out) {
+  const std::string why = "latency of services on the disk; this kernel has no cost model";
+  const Lines line{{"io.latency", latencyLine(io, disk)}};
+  wantLines(now.look.machine->layout().tierDir(kernel::PodTier::kBurstable), line, disk, why, out);
+  for (const PodLook& pod : now.look.pods)
+    if (pod.pod && pod.tier == kernel::PodTier::kGuaranteed)
+      wantLines(std::string(pod.cgroup), line, disk, why, out);
+}
+
+// Weights go where this kernel weighs.
+Lines groupLines(const Situation& now, const std::string& cgroup, IoLines lines) {
+  auto weight = lines.group.extract("io.weight");
+  weight.key() = weightFileV2(now, cgroup);
+  lines.group.insert(std::move(weight));
+  return std::move(lines.group);
+}
+
 void want(const Situation& now, const Target& target, const std::vector<api::BlockConfig>& blocks,
           Wishes& out) {
   Wishes some;
@@ -95,9 +122,12 @@ void want(const Situation& now, const Target& target, const std::vector<api::Blo
       return;  // all of a directory's blocks, or none
     }
     const bool v2 = now.look.machine->trees().isV2();
-    if (v2) {
+    if (target.isRoot && goesByLatency(now)) {
+      wantLatency(now, block.ioConfig, *disk, some);
+    } else if (v2) {
       const IoLines lines = ioLines(block.ioConfig, *disk);
-      wantLines(target.cgroup, target.isRoot ? lines.root : lines.group, *disk, target.why, some);
+      wantLines(target.cgroup, target.isRoot ? lines.root : groupLines(now, target.cgroup, lines),
+                *disk, target.why, some);
     } else {
       const BlkioLines lines = blkioLines(block.ioConfig, *disk);
       wantLines(target.cgroup, target.isRoot ? lines.root : lines.group, *disk, target.why, some);

@@ -1,6 +1,7 @@
 #pragma once
 // Block I/O limits and weights: of the best-effort group, of pods with an annotation, and the cost
-// model at the root of the tree; blkio files under v1, io files under v2. Lines: lines.h.
+// model at the root of the tree; blkio files under v1, io files under v2, there io.latency of
+// services where the kernel has no cost model. Lines: lines.h.
 
 #include "agent/qos/strategy.h"
 

@@ -65,9 +65,11 @@ Wishes CoreSched::decide(const Situation& now) {
   const auto& can = now.look.machine->can();
   Wishes out;
   if (!isPolicy(strategy)) return out;
-  const bool cookies = can.has(kernel::Feature::kCoreScheduling);
-  if (!cookies)
-    out.note = "no core scheduling: " + can.finding(kernel::Feature::kCoreScheduling).detail;
+  // Without siblings there is nobody to keep away.
+  const auto missing = !can.has(kernel::Feature::kCoreScheduling) ? kernel::Feature::kCoreScheduling
+                                                                  : kernel::Feature::kSmt;
+  const bool cookies = can.has(missing);
+  if (!cookies) out.note = "no core scheduling: " + can.finding(missing).detail;
   const std::string identity =
       now.look.machine->mounts().procFile("sys/kernel/sched_group_identity_enabled");
   // The two exclude each other.

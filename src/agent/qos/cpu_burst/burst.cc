@@ -30,11 +30,11 @@ Step allowedStep(Step step, PoolState node) {
   return node == PoolState::kIdle ? step : Step::kRemain;
 }
 
+}  // namespace
+
 bool hasOwnCpus(Qos qos) {
   return qos == Qos::kLse || qos == Qos::kLsr;
 }
-
-}  // namespace
 
 bool mayBurst(const api::Pod& pod) {
   const Qos qos = api::rawQos(pod.meta.labels);
@@ -74,6 +74,13 @@ std::string_view poolStateName(PoolState state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+PoolState poolState(double used, double total, int64_t thresholdPercent) {
+  const double ratio = total > 0 ? used / total : 1.0;
+  const double threshold = static_cast<double>(thresholdPercent) / 100;
+  if (ratio >= threshold) return PoolState::kOverload;
+  return ratio >= threshold * kCoolingFrom ? PoolState::kCooling : PoolState::kIdle;
+}
+
 PoolState sharePoolState(size_t processors, std::span<const PoolPod> pods,
                          std::optional<double> nodeUsed, int64_t thresholdPercent) {
   if (!nodeUsed || processors == 0) return PoolState::kUnknown;
@@ -84,10 +91,7 @@ PoolState sharePoolState(size_t processors, std::span<const PoolPod> pods,
     if (hasOwnCpus(qos)) total -= static_cast<double>(api::podRequests(*one.pod).cpu().v) / 1000;
     if (hasOwnCpus(qos) || qos == Qos::kBe) used -= one.usedCores.value_or(0);
   }
-  const double ratio = total > 0 ? used / total : 1.0;
-  const double threshold = static_cast<double>(thresholdPercent) / 100;
-  if (ratio >= threshold) return PoolState::kOverload;
-  return ratio >= threshold * kCoolingFrom ? PoolState::kCooling : PoolState::kIdle;
+  return poolState(used, total, thresholdPercent);
 }
 
 int64_t quotaBase(MilliCpu limit) {

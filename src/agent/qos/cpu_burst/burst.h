@@ -11,12 +11,14 @@
 #include <span>
 #include <vector>
 
+#include "api/classes.h"
 #include "api/koordinator/slo_strategy.h"
 #include "api/pod.h"
 #include "base/units.h"
 
 namespace mangrove::agent {
 
+bool hasOwnCpus(api::Qos qos);  // LSE, LSR: outside of the share pool
 // Pods whose CPUs are not their own and that are no batch work: LS, SYSTEM, unlabelled.
 bool mayBurst(const api::Pod& pod);
 // The node's configuration under what the pod's annotation says, member by member. An annotation
@@ -37,9 +39,13 @@ struct PoolPod {
   const api::Pod* pod = nullptr;
   std::optional<double> usedCores;
 };
+// By the threshold; a pool without CPUs is overloaded.
+PoolState poolState(double used, double total, int64_t thresholdPercent);
 PoolState sharePoolState(size_t processors, std::span<const PoolPod> pods,
                          std::optional<double> nodeUsed, int64_t thresholdPercent);
 
+// The target of the new system is in pools.h (a pool per NUMA node) and throttle_window.h.
+//
 // One container's quota from one round to the next, by the plain rule: up 1.2, down 0.8 within
 // [base, base * percent].
 struct BurstRound {

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include "agent/executor/owners.h"
+#include "agent/gates.h"
+#include "agent/qos/cpu_burst/pools.h"
+#include "api/annotations/cpu.h"
 
 namespace mangrove::agent {
 namespace {
 
 constexpr std::string_view kQuotaFile = "cpu.cfs_quota_us";
 constexpr std::string_view kBurstFile = "cpu.cfs_burst_us";
+constexpr std::string_view kCpusFile = "cpuset.cpus";
 constexpr int64_t kDefaultThreshold = 50;  // percent of the share pool
 constexpr Duration kForgetAfter = std::chrono::minutes(5);
 
@@ -24,6 +28,54 @@ bool hasLimit(const Situation& now, const PodLook& pod) {
   return present && present->number != kUnlimited;
 }
 
+bool isConcerned(const PodLook& pod) {
+  return pod.pod && !api::isTerminated(*pod.pod) && mayBurst(*pod.pod);
+}
+
+int64_t thresholdOf(const Situation& now) {
+  return now.look.slo->cpuBurstStrategy->sharePoolThresholdPercent
+      .value_or(Percent{kDefaultThreshold})
+      .v;
+}
+
+PoolState wholeState(const Situation& now) {
+  std::vector<PoolPod> pods;
+  for (const PodLook& pod : now.look.pods)
+    if (pod.pod) pods.push_back({pod.pod.get(), pod.usage.cpu});
+  return sharePoolState(now.look.machine->cpus().cpus.size(), pods, now.look.node.usage.cpu,
+                        thresholdOf(now));
+}
+
+CpuSet cpusOf(const Situation& now, std::string_view cgroup) {
+  const auto value = now.present.present(cgroup, kCpusFile);
+  return value ? value->cpus : CpuSet();
+}
+
+// CPUs that the scheduler bound to the pod; none: anywhere.
+CpuSet boundCpus(const api::Pod& pod) {
+  auto status = api::parseResourceStatus(pod.meta.annotations);
+  if (!status || !*status) return {};
+  return CpuSet::parse((*status)->cpuset).value_or(CpuSet());
+}
+
+// Empty where there is one NUMA node, or nodes are not measured.
+std::vector<NumaPool> poolsOf(const Situation& now) {
+  std::map<int, double> used;
+  for (const NumaLook& one : now.look.node.numa)
+    if (one.usage.cpu) used[one.node] = *one.usage.cpu;
+  if (used.size() < 2) return {};
+  const kernel::CgroupLayout& layout = now.look.machine->layout();
+  const CpuSet batch = cpusOf(now, layout.tierDir(kernel::PodTier::kBestEffort));
+  std::vector<PoolUser> users;
+  for (const PodLook& pod : now.look.pods) {
+    if (!pod.pod) continue;
+    const api::Qos qos = api::rawQos(pod.pod->meta.labels);
+    if (qos == api::Qos::kBe) users.push_back({pod.pod.get(), pod.usage.cpu, batch});
+    if (hasOwnCpus(qos)) users.push_back({pod.pod.get(), pod.usage.cpu, boundCpus(*pod.pod)});
+  }
+  return numaPools(now.look.machine->cpus().cpus, used, users);
+}
+
 }  // namespace
 
 StrategyInfo CpuBurst::info() const {
@@ -34,24 +86,51 @@ Wishes CpuBurst::decide(const Situation& now) {
   if (!now.look.slo || !now.look.slo->cpuBurstStrategy)
     return Wishes::holding("no burst strategy in the NodeSLO");
   Wishes out;
-  const PoolState state = poolState(now);
-  out.note = fmt::format("share pool {}", poolStateName(state));
+  Tick tick{now, now.gates.on(gate::kSteadyBurst), wholeState(now)};
+  if (tick.steady) judgeEach(tick);
+  out.note = fmt::format("share pool {}", poolStateName(tick.whole));
   for (const PodLook& one : now.look.pods)
-    if (one.pod && !api::isTerminated(*one.pod) && mayBurst(*one.pod)) pod(now, one, state, out);
+    if (isConcerned(one)) pod(tick, one, out);
   forget(now.look.at);
   return out;
 }
 
-PoolState CpuBurst::poolState(const Situation& now) const {
-  std::vector<PoolPod> pods;
-  for (const PodLook& pod : now.look.pods)
-    if (pod.pod) pods.push_back({pod.pod.get(), pod.usage.cpu});
-  const auto& threshold = now.look.slo->cpuBurstStrategy->sharePoolThresholdPercent;
-  return sharePoolState(now.look.machine->cpus().cpus.size(), pods, now.look.node.usage.cpu,
-                        threshold.value_or(Percent{kDefaultThreshold}).v);
+PoolState CpuBurst::Tick::of(const ContainerLook& container) const {
+  const auto found = states.find(container.serial);
+  return found == states.end() ? whole : found->second;
 }
 
-void CpuBurst::pod(const Situation& now, const PodLook& pod, PoolState state, Wishes& out) {
+bool CpuBurst::isBoosted(const ContainerLook& container, MilliCpu limit) const {
+  const auto found = tracks_.find(container.serial);
+  return found != tracks_.end() && found->second.quota > quotaBase(limit);
+}
+
+// By the NUMA nodes a container may use; and who gives back when they are overloaded.
+void CpuBurst::judgeEach(Tick& tick) const {
+  const Situation& now = tick.now;
+  const std::vector<NumaPool> pools = poolsOf(now);
+  const kernel::CpuTopology& cpus = now.look.machine->cpus();
+  std::vector<PoolMember> members;
+  std::vector<uint64_t> serials;
+  for (const PodLook& pod : now.look.pods) {
+    if (!isConcerned(pod)) continue;
+    if (!scalesQuota(burstConfigOf(*pod.pod, *now.look.slo->cpuBurstStrategy))) continue;
+    for (const ContainerLook& one : pod.containers) {
+      const MilliCpu limit = limitOf(*pod.pod, one.name);
+      if (one.name.empty() || limit.v <= 0) continue;
+      const NodeMask nodes = nodesOf(cpus.cpus, pools.empty() ? CpuSet() : cpusOf(now, one.cgroup));
+      const PoolState state = poolStateOf(pools, nodes, thresholdOf(now));
+      members.push_back({shrinkOrder(*pod.pod), nodes, pools.empty() ? tick.whole : state,
+                         isBoosted(one, limit)});
+      serials.push_back(one.serial);
+    }
+  }
+  const std::vector<PoolState> states = inShrinkOrder(members);
+  for (size_t i = 0; i < serials.size(); ++i) tick.states[serials[i]] = states[i];
+}
+
+void CpuBurst::pod(const Tick& tick, const PodLook& pod, Wishes& out) {
+  const Situation& now = tick.now;
   const api::CpuBurstConfig config = burstConfigOf(*pod.pod, *now.look.slo->cpuBurstStrategy);
   const bool canSave = now.look.machine->can().has(kernel::Feature::kCfsBurst);
   int64_t bursts = 0, quotas = 0;
@@ -68,10 +147,10 @@ void CpuBurst::pod(const Situation& now, const PodLook& pod, PoolState state, Wi
                "saved up while idle");
     }
     if (!scalesQuota(config)) continue;
-    const int64_t quota = quotaOf(now, container, limit, config, state);
+    const int64_t quota = quotaOf(tick, container, limit, config);
     quotas += quota;
     out.base(cgroup, kQuotaFile, FileValue::of(quota),
-             fmt::format("limit {}m, share pool {}", limit.v, poolStateName(state)));
+             fmt::format("limit {}m, share pool {}", limit.v, poolStateName(tick.of(container))));
   }
   const std::string cgroup(pod.cgroup);
   if (bursts > 0) out.base(cgroup, kBurstFile, FileValue::of(bursts), "sum of the containers");
@@ -79,24 +158,29 @@ void CpuBurst::pod(const Situation& now, const PodLook& pod, PoolState state, Wi
     out.base(cgroup, kQuotaFile, FileValue::of(quotas), "sum of the containers");
 }
 
-int64_t CpuBurst::quotaOf(const Situation& now, const ContainerLook& container, MilliCpu limit,
-                          const api::CpuBurstConfig& config, PoolState state) {
+int64_t CpuBurst::quotaOf(const Tick& tick, const ContainerLook& container, MilliCpu limit,
+                          const api::CpuBurstConfig& config) {
+  const MonoTime at = tick.now.look.at;
   Track& track = tracks_[container.serial];
   if (track.quota == 0) {
-    const auto present = now.present.present(container.cgroup, kQuotaFile);
+    const auto present = tick.now.present.present(container.cgroup, kQuotaFile);
     track.quota = present && present->number != kUnlimited ? present->number : quotaBase(limit);
-    track.throttledAt = now.look.at;
+    track.throttledAt = at;
   }
-  track.usedAt = now.look.at;
-  if (container.throttled.value_or(0) > 0) track.throttledAt = now.look.at;
+  track.usedAt = at;
+  if (container.throttled.value_or(0) > 0) track.throttledAt = at;
+  if (container.periods) track.window.add(at, *container.periods);
   BurstRound round;
-  round.node = state;
+  round.node = tick.of(container);
   round.scales = true;
-  round.allowed = isAllowed(track, now.look.at, container, limit, config);
+  round.allowed = isAllowed(track, at, container, limit, config);
   round.throttled = container.throttled;
+  if (tick.steady && container.throttled) round.throttled = track.window.isShort(at) ? 1 : 0;
   if (config.cfsQuotaBurstPercent) round.burstPercent = config.cfsQuotaBurstPercent->v;
-  track.quota = nextQuota(track.quota, limit, round);
-  track.quota = decayedQuota(track.quota, limit, now.look.at - track.throttledAt);
+  const int64_t before = track.quota;
+  track.quota = nextQuota(before, limit, round);
+  if (track.quota > before) track.window.clear();
+  if (tick.steady) track.quota = decayedQuota(track.quota, limit, at - track.throttledAt);
   return track.quota;
 }
 

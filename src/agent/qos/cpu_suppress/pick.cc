@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace mangrove::agent {
 namespace {
@@ -117,6 +118,70 @@ std::vector<int> pickCpus(const Cpus& from, size_t count) {
   return out;
 }
 
+namespace {
+
+constexpr double kLeastShare = 0.05;  // a node without memory comes last, not never
+
+// Each node's buckets share what the node's memory is worth.
+std::vector<double> weightsOf(const std::vector<Bucket>& buckets, const CpuHints& hints) {
+  std::map<int, double> count;
+  for (const Bucket& bucket : buckets) count[bucket.cpus.front().node] += 1;
+  std::vector<double> out;
+  for (const Bucket& bucket : buckets) {
+    const int node = bucket.cpus.front().node;
+    const auto share = hints.memory.find(node);
+    const double worth = hints.memory.empty()          ? 1
+                         : share == hints.memory.end() ? kLeastShare
+                                                       : std::max(share->second, kLeastShare);
+    out.push_back(worth / count[node]);
+  }
+  return out;
+}
+
+// Takes from the bucket that is worth most per CPU it would then have given, while `more`.
+template <class Take, class More>
+void takeByWeight(std::vector<Bucket>& buckets, const std::vector<double>& weights,
+                  std::vector<int>& out, Take take, More more) {
+  std::vector<bool> spent(buckets.size(), false);
+  while (more()) {
+    size_t best = buckets.size();
+    double most = -1;
+    for (size_t i = 0; i < buckets.size(); ++i) {
+      if (spent[i]) continue;
+      const auto given = std::count(buckets[i].taken.begin(), buckets[i].taken.end(), true);
+      const double worth = weights[i] / (static_cast<double>(given) + 1);
+      if (worth > most) best = i, most = worth;
+    }
+    if (best == buckets.size()) return;
+    spent[best] = !take(buckets[best], out);
+  }
+}
+
+void pickByWeight(const Cpus& from, size_t count, const CpuHints& hints, std::vector<int>& out) {
+  if (from.empty()) return;
+  std::vector<Bucket> buckets = bucketsOf(from);
+  const std::vector<double> weights = weightsOf(buckets, hints);
+  const size_t end = std::min(out.size() + count, out.size() + from.size());
+  takeByWeight(buckets, weights, out, takePair, [&] { return out.size() + 1 < end; });
+  takeByWeight(buckets, weights, out, takeOne, [&] { return out.size() < end; });
+}
+
+}  // namespace
+
+std::vector<int> pickCpus(const Cpus& from, size_t count, const CpuHints& hints) {
+  if (hints.empty()) return pickCpus(from, count);
+  if (count > from.size() || count == 0) return {};
+  std::set<int> loudCores;
+  for (const auto& cpu : from)
+    if (hints.loud.contains(cpu.id)) loudCores.insert(cpu.core);
+  Cpus quiet, loud;
+  for (const auto& cpu : from) (loudCores.count(cpu.core) != 0 ? loud : quiet).push_back(cpu);
+  std::vector<int> out;
+  pickByWeight(quiet, count, hints, out);
+  if (out.size() < count) pickByWeight(loud, count - out.size(), hints, out);
+  return out;
+}
+
 size_t suppressCount(MilliCpu budget, size_t present, size_t processors) {
   const int64_t worth = budget.v <= 0 ? 0 : (budget.v + 999) / 1000;
   const size_t wanted = std::max(static_cast<size_t>(worth), kLeastCpus);
@@ -137,7 +202,7 @@ CpuSet suppressCpus(const SuppressCpus& in) {
     ofLs = may.ls.size();
     ofLsr = count - ofLs;
   }
-  return setOf(pickCpus(may.lsr, ofLsr)) | setOf(pickCpus(may.ls, ofLs));
+  return setOf(pickCpus(may.lsr, ofLsr, in.hints)) | setOf(pickCpus(may.ls, ofLs, in.hints));
 }
 
 CpuSet recoverCpus(const SuppressCpus& in) {

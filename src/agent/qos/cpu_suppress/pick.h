@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "agent/qos/cpu_suppress/hints.h"
 #include "api/classes.h"
 #include "base/cpu_set.h"
 #include "base/units.h"
@@ -20,6 +21,9 @@ using Cpus = std::vector<kernel::LogicalCpu>;
 // `count` of these CPUs: pairs of one core in turn over the NUMA nodes, then single ones. Empty
 // when there are not that many.
 std::vector<int> pickCpus(const Cpus& from, size_t count);
+// Cores without a loud CPU first; of those as many from each NUMA node as it has of the memory, by
+// highest averages, so that more CPUs are never others. Without hints as above.
+std::vector<int> pickCpus(const Cpus& from, size_t count, const CpuHints& hints);
 
 // How many CPUs a budget is worth: rounded up, at least two, and growing by a tenth of the machine
 // at most; shrinking is instant.
@@ -38,6 +42,7 @@ struct SuppressCpus {
   CpuSet reserved;  // of the node
   CpuSet system;    // of system pods, when exclusive
   MilliCpu budget;
+  CpuHints hints = {};
 };
 // Empty only when no CPU may be used at all.
 CpuSet suppressCpus(const SuppressCpus& in);

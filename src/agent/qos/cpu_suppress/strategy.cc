@@ -9,6 +9,7 @@
 #include "agent/executor/owners.h"
 #include "agent/qos/cpu_suppress/quota.h"
 #include "api/annotations/cpu.h"
+#include "kernel/control_files.h"
 
 namespace mangrove::agent {
 namespace {
@@ -205,6 +206,34 @@ CpuSet CpuSuppress::presentCpus(const Situation& now) const {
   return value ? value->cpus : CpuSet();
 }
 
+namespace {
+
+constexpr Duration kHintsEvery = std::chrono::seconds(10);
+
+NodeShares batchMemory(const Situation& now) {
+  const Machine& machine = *now.look.machine;
+  const auto path =
+      kernel::filePath(machine.trees(), *kernel::findResource("memory.numa_stat"), groupOf(now));
+  const auto text = path && machine.numaNodes().size() > 1 ? now.present.text(*path) : std::nullopt;
+  if (!text) return {};
+  const auto stat = kernel::parseNumaStat(*text, machine.trees().version(), machine.pageSize());
+  return stat ? memoryShares(*stat) : NodeShares{};
+}
+
+}  // namespace
+
+// Where memory and interrupts are changes slowly: looked at now and then.
+const CpuHints& CpuSuppress::hints(const Situation& now, const CpuSet& present) {
+  if (hintsAt_ != MonoTime::min() && now.look.at - hintsAt_ < kHintsEvery) return hints_;
+  hintsAt_ = now.look.at;
+  hints_.memory = steadyShares(hints_.memory, batchMemory(now));
+  const auto text = now.present.text(now.look.machine->mounts().procFile("stat"));
+  auto ticks = kernel::interruptTicks(text.value_or(""));
+  hints_.loud = loudCpus(hints_.loud, interruptShares(interrupts_, ticks), present);
+  interrupts_ = std::move(ticks);
+  return hints_;
+}
+
 // Whole CPUs, so that growth can be held back.
 MilliCpu CpuSuppress::damped(const Situation& now, const SuppressCpus& in) {
   const size_t present = in.present.size();
@@ -223,6 +252,7 @@ void CpuSuppress::byCpuset(const Situation& now, const SuppressInputs& in, Wishe
   candidates.budget = suppressBudget(in);
   candidates.present = presentCpus(now);
   candidates.budget = damped(now, candidates);
+  candidates.hints = hints(now, candidates.present);
   const CpuSet cpus = suppressCpus(candidates);
   const std::string why = sums(in, suppressBudget(in));
   if (cpus.empty()) {

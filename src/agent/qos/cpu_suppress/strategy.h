@@ -2,6 +2,7 @@
 // Keeps best-effort CPU below the threshold of the NodeSLO, by quota or by cpuset, whichever policy
 // it names; the other one is set free. Which CPUs and how much: budget.h, pick.h, quota.h.
 
+#include <map>
 #include <string>
 
 #include "agent/qos/cpu_suppress/damper.h"
@@ -31,10 +32,14 @@ class CpuSuppress final : public Strategy {
   MilliCpu damped(const Situation& now, const SuppressCpus& in);
   MilliCpu lasting(const Situation& now, MilliCpu budget, MilliCpu present);
   CpuSet presentCpus(const Situation& now) const;
+  const CpuHints& hints(const Situation& now, const CpuSet& present);
 
   Damper quotaDamper_, countDamper_;
   stats::Ewma steady_{kSteady};  // the budget in the long run: growth waits for it
   CpuSet last_;                  // under a static kubelet the groups do not show what we decided
+  CpuHints hints_;
+  std::map<int, kernel::InterruptTicks> interrupts_;  // as read last
+  MonoTime hintsAt_ = MonoTime::min();
   MonoTime sighted_ = MonoTime::min();
   std::vector<Wish> decided_;  // when something was known last
 };

@@ -1,5 +1,6 @@
 #include "agent/qos/resctrl/classes.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -57,12 +58,28 @@ std::vector<int> oneId(int64_t id, const std::vector<int>& known, Entries& out) 
 
 }  // namespace
 
-SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts) {
+SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts,
+                         const BandwidthCaps& caps) {
   Entries l3, mb;
   if (!facts.fullMask.empty() && qos.catRangeStartPercent && qos.catRangeEndPercent)
     putCache(facts.cacheIds, qos.catRangeStartPercent->v, qos.catRangeEndPercent->v, facts, l3);
   if (qos.mbaPercent) putBandwidth(facts.bandwidthIds, qos.mbaPercent->v, facts, mb);
+  for (const auto& [id, percent] : caps)
+    putBandwidth({&id, 1}, std::min(percent, qos.mbaPercent.value_or(Percent{100}).v), facts, mb);
   return {l3.text(), mb.text(), l3.trouble};
+}
+
+api::ResctrlQosConfig apartFrom(api::ResctrlQosConfig service, const api::ResctrlQosConfig& batch) {
+  const int64_t end = batch.catRangeEndPercent.value_or(Percent{0}).v;
+  const int64_t start = batch.catRangeStartPercent.value_or(Percent{0}).v;
+  if (!service.catRangeStartPercent || !service.catRangeEndPercent || end <= start) return service;
+  const int64_t from = service.catRangeStartPercent->v, to = service.catRangeEndPercent->v;
+  if (from >= end || to <= start) return service;  // apart already
+  if (end < to)
+    service.catRangeStartPercent = Percent{end};
+  else if (from < start)
+    service.catRangeEndPercent = Percent{start};
+  return service;
 }
 
 SchemataLines podLines(const api::ResctrlConfig& config, const CacheFacts& facts) {

@@ -5,6 +5,7 @@
 //   CacheFacts facts{"fff", 1, {0, 1}, true, {0, 1}, "GenuineIntel"};
 //   classLines(qos, facts).l3            // "0=f;1=f"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,7 +32,13 @@ struct SchemataLines {
   std::string l3, mb;
   std::string trouble;  // a setting that makes no sense
 };
-SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts);
+// Percent of bandwidth, by cache: less than the configuration grants.
+using BandwidthCaps = std::map<int, int64_t>;
+SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts,
+                         const BandwidthCaps& caps = {});
+// A service's ranges beside best-effort work's instead of over them: the default lets services use
+// all ways, those of best-effort work included. As it is when nothing would be left.
+api::ResctrlQosConfig apartFrom(api::ResctrlQosConfig service, const api::ResctrlQosConfig& batch);
 // Of a pod's annotation: one setting for all caches, or one per cache.
 SchemataLines podLines(const api::ResctrlConfig& config, const CacheFacts& facts);
 

@@ -1,13 +1,20 @@
 #include "agent/qos/resctrl/strategy.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "agent/executor/owners.h"
-#include "agent/qos/resctrl/classes.h"
+#include "agent/gates.h"
+#include "agent/qos/resctrl/monitors.h"
 #include "base/strings.h"
 
 namespace mangrove::agent {
 namespace {
 
 using kernel::Feature;
+
+constexpr std::string_view kBatch = "BE";
 
 std::string pathOf(const Situation& now, std::string_view name) {
   return kernel::joinPath({now.look.machine->mounts().resctrl, name});
@@ -59,6 +66,20 @@ std::vector<int> threadsOf(const Situation& now, const PodLook& pod) {
   return out;
 }
 
+// Everybody in a class's group, pod by pod, as far as the processor can count for them.
+void wantMonitors(const Situation& now, std::span<const PodLook* const> pods, Wishes& out) {
+  const auto ids = now.present.text(pathOf(now, "info/L3_MON/num_rmids"));
+  const auto rmids = parseInt<int64_t>(trim(ids.value_or("")));
+  if (!rmids) return;
+  std::vector<MonitorCandidate> candidates;
+  for (const PodLook* pod : pods)
+    candidates.push_back({resctrlClass(api::qosWithDefault(*pod->pod)), pod->serial});
+  for (size_t i : monitored(candidates, monitorsLeft(*rmids, out.groups.size() + 1)))
+    out.groups.push_back(
+        {pathOf(now, monitorGroup(candidates[i].group, pods[i]->pod->meta.uid.str())),
+         threadsOf(now, *pods[i]), "cache and memory traffic of the pod"});
+}
+
 void wantLines(const std::string& group, const SchemataLines& lines, const std::string& why,
                Wishes& out) {
   const std::string file = group + "/schemata";
@@ -80,14 +101,29 @@ bool isOn(const Group& group) {
   return *group.qos && (*group.qos)->resctrlQos && (*group.qos)->resctrlQos->enable.value_or(false);
 }
 
-std::vector<int> tasksOf(const Situation& now, const Group& group) {
-  std::vector<int> out;
+// The Node's annotation says whether services leave the ways of best-effort work alone.
+api::ResctrlQosConfig rangesOf(const Situation& now, const Group& group,
+                               const std::optional<api::ResourceQos>& batch) {
+  const api::ResctrlQosConfig& own = *(*group.qos)->resctrlQos;
+  const bool apart = now.node && now.node->meta.annotations.get(kCacheRangesAnnotation) == "apart";
+  if (!apart || group.name == kBatch || !batch || !batch->resctrlQos) return own;
+  return apartFrom(own, *batch->resctrlQos);
+}
+
+std::vector<const PodLook*> podsOf(const Situation& now, const Group& group) {
+  std::vector<const PodLook*> out;
   if (!isOn(group)) return out;
   for (const PodLook& pod : now.look.pods) {
     if (!pod.pod || !api::isActive(*pod.pod) || hasOwn(*pod.pod)) continue;
-    if (resctrlClass(api::qosWithDefault(*pod.pod)) != group.name) continue;
-    for (int id : threadsOf(now, pod)) out.push_back(id);
+    if (resctrlClass(api::qosWithDefault(*pod.pod)) == group.name) out.push_back(&pod);
   }
+  return out;
+}
+
+std::vector<int> tasksOf(const Situation& now, std::span<const PodLook* const> pods) {
+  std::vector<int> out;
+  for (const PodLook* pod : pods)
+    for (int id : threadsOf(now, *pod)) out.push_back(id);
   return out;
 }
 
@@ -106,14 +142,89 @@ Wishes Resctrl::decide(const Situation& now) {
   if (std::none_of(std::begin(groups), std::end(groups), isOn)) return out;
   const auto facts = factsOf(now);
   if (!facts) return cannot(now);
+  std::vector<const PodLook*> members;
   for (const Group& group : groups) {
     if (!*group.qos || !(*group.qos)->resctrlQos) continue;
+    const api::ResctrlQosConfig qos = rangesOf(now, group, strategy.beClass);
     const std::string path = pathOf(now, group.name);
-    const std::string why = fmt::format("cache and bandwidth of class {}", group.name);
-    out.groups.push_back({path, tasksOf(now, group), why});
-    wantLines(path, classLines(*(*group.qos)->resctrlQos, *facts), why, out);
+    std::string why = fmt::format("cache and bandwidth of class {}", group.name);
+    const auto pods = podsOf(now, group);
+    members.insert(members.end(), pods.begin(), pods.end());
+    BandwidthCaps caps;
+    if (group.name == kBatch && isOn(group))
+      caps = follow(now, *facts, qos.mbaPercent.value_or(Percent{100}).v, out.note);
+    if (!caps.empty() && !out.note.empty()) why += "; " + out.note;
+    out.groups.push_back({path, tasksOf(now, pods), why});
+    wantLines(path, classLines(qos, *facts, caps), why, out);
   }
+  if (now.gates.on(gate::kResctrlCollector)) wantMonitors(now, members, out);
   return out;
+}
+
+// Bytes per second of a group ("": everybody who is in none).
+std::optional<double> Resctrl::traffic(const Situation& now, std::string_view group, int domain) {
+  const std::string file = kernel::joinPath(
+      {pathOf(now, group), fmt::format("mon_data/mon_L3_{:02}/mbm_total_bytes", domain)});
+  const auto bytes = parseInt<uint64_t>(trim(now.present.text(file).value_or("")));
+  return bytes ? meter_.rate(file, now.look.at, *bytes) : std::nullopt;
+}
+
+// Groups that are not there carry nothing; everybody's is always there.
+std::optional<double> Resctrl::trafficOfOthers(const Situation& now, int domain) {
+  auto sum = traffic(now, "", domain);
+  if (!sum) return std::nullopt;
+  for (std::string_view group : {"LSR", "LS"}) *sum += traffic(now, group, domain).value_or(0);
+  for (const PodLook& pod : now.look.pods)
+    if (pod.pod && hasOwn(*pod.pod))
+      *sum += traffic(now, podGroup(pod.pod->meta.uid.str()), domain).value_or(0);
+  return sum;
+}
+
+BandwidthCaps Resctrl::follow(const Situation& now, const CacheFacts& facts, int64_t granted,
+                              std::string& note) {
+  BandwidthCaps caps;
+  if (!now.node) {  // a successor goes on where it was
+    for (const auto& [id, domain] : domains_) caps[id] = domain.percent;
+    return caps;
+  }
+  const auto said = now.node->meta.annotations.get(kBandwidthAnnotation);
+  const auto marks = said ? parseBandwidthMarks(*said) : Result<BandwidthMarks>(BandwidthMarks());
+  if (!said || !marks) {
+    if (!marks) note = marks.error().text();
+    domains_.clear();
+    meter_.clear();
+    return {};
+  }
+  for (int id : facts.bandwidthIds) {
+    Domain& domain = domains_.try_emplace(id, Domain{granted, {}}).first->second;
+    domain.percent = std::min(domain.percent, granted);
+    const auto batch = traffic(now, kBatch, id), others = trafficOfOthers(now, id);
+    caps[id] = domain.percent;
+    if (!batch || !others) continue;  // what was decided stays
+    BandwidthRound round{*batch + *others, *batch, domain.percent, granted};
+    if (facts.steps.step > 0) round.step = facts.steps.step;
+    if (facts.steps.least > 0) round.least = facts.steps.least;
+    caps[id] = domain.percent = domain.governor.next(now.look.at, round, *marks);
+    note += fmt::format("{}memory traffic {}: {:.0f} % of what it can give",
+                        note.empty() ? "" : ", ", id, round.total * 100 / marks->perDomain);
+  }
+  return caps;
+}
+
+json::Value Resctrl::state() const {
+  if (domains_.empty()) return nullptr;
+  json::Object out;
+  for (const auto& [id, domain] : domains_) out[std::to_string(id)] = domain.percent;
+  return out;
+}
+
+void Resctrl::restore(const json::Value& state) {
+  if (!state.is_object()) return;
+  for (const auto& [name, percent] : state.get_object()) {
+    const auto id = parseInt<int>(std::string_view(name));
+    if (id && percent.is_int64() && percent.get_int64() >= 1 && percent.get_int64() <= 100)
+      domains_[*id].percent = percent.get_int64();
+  }
 }
 
 StrategyInfo PodResctrl::info() const {

@@ -76,6 +76,7 @@ MachineBench::MachineBench(const std::string& machineDir,
   auto machine = Machine::open({.root = fs.path(), .live = false});
   CHECK(machine, "{}", machine.error().text());
   cpus_ = static_cast<int64_t>((*machine)->cpus().cpus.size());
+  online_ = (*machine)->cpus().online;
   for (PodTier tier : {PodTier::kGuaranteed, PodTier::kBurstable, PodTier::kBestEffort}) {
     // The pods that were there when the machine was captured are not ours to move.
     addControls(layout_.tierDir(tier));
@@ -233,17 +234,21 @@ void MachineBench::topology(const std::string& annotations) {
                   version_++, annotations));
 }
 
-void MachineBench::count(const std::string& cgroup, double seconds, int64_t memory) {
+void MachineBench::count(const std::string& cgroup, double seconds, int64_t memory,
+                         double throttles) {
   const auto put = [&](const char* resource, const std::string& text) {
     if (const auto path = kernel::filePath(*trees_, *kernel::findResource(resource), cgroup))
       fs.write(*path, text);
   };
+  const std::string periods =
+      fmt::format("nr_periods {}\nnr_throttled {}\n", static_cast<int64_t>(periods_),
+                  static_cast<int64_t>(throttles));
   if (trees_->isV2()) {
-    put("cpu.stat", fmt::format("usage_usec {}\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n",
-                                static_cast<int64_t>(seconds * 1e6)));
+    put("cpu.stat", fmt::format("usage_usec {}\n{}throttled_usec 0\n",
+                                static_cast<int64_t>(seconds * 1e6), periods));
   } else {
     put("cpuacct.usage", fmt::format("{}\n", static_cast<int64_t>(seconds * 1e9)));
-    put("cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
+    put("cpu.stat", periods + "throttled_time 0\n");
   }
   std::string stat;
   for (const char* prefix : {"", "total_"})
@@ -259,16 +264,34 @@ void MachineBench::count(const std::string& cgroup, double seconds, int64_t memo
   put("cpuset.cpus.effective", fs.read(*asked));
 }
 
+std::string MachineBench::eachCpu() {
+  const auto add = [&](const CpuSet& cpus, double cores) {
+    for (int cpu : cpus) perCpu_[cpu] += cores / static_cast<double>(cpus.size());
+  };
+  for (const auto& [name, sim] : pods_) {
+    const auto cpus = CpuSet::parse(read(name + "/c", "cpuset.cpus"));
+    add(cpus && !cpus->empty() ? *cpus : online_, sim.cores);
+  }
+  add(online_, system_);
+  std::string out;
+  for (int cpu : online_)
+    out +=
+        fmt::format("cpu{} {} 0 0 1 0 0 0 0 0 0\n", cpu, static_cast<int64_t>(perCpu_[cpu] * 100));
+  return out;
+}
+
 void MachineBench::advance() {
   std::map<PodTier, double> tiers;
   double all = 0;
   int64_t memory = 0;
+  periods_ += 10;
   for (auto& [name, sim] : pods_) {
     sim.total += sim.cores;
+    sim.throttles += 10 * sim.throttled;
     all += sim.cores;
     memory += sim.memory;
-    count(cgroupOf(name), sim.total, sim.memory);
-    count(cgroupOf(name + "/c"), sim.total, sim.memory);
+    count(cgroupOf(name), sim.total, sim.memory, sim.throttles);
+    count(cgroupOf(name + "/c"), sim.total, sim.memory, sim.throttles);
     tiers[tierOf(sim.spec.tier)] += sim.total;
   }
   double sum = 0;
@@ -278,7 +301,8 @@ void MachineBench::advance() {
   }
   total_ += all + system_;
   fs.write("proc/stat",
-           fmt::format("cpu  {} 0 0 1 0 0 0 0 0 0\n", static_cast<int64_t>(total_ * 100)));
+           fmt::format("cpu  {} 0 0 1 0 0 0 0 0 0\n", static_cast<int64_t>(total_ * 100)) +
+               (eachCpu_ ? eachCpu() : ""));
   fs.write("proc/meminfo", fmt::format("MemTotal: {} kB\nMemFree: 100 kB\nMemAvailable: {} kB\n",
                                        memory_ / 1024, (memory_ - memory) / 1024));
 }

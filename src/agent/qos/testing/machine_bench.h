@@ -45,6 +45,11 @@ class MachineBench {
   void use(const std::string& name, double cores) { at(name).cores = cores; }
   void hold(const std::string& name, int64_t bytes) { at(name).memory = bytes; }
   void systemUses(double cores) { system_ = cores; }
+  // So much of the quota's periods its container is out of CPU time.
+  void throttle(const std::string& name, double share) { at(name).throttled = share; }
+  // From now on CPUs are counted one by one, and with them NUMA nodes: usage is spread over the
+  // CPUs that a container may use.
+  void countEachCpu() { eachCpu_ = true; }
   bool gate(const std::string& setting) { return gates.set(setting).has_value(); }
   void threads(const std::string& name, const std::string& ids);  // of its container
 
@@ -77,13 +82,15 @@ class MachineBench {
     std::string uid;
     double cores = 0, total = 10;
     int64_t memory = 0;
+    double throttled = 0, throttles = 0;
   };
   Sim& at(const std::string& name);
   std::string pathOf(const std::string& where, const std::string& resource) const;
   void addControls(const std::string& cgroup);
   void make(const Sim& sim);
   void advance();
-  void count(const std::string& cgroup, double seconds, int64_t memory);
+  void count(const std::string& cgroup, double seconds, int64_t memory, double throttles = 0);
+  std::string eachCpu();
   void say(const std::string& kind, const std::string& json);
   void join();
   std::string shortName(const std::string& cgroup) const;
@@ -92,7 +99,10 @@ class MachineBench {
   std::unique_ptr<kernel::Hierarchies> trees_;
   std::vector<std::unique_ptr<Strategy>> strategies_;
   std::map<std::string, Sim> pods_;
-  double system_ = 0, total_ = 100;
+  double system_ = 0, total_ = 100, periods_ = 0;
+  CpuSet online_;
+  std::map<int, double> perCpu_;  // seconds
+  bool eachCpu_ = false;
   int64_t cpus_ = 0, memory_ = 0;
   int version_ = 20, next_ = 10;
   uint64_t told_ = 0;

@@ -1,0 +1,110 @@
+// The enforcing half as a running agent has it: what people hear of it.
+#include "agent/qos/enforcement.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "agent/gates.h"
+#include "agent/qos/testing/bench.h"
+#include "base/check.h"
+
+namespace mangrove::agent {
+namespace {
+
+using testing::EnforceBench;
+
+// A whole Enforcement over the small machine, without threads.
+struct Whole {
+  Whole() : bench(nobody()), gates(agentGates()) {
+    CHECK(gates.set("PressureCut=false,MemoryGiveBack=false"), "gates");
+    bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"})");
+    bench.pod("job", "be-1", "BE", "BestEffort");
+    bench.use(3, 1, 2);
+    bench.start();
+    AgentFlags flags;
+    flags.root = bench.fs.path();
+    flags.heartbeat = flags.enforceState = "";
+    enforcement = std::make_unique<Enforcement>(
+        EnforcementSetup{bench.scene.agent(), bench.scene.api, bench.scene.owner, bench.scene.owner,
+                         bench.scene.clock, metrics, gates},
+        flags);
+  }
+  // The bench's own enforcer wants nothing.
+  static std::vector<std::unique_ptr<Strategy>> nobody() {
+    std::vector<std::unique_ptr<Strategy>> out;
+    out.push_back(std::make_unique<NullStrategy>());
+    return out;
+  }
+  std::string quota() const { return bench.read("cpu", bench.kBe, "cpu.cfs_quota_us"); }
+  bool inFailSafe() const {
+    return metrics.exposition().find("\nmangrove_agent_fail_safe 1\n") != std::string::npos;
+  }
+  // Events about the node with that reason.
+  int64_t events(std::string_view reason) const {
+    return std::count_if(
+        bench.scene.writes.begin(), bench.scene.writes.end(), [&](const auto& one) {
+          const json::Object* body = one.second.if_object();
+          const json::Value* said = body ? body->if_contains("reason") : nullptr;
+          return said && said->is_string() && std::string_view(said->get_string()) == reason;
+        });
+  }
+
+  EnforceBench bench;
+  FeatureGates gates;
+  Registry metrics;
+  std::unique_ptr<Enforcement> enforcement;
+};
+
+// Stale inputs first hold what was decided, then fall back to the conservative limit; both ends are
+// told, once each.
+TEST(Enforcement, MissingMeasurementsHoldThenFallBackAndAreTold) {
+  Whole whole;
+  whole.bench.seconds(3);
+  ASSERT_EQ(whole.quota(), "420000") << "65 % of 8 less one core of the service";
+  EXPECT_FALSE(whole.inFailSafe());
+  const uint64_t before = whole.enforcement->audit().count();
+  whole.bench.use(500, 1, 2);  // more than the machine has: not believed
+  for (int second = 1; second < 10; ++second) {
+    whole.bench.seconds(1);
+    EXPECT_EQ(whole.quota(), "420000") << second;
+    EXPECT_FALSE(whole.inFailSafe()) << second;
+  }
+  EXPECT_EQ(whole.enforcement->audit().count(), before) << "held, not written again";
+  EXPECT_EQ(whole.events("MeasurementsMissing"), 0);
+  whole.bench.seconds(1);
+  EXPECT_EQ(whole.quota(), "250000") << "two CPUs and a quarter more";
+  EXPECT_TRUE(whole.inFailSafe());
+  whole.bench.seconds(20);
+  EXPECT_EQ(whole.events("MeasurementsMissing"), 1);
+  EXPECT_EQ(whole.quota(), "250000");
+  whole.bench.use(3, 1, 2);
+  whole.bench.seconds(3);
+  EXPECT_FALSE(whole.inFailSafe());
+  EXPECT_EQ(whole.events("MeasurementsBack"), 1);
+  EXPECT_EQ(whole.events("MeasurementsMissing"), 1);
+  whole.bench.seconds(60);
+  EXPECT_GT(std::stoll(whole.quota()), 390000) << "and slowly back";
+}
+
+// The conservative limit never gives more than there was.
+TEST(Enforcement, FallingBackNeverWidens) {
+  Whole whole;
+  whole.bench.use(6, 4, 2);
+  whole.bench.seconds(3);
+  ASSERT_EQ(whole.quota(), "120000");
+  whole.bench.use(500, 4, 2);
+  whole.bench.seconds(15);
+  EXPECT_EQ(whole.quota(), "120000");
+  EXPECT_TRUE(whole.inFailSafe()) << "and yet it is said";
+}
+
+// Somebody reads the gauge although nothing ever went wrong.
+TEST(Enforcement, TheGaugeIsThereFromTheFirstTick) {
+  Whole whole;
+  whole.bench.seconds(1);
+  EXPECT_NE(whole.metrics.exposition().find("mangrove_agent_fail_safe 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mangrove::agent
