@@ -70,7 +70,7 @@ class EnforceDriver final : public Driver {
       return bytes ? (bench_->hold(w[0], bytes->value()), "")
                    : "error: " + bytes.error().text() + "\n";
     }
-    if (c.verb == "foreign" && !rest(line, 3).empty())
+    if (c.verb == "foreign" && w.size() >= 2 && !rest(line, 3).empty())
       return bench_->write(w[0], w[1], rest(line, 3)), "";
     if (c.verb == "show" && w.size() == 2)
       return fmt::format("{} {} = {}\n", w[0], w[1], bench_->read(w[0], w[1]));
