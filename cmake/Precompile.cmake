@@ -55,14 +55,11 @@ endif()
 function(mangrove_precompiled TARGET KIND)
   if(MANGROVE_PCH_DECIDED)
     target_precompile_headers(${TARGET} REUSE_FROM mangrove_pch_${KIND})
-    # One that does not fit costs time, not the build.
-    target_compile_options(${TARGET} PRIVATE -Wno-error=invalid-pch)
-    # Seen together, files give the compiler reason to complain about what is none (GCC 12 about bounds of strings, and about
-    # unnamed namespaces in included files). Builds without batches say what is true.
-    if(MANGROVE_BATCH GREATER 1 AND NOT "${TARGET}" MATCHES "_test$")
-      target_compile_options(${TARGET} PRIVATE -Wno-error -Wno-subobject-linkage -Wno-array-bounds -Wno-stringop-overflow
-                             -Wno-stringop-overread -Wno-restrict -Wno-maybe-uninitialized -Wno-shadow)
-    endif()
+    # A precompiled header that does not fit costs time, not the build. Out of one, and seen together, headers and files give the
+    # compiler reason to complain about what is none (GCC 12 about bounds of strings, and about unnamed namespaces in
+    # included files). Builds without them say what is true.
+    target_compile_options(${TARGET} PRIVATE -Wno-error -Wno-subobject-linkage -Wno-array-bounds -Wno-stringop-overflow
+                           -Wno-stringop-overread -Wno-restrict -Wno-maybe-uninitialized -Wno-shadow)
   endif()
 endfunction()
 
