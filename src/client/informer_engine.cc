@@ -148,8 +148,13 @@ void InformerEngine::applyEvent(FedObject& fed) {
   if (fed.type == EventType::kDeleted) {
     bury(fed.key, fed.version);
     drop(fed.key);
-  } else {
+  } else if (have == objects_.end()) {
     put(fed);
+  } else {  // in place: among tens of thousands of keys searching is what an event costs most
+    rawBytes_ += fed.raw.bytes().size() - have->second.raw.bytes().size();
+    unreadable_ += size_t{after == nullptr} - size_t{before == nullptr};
+    have->second = {std::move(fed.version), std::move(fed.object), std::move(fed.raw)};
+    reindex(*have, before);
   }
   if (before || after) tell(handlers_.size(), fed.key, before, after);
 }
@@ -205,17 +210,13 @@ void InformerEngine::bury(const std::string& key, const std::string& version) {
   }
 }
 
+// A key that is new.
 void InformerEngine::put(FedObject& fed) {
-  auto [at, fresh] = objects_.try_emplace(fed.key);
-  if (!fresh) {
-    rawBytes_ -= at->second.raw.bytes().size();
-    unreadable_ -= at->second.object == nullptr;
-  }
-  AnyObject before = std::move(at->second.object);
+  auto at = objects_.try_emplace(fed.key).first;
   at->second = {std::move(fed.version), std::move(fed.object), std::move(fed.raw)};
   rawBytes_ += at->second.raw.bytes().size();
   unreadable_ += at->second.object == nullptr;
-  reindex(*at, before);
+  reindex(*at, nullptr);
 }
 
 void InformerEngine::drop(std::string_view key) {

@@ -169,6 +169,18 @@ TEST_F(ListWatchTest, passesEventsOnAndResumesAfterAProperEnd) {
   EXPECT_EQ(resumedFrom(), "13");
 }
 
+// Servers write type and object and nothing else; whoever writes more, or otherwise, is understood.
+TEST_F(ListWatchTest, understandsEventsInAnyForm) {
+  begin();
+  const std::string inside = object("c", 11);
+  send(R"({"type":"ADDED","object":)" + inside + R"(,"more":{"a":{}}})");
+  send(R"({"object":)" + object("c", 12) + R"(,"type":"MODIFIED"})");
+  send(R"({ "type" : "MODIFIED", "object" : )" + object("c", 13) + " }");
+  send(R"({"type":"DELETED","object":)" + object("c", 14) + "} ");
+  EXPECT_EQ(sink->text, "+d/c@11 ~d/c@12 ~d/c@13 -d/c@14 ");
+  EXPECT_EQ(follow.stats().garbled, 0u);
+}
+
 TEST_F(ListWatchTest, resumesALittleEarlierAfterABreak) {
   begin();
   for (int v = 11; v <= 40; ++v) send(event("MODIFIED", "a", v));

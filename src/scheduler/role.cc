@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 17> kIgnored = {"authentication-skip-look
                                                        "debug-diagnosis-worker-count"};
 
 constexpr std::string_view kCrossNomination = "CrossSchedulerNomination";
+constexpr std::string_view kSkipFilter = "SkipFilterWithNominatedPods";
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.
@@ -68,7 +69,7 @@ constexpr GateInfo kGates[] = {
     {"SkipReservationFitsNode", false},
     {"DevicePluginAdaption", false},
     {"CleanExpiredReservationAllocated", false},
-    {"SkipFilterWithNominatedPods", false},
+    {kSkipFilter, false, Maturity::kAlpha, "where pods are nominated, fit beside them only"},
     {"SyncBarrier", false},
     {kCrossNomination, false, Maturity::kAlpha, "keep room for what other schedulers nominate"},
     {"EnableInlineBatchSchedule", false},
@@ -76,7 +77,8 @@ constexpr GateInfo kGates[] = {
 
 void warnOfGates(const FeatureGates& gates) {
   for (const GateInfo& gate : kGates)
-    if (gate.name != kCrossNomination && gates.on(gate.name) != gate.onByDefault)
+    if (gate.name != kCrossNomination && gate.name != kSkipFilter &&
+        gates.on(gate.name) != gate.onByDefault)
       log.warn("--feature-gates: {} has no effect in this version", gate.name);
 }
 
@@ -122,7 +124,23 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("s", debug_.topScores, "the same as --debug-scores");
   flags.add("f", debug_.filters, "the same as --debug-filters");
   flags.add("d", debug_.diagnosis, "the same as --debug-diagnosis");
+  auditFlags(flags);
   flags.ignore(kIgnored);
+}
+
+void SchedulerRole::auditFlags(frame::Flags& flags) {
+  flags.add("enable-workload-auditor", audit_.enabled,
+            "log and count what is strange about the way of pods");
+  flags.add("workload-auditor-metric-labels", auditLabels_,
+            "more labels of its series: name=pod label, separated by commas");
+  flags.add("workload-auditor-victim-reschedule-duration", audit_.longestReschedule,
+            "from the end of the last victim to the next try");
+  flags.add("workload-auditor-victim-deletion-duration", audit_.longestDeletion,
+            "from preemption to the end of the last victim");
+  flags.add("workload-auditor-victim-deleting-retries", audit_.mostRetries,
+            "tries while victims are going");
+  flags.add("workload-auditor-scheduling-event-interval", audit_.longestSilence,
+            "between two things that happen to a pod");
 }
 
 Result<SchedulerConfig> SchedulerRole::loadConfig() {
@@ -161,6 +179,7 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   election_ = config->leaderElection;
   config->longestInPool = longestInPool_;
   config->crossSchedulerNomination = context.gates.on(kCrossNomination);
+  config->skipFilterWithNominatedPods = context.gates.on(kSkipFilter);
   warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
@@ -171,6 +190,8 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   scheduler_ = std::move(*scheduler);
   scheduler_->engine().debug() = debug_;
   scheduler_->engine().setSchedulingTimeout(timeout_);
+  audit_.labels = auditorLabels(auditLabels_);
+  if (audit_.enabled) scheduler_->engine().audit(audit_, context.metrics);
   context.health.ready("caches", [this]() -> Result<> {
     if (filled_.load()) return {};
     return fail(mangrove::Code::kUnavailable, "the caches are not filled yet");

@@ -10,6 +10,7 @@
 #include "client/http_api_client.h"
 #include "client/leader_election.h"
 #include "frame/role.h"
+#include "scheduler/core/engine.h"
 #include "scheduler/core/scheduler.h"
 #include "scheduler/service/service.h"
 
@@ -25,6 +26,7 @@ class SchedulerRole final : public frame::Role {
   void stop(Fn stopped) override;
 
  private:
+  void auditFlags(frame::Flags& flags);
   Result<SchedulerConfig> loadConfig();
   Result<> connect(frame::RoleContext& context, const SchedulerConfig& config);
   void elect(frame::RoleContext& context);
@@ -41,6 +43,8 @@ class SchedulerRole final : public frame::Role {
   Duration timeout_ = std::chrono::seconds(30);
   Duration longestInPool_ = std::chrono::minutes(5);
   DebugFlags debug_;
+  AuditorOptions audit_;
+  std::string auditLabels_;
   double perSecond_ = 0, burst_ = 0;
   LeaderElectionConfig election_;
   std::atomic<bool> filled_ = false;

@@ -27,6 +27,7 @@ struct PeerResult {
   double perSecond = 0;           // bindings
   double rawPerSecond = 0;        // bindings the server takes without a scheduler
   double cpuMicrosPerPod = 0;     // of the scheduler's process, while it binds
+  double cpuMicrosSettled = 0;    // … and until it is quiet: events come after bindings
   double cpuMicrosWithStart = 0;  // … from exec to the last binding
   size_t peakMegabytes = 0;
 };

@@ -34,6 +34,8 @@ struct SchedulerConfig {
   Duration longestInPool = std::chrono::minutes(5);  // of refused pods; a flag, not a field
   // A gate, not a field: room is kept for pods that other schedulers have nominated, too.
   bool crossSchedulerNomination = false;
+  // A gate as well: on a node where pods are nominated a pod need only fit beside them.
+  bool skipFilterWithNominatedPods = false;
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
   std::vector<std::string> warnings;  // what was accepted without effect

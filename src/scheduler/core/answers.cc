@@ -17,7 +17,13 @@ void Answers::add(Done done, Result<client::Reply> reply) {
   owner_->post([self = shared_from_this()] { self->deliver(); });
 }
 
+bool Answers::isBusy() const {
+  std::lock_guard lock(mutex_);
+  return owner_ && underWay_ >= kFew;
+}
+
 void Answers::deliver() {
+  onBunch_();
   std::vector<Answer> ready;
   {
     std::lock_guard lock(mutex_);
@@ -34,6 +40,7 @@ void Answers::close() {
   std::vector<Answer> dropped;  // goes after the lock: what it owns may call us again
   std::lock_guard lock(mutex_);
   owner_ = nullptr;
+  onBunch_ = [] {};
   dropped.swap(ready_);
 }
 

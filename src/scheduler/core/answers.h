@@ -7,10 +7,12 @@
 //   answers->sent();
 //   client.submit(request, [answers, done](Result<Reply> r) { answers->add(done, r); });
 //   answers->deliver();                     // about once a second: a bunch is never left waiting
+//   answers->isBusy();                      // so many are under way that bunches are made
 //
-// add() may be called from any thread, everything else from the owner's. After close() nothing is
-// delivered and the mailbox is not touched any more.
+// add() and isBusy() may be called from any thread, everything else from the owner's. After close()
+// nothing is delivered and the mailbox is not touched any more.
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -32,6 +34,9 @@ class Answers : public std::enable_shared_from_this<Answers> {
   void sent();
   void add(Done done, Result<client::Reply> reply);
   void deliver();
+  bool isBusy() const;
+  // Runs before each bunch is told, in the owner's thread.
+  void onBunch(std::function<void()> fn) { onBunch_ = std::move(fn); }
   void close();
 
  private:
@@ -39,8 +44,9 @@ class Answers : public std::enable_shared_from_this<Answers> {
     Done done;
     Result<client::Reply> reply;
   };
-  std::mutex mutex_;
-  Mailbox* owner_;  // null: closed
+  mutable std::mutex mutex_;
+  std::function<void()> onBunch_ = [] {};  // owner's thread
+  Mailbox* owner_;                         // null: closed
   std::vector<Answer> ready_;
   size_t underWay_ = 0;
   bool posted_ = false;

@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "api/event.h"
 #include "api/names.h"
 #include "base/log.h"
 #include "base/time_text.h"
+#include "json/print.h"
 
 namespace mangrove::scheduler {
 
@@ -60,27 +60,9 @@ json::Object unscheduledCondition(const api::Pod& pod, const PodFailure& failure
   return out;
 }
 
-// In a storm most events would be dropped: they need not even be made.
-bool isFull(const client::EventRecorder& recorder) {
-  const client::EventRecorderStats s = recorder.stats();
-  const uint64_t waiting = s.recorded - s.sent - s.suppressed - s.overflowed - s.failed;
-  return waiting >= client::EventRecorderOptions().queueLimit;
-}
-
 Result<> nothingOf(const Result<client::Reply>& reply) {
   if (reply) return {};
   return pass(reply.error());
-}
-
-api::Event eventAbout(const api::Pod& pod, std::string_view type, std::string_view reason,
-                      std::string_view action, std::string note) {
-  api::Event event;
-  event.regarding = api::refTo(api::kind::kPod, pod.meta);
-  event.type = type;
-  event.reason = reason;
-  event.action = action;
-  event.note = api::eventNote(note);
-  return event;
 }
 
 }  // namespace
@@ -88,22 +70,19 @@ api::Event eventAbout(const api::Pod& pod, std::string_view type, std::string_vi
 ApiEffects::ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
                        Registry& metrics)
     : client_(client),
-      home_(home),
       clock_(clock),
-      metrics_(metrics),
+      events_(client, home, clock, metrics),
       answers_(std::make_shared<Answers>(owner)) {}
 
 ApiEffects::~ApiEffects() {
   answers_->close();
 }
 
-client::EventRecorder& ApiEffects::events(std::string_view profile) {
-  const auto at = recorders_.find(profile);
-  if (at != recorders_.end()) return *at->second;
-  client::EventRecorderOptions options;
-  options.component = std::string(profile);
-  auto recorder = std::make_unique<client::EventRecorder>(client_, home_, clock_, options);
-  return *(recorders_[std::string(profile)] = std::move(recorder));
+// In a storm most events would be dropped: they need not even be made.
+template <class Make>
+void ApiEffects::tell(std::string_view profile, Make make) {
+  if (!events_.hasRoom()) return events_.drop();
+  events_.add(profile, make(), pending_);
 }
 
 void ApiEffects::send(client::Request request, Answers::Done done) {
@@ -191,45 +170,37 @@ void ApiEffects::bindVolumes(const std::vector<VolumeNote>& notes, Done done) {
 }
 
 void ApiEffects::scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) {
-  client::EventRecorder& recorder = events(profile);
-  if (isFull(recorder)) return;
-  recorder.record(eventAbout(pod, "Normal", "Scheduled", "Binding",
-                             fmt::format("Successfully assigned {}/{} to {}", pod.meta.ns.view(),
-                                         pod.meta.name.view(), node)));
+  tell(profile, [&] { return PodEvent::scheduled(pod, node); });
 }
 
 void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) {
-  if (client::EventRecorder& recorder = events(profile); !isFull(recorder))
-    recorder.record(eventAbout(pod, "Warning", "FailedScheduling", "Scheduling", failure.message));
+  tell(profile, [&] { return PodEvent::failed(pod, failure.message); });
   json::Object status;
   if (!isSaid(pod, failure.reason, failure.message))
     status["conditions"] = json::Array{unscheduledCondition(pod, failure, clock_.wall())};
   if (failure.changesNomination)
     status["nominatedNodeName"] =
         failure.nominatedNode.empty() ? json::Value() : json::Value(failure.nominatedNode);
-  if (!status.empty()) patchStatus(pod, std::move(status), {});
+  if (!status.empty()) patchStatus(pod, json::write(status), {});
 }
 
 void ApiEffects::clearNomination(const api::Pod& pod) {
-  json::Object status;
-  status["nominatedNodeName"] = json::Value();
-  patchStatus(pod, std::move(status), {});
+  patchStatus(pod, R"({"nominatedNodeName":null})", {});
 }
 
 void ApiEffects::nominate(const api::Pod& pod, std::string_view node) {
   if (pod.status.nominatedNodeName.view() == node) return;
-  json::Object status;
-  status["nominatedNodeName"] = node;
-  patchStatus(pod, std::move(status), {});
+  patchStatus(pod, json::write(json::Object{{"nominatedNodeName", node}}), {});
 }
 
-void ApiEffects::patchStatus(const api::Pod& pod, json::Object status, Done done) {
-  json::Object body;
-  body["metadata"] = json::Object{{"uid", pod.meta.uid.str()}};
-  body["status"] = std::move(status);
+// `status` is JSON text.
+void ApiEffects::patchStatus(const api::Pod& pod, std::string_view status, Done done) {
+  std::string body = R"({"metadata":{"uid":)";
+  json::appendString(pod.meta.uid.str(), body);
+  body.append(R"(},"status":)").append(status).append("}");
   auto request =
       client::patchRequest({api::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), "status"},
-                           client::PatchType::kStrategic, json::write(body));
+                           client::PatchType::kStrategic, std::move(body));
   send(std::move(request), [done = std::move(done)](Result<client::Reply> reply) mutable {
     if (!reply && reply.error().code() != mangrove::Code::kNotFound)
       log.debug("{}", reply.error().text());
@@ -237,40 +208,40 @@ void ApiEffects::patchStatus(const api::Pod& pod, json::Object status, Done done
   });
 }
 
-void ApiEffects::tellPreempted(const api::Pod& victim, const api::Pod& preemptor,
-                               std::string_view profile) {
-  client::EventRecorder& recorder = events(profile);
-  if (isFull(recorder)) return;
-  api::Event event = eventAbout(victim, "Normal", "Preempted", "Preempting",
-                                fmt::format("Preempted by pod {} on node {}",
-                                            preemptor.meta.uid.str(), victim.nodeName.view()));
-  event.related = api::refTo(api::kind::kPod, preemptor.meta);
-  recorder.record(std::move(event));
+namespace {
+
+// Text without a tree: a storm of preemptors marks thousands of victims a second.
+std::string victimStatus(std::string_view profile, WallTime now) {
+  std::string out =
+      R"({"conditions":[{"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler","message":)";
+  json::appendString(fmt::format("{}: preempting to accommodate a higher priority pod", profile),
+                     out);
+  out.append(R"(,"lastTransitionTime":")").append(formatTime(now)).append(R"("}]})");
+  return out;
 }
+
+client::Request victimDeletion(const api::ObjectMeta& victim) {
+  client::DeleteOptions options;
+  options.uid = victim.uid;
+  auto request =
+      client::deleteRequest({api::kind::kPod, victim.ns.str(), victim.name.str()}, options);
+  request.repeat = client::Repeat::kSafe;  // it names the uid
+  return request;
+}
+
+}  // namespace
 
 void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
                          std::string_view profile, Done done) {
-  json::Object target{
-      {"type", "DisruptionTarget"},
-      {"status", "True"},
-      {"reason", "PreemptionByScheduler"},
-      {"message", fmt::format("{}: preempting to accommodate a higher priority pod", profile)},
-      {"lastTransitionTime", formatTime(clock_.wall())}};
-  json::Object status;
-  status["conditions"] = json::Array{std::move(target)};
-  client::DeleteOptions options;
-  options.uid = victim.meta.uid;
-  auto deletion = client::deleteRequest(
-      {api::kind::kPod, victim.meta.ns.str(), victim.meta.name.str()}, options);
-  tellPreempted(victim, preemptor, profile);
+  tell(profile, [&] { return PodEvent::preempted(victim, preemptor); });
   // The mark first, so that whoever sees the pod go knows why.
-  patchStatus(victim, std::move(status),
-              [this, deletion = std::move(deletion), done = std::move(done)](Result<>) mutable {
-                send(std::move(deletion),
-                     [done = std::move(done)](Result<client::Reply> reply) mutable {
-                       done(nothingOf(reply));
-                     });
-              });
+  patchStatus(
+      victim, victimStatus(profile, clock_.wall()),
+      [this, deletion = victimDeletion(victim.meta), done = std::move(done)](Result<>) mutable {
+        send(std::move(deletion), [done = std::move(done)](Result<client::Reply> reply) mutable {
+          done(nothingOf(reply));
+        });
+      });
 }
 
 }  // namespace mangrove::scheduler

@@ -3,16 +3,14 @@
 // back to the owner's mailbox.
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 
 #include "base/clock.h"
 #include "client/api_client.h"
-#include "client/event_recorder.h"
 #include "scheduler/core/answers.h"
 #include "scheduler/core/effects.h"
+#include "scheduler/core/event_outbox.h"
 
 namespace mangrove::scheduler {
 
@@ -34,21 +32,23 @@ class ApiEffects final : public Effects {
   // Requests without an answer yet. They need the client and the owner's mailbox.
   size_t pending() const { return pending_; }
   void onAnswer(std::function<void()> fn) { onAnswer_ = std::move(fn); }
-  // Answers that wait for more of them; about once a second.
-  void tick() { answers_->deliver(); }
+  const std::shared_ptr<Answers>& answers() const { return answers_; }
+  // Answers that wait for more of them, and events that waited; about once a second.
+  void tick() {
+    answers_->deliver();
+    events_.tick(pending_);
+  }
 
  private:
-  client::EventRecorder& events(std::string_view profile);
+  template <class Make>
+  void tell(std::string_view profile, Make make);
   void send(client::Request request, Answers::Done done);
-  void tellPreempted(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile);
   void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
-  void patchStatus(const api::Pod& pod, json::Object status, Done done);
+  void patchStatus(const api::Pod& pod, std::string_view status, Done done);
 
   client::ApiClient& client_;
-  Mailbox& home_;
   Clock& clock_;
-  Registry& metrics_;
-  std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
+  EventOutbox events_;
   size_t pending_ = 0;
   std::function<void()> onAnswer_ = [] {};
   std::shared_ptr<Answers> answers_;  // requests under way hold it too: answers may come after us

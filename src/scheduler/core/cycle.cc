@@ -1,11 +1,12 @@
 #include "scheduler/core/cycle.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "base/strings.h"
+#include "scheduler/core/plugin_times.h"
 #include "scheduler/framework/scale.h"
 
 namespace mangrove::scheduler {
@@ -86,18 +87,36 @@ std::optional<Duration> Cycle::lap() {
 }
 
 bool Cycle::prepare() {
+  const bool go = ask();
+  if (go && !isPinned()) state_->refresh(options_.pluginTimes);
+  return go;
+}
+
+bool Cycle::ask() {
   lap();
   const bool go = askPlugins();
   times_.preFilter = lap();
-  if (go && (!narrowed_ || narrowed_->size() > kFewRows)) state_->refresh();
   return go;
+}
+
+bool Cycle::isPinned() const {
+  return narrowed_ && narrowed_->size() <= kFewRows;
+}
+
+PodVerdict Cycle::askPlugin(Plugin& plugin) {
+  PluginTimes* times = options_.pluginTimes;
+  if (!times) return plugin.prepare(state_->plan(), *pod_->pod);
+  const MonoTime start = times->now();
+  PodVerdict verdict = plugin.prepare(state_->plan(), *pod_->pod);
+  times->add(plugin, Point::kPreFilter, verdict.go(), times->now() - start);
+  return verdict;
 }
 
 // PreFilter: what must hold for the pod as a whole.
 bool Cycle::askPlugins() {
   state_ = &profile_.compiled(pod_->cls);
   for (Plugin* plugin : profile_.preFilter()) {
-    const PodVerdict verdict = plugin->prepare(state_->plan(), *pod_->pod);
+    const PodVerdict verdict = askPlugin(*plugin);
     if (!verdict.go()) {
       refused(verdict, plugin->name());
       return false;
@@ -138,8 +157,8 @@ std::optional<Placement> Cycle::pickPinned() {
 
 std::optional<Placement> Cycle::run() {
   if (cluster_.table.size() == 0) return std::nullopt;
-  if (!prepare()) return std::nullopt;
-  if (narrowed_ && narrowed_->size() <= kFewRows) {
+  if (!ask()) return std::nullopt;
+  if (isPinned()) {
     if (auto placed = pickPinned()) return placed;
     diagnose();
     return std::nullopt;
@@ -147,17 +166,26 @@ std::optional<Placement> Cycle::run() {
   Placement only;
   for (Suggesting* plugin : profile_.suggesting())
     if (const Row row = plugin->onlyNode(state_->plan(), *pod_->pod); row != kNoRow) {
+      state_->refresh(options_.pluginTimes);
       if (tryOnly(row, only)) return only;
       diagnose();
       return std::nullopt;
     }
-  if (tryOnly(ownRow_, only)) return only;
+  if (tryOwn(only)) return only;
+  state_->refresh(options_.pluginTimes);
   for (Suggesting* plugin : profile_.suggesting())
     for (Row row : plugin->preferred(state_->plan(), *pod_->pod))
       if (tryOnly(row, only)) return only;
   if (auto placed = pickFeasible()) return placed;
   diagnose();
   return std::nullopt;
+}
+
+// Where room was made for it. Most times it fits there, and no other row has to be looked at.
+bool Cycle::tryOwn(Placement& out) {
+  if (ownRow_ == kNoRow) return false;
+  state_->attachParts();
+  return tryOnly(ownRow_, out);
 }
 
 bool Cycle::tryOnly(Row row, Placement& out) {
@@ -242,56 +270,22 @@ void Cycle::markFeasible() {
     totals.assign(local.begin(), local.end());
   }
   for (const auto& part : state_->parts())
-    if (part.ready.filters && part.filterAt != kNoPlugin) part.part->exclude(totals);
+    if (part.ready.filters && part.filterAt != kNoPlugin)
+      timed(options_.pluginTimes, *part.plugin, Point::kFilter, [&] {
+        part.part->exclude(totals);
+        return true;
+      });
   if (!options_.skipNominated) dropForNominated();
+  if (!options_.skipNominated && options_.besideOnly) admitBesideNominated();
 }
 
 std::vector<Row> Cycle::feasibleRows() {
+  state_->refresh();
   markFeasible();
   std::vector<Row> rows;
   for (Row row = 0; row < state_->totals.size(); row++)
     if (state_->totals[row] != kNotFeasible) rows.push_back(row);
   return rows;
-}
-
-void Cycle::dropForNominated() {
-  if (!cluster_.hasNominations()) return;
-  for (Row row = 0; row < state_->totals.size(); row++)
-    if (state_->totals[row] != kNotFeasible && cluster_.isNominated(row) &&
-        !besideNominated(row).fits())
-      state_->totals[row] = kNotFeasible;
-}
-
-// Thousands of pods may be nominated in a storm: what was found out about a node holds for the
-// whole class until the node changes. Not for a pod on its own node, whose nomination is not in its
-// way, and not while filters count pods elsewhere.
-Verdict Cycle::besideNominated(Row row) {
-  if (!cluster_.isNominated(row)) return {};
-  if (state_->filtersAcross() || row == ownRow_) {
-    const auto [at, isNew] = byNominated_.try_emplace(row);
-    if (isNew) at->second = fitsWithNominated(row);
-    return at->second;
-  }
-  Verdict& known = state_->crowded(row);
-  if (known.code == Code::kError) known = fitsWithNominated(row);
-  return known;
-}
-
-Verdict Cycle::fitsWithNominated(Row row) {
-  const Verdict plain = state_->evaluate(row);
-  if (!plain.fits()) return plain;
-  std::vector<PodPtr> added;
-  for (const PodPtr& other : cluster_.nominatedOn(cluster_.table.info(row).name)) {
-    if (other->pod->meta.uid == pod_->pod->meta.uid || other->row != kNoRow) continue;
-    const bool foreign = options_.foreign && options_.foreign->contains(other->pod->meta.uid);
-    if (other->cls->priority < pod_->cls->priority + (foreign ? 1 : 0)) continue;
-    cluster_.trialAdd(other, row);
-    added.push_back(other);
-  }
-  if (added.empty()) return plain;
-  const Verdict crowded = state_->evaluate(row);
-  for (const PodPtr& other : added) cluster_.trialRemove(other);
-  return crowded;
 }
 
 // Kubernetes' subset: from a moving start, until enough feasible nodes are found.
@@ -337,7 +331,11 @@ void Cycle::addScores() {
             score.weight * static_cast<int32_t>(scaledScore(scaled.raw[row], top, reverse));
   }
   for (const auto& part : state_->parts())
-    if (part.ready.scores && part.weight != 0) part.part->addScores(totals, part.weight);
+    if (part.ready.scores && part.weight != 0)
+      timed(options_.pluginTimes, *part.plugin, Point::kScore, [&] {
+        part.part->addScores(totals, part.weight);
+        return true;
+      });
 }
 
 std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
@@ -366,69 +364,6 @@ std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
     out.push_back(std::move(one));
   }
   return out;
-}
-
-// The refusal that Kubernetes would have met first: filters stop at the first one, in their order.
-Verdict Cycle::firstRefusal(Row row) {
-  Verdict first = state_->verdicts()[row];
-  for (const auto& part : state_->parts()) {
-    if (!part.ready.filters || part.filterAt == kNoPlugin) continue;
-    if (!first.fits() && first.plugin < part.filterAt) continue;
-    Verdict verdict = part.part->verdict(row);
-    if (verdict.fits()) continue;
-    verdict.plugin = part.filterAt;
-    first = verdict;
-  }
-  return first.fits() ? besideNominated(row) : first;
-}
-
-void Cycle::diagnose() {
-  struct Group {
-    Verdict verdict;
-    size_t nodes = 0;
-  };
-  std::vector<Group> groups;  // few: neighbours in the list are refused for the same reason
-  size_t last = 0;
-  const auto& rows = narrowed_ ? *narrowed_ : cluster_.table.liveRows();
-  const Verdict* local = state_->verdicts().data();
-  const bool across = state_->filtersAcross();
-  diagnosis_.mayPreempt.reserve(rows.size());
-  const auto refusal = [&](Row row) -> Verdict {
-    if (across) return firstRefusal(row);
-    if (!local[row].fits()) return local[row];
-    if (!cluster_.isNominated(row)) return {};
-    const Verdict& known = state_->crowded(row);
-    return row == ownRow_ || known.code == Code::kError ? besideNominated(row) : known;
-  };
-  for (Row row : rows) {
-    const Verdict verdict = refusal(row);
-    if (verdict.fits()) continue;
-    if (verdict.code == Code::kUnschedulable) diagnosis_.mayPreempt.push_back(row);
-    if (last < groups.size() && groups[last].verdict == verdict) {
-      groups[last].nodes++;
-      continue;
-    }
-    last = static_cast<size_t>(
-        std::find_if(groups.begin(), groups.end(),
-                     [&](const Group& group) { return group.verdict == verdict; }) -
-        groups.begin());
-    if (last == groups.size()) groups.push_back({verdict, 0});
-    groups[last].nodes++;
-  }
-  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-    return std::tie(a.verdict.plugin, a.verdict.why) < std::tie(b.verdict.plugin, b.verdict.why);
-  });
-  for (const auto& [verdict, nodes] : groups) {
-    const Plugin& plugin = *profile_.layout().filters[verdict.plugin].plugin;
-    const auto reasons = plugin.reasons(state_->plan(), verdict.why);
-    for (const auto& reason : reasons) diagnosis_.reasons[reason] += nodes;
-    diagnosis_.plugins.insert(std::string(plugin.name()));
-    diagnosis_.groups.push_back({std::string(plugin.name()), join(reasons, ", "),
-                                 verdict.code != Code::kUnresolvable, nodes});
-  }
-  if (narrowed_ && rows.size() < diagnosis_.nodes)
-    diagnosis_.reasons[fmt::format("node(s) didn't satisfy plugin(s) [{}]", narrowedBy_)] +=
-        diagnosis_.nodes - rows.size();
 }
 
 }  // namespace mangrove::scheduler

@@ -30,8 +30,12 @@ struct CycleOptions {
   size_t* rotation = nullptr;            // where the search starts; moved on
   bool skipNominated = false;            // inside preemption
   Clock* clock = nullptr;                // to time the steps with; null: not timed
+  PluginTimes* pluginTimes = nullptr;    // to time single plugins with; null: not timed
   // Nominated by other schedulers: only those of higher priority keep their room.
   const std::unordered_set<api::Uid>* foreign = nullptr;
+  // Where pods are nominated only the answer beside them counts, not that without them as well: a
+  // pod may rely on one that is not there yet.
+  bool besideOnly = false;
 };
 
 // How long the steps of a cycle took, those that were reached and timed.
@@ -59,6 +63,12 @@ class Cycle {
   bool prepare();
   // Who refuses which nodes, also when others fit; into diagnosis().
   void explainRefusals() { diagnose(); }
+  // The same node by node, after a cycle that found none.
+  struct Refusal {
+    std::string plugin, reason;
+    bool preemptMightHelp = false;
+  };
+  std::vector<std::pair<Row, Refusal>> refusals();
   // Every plugin's own 0..100 for these rows, before weights; for explanations and tests.
   struct PluginScore {
     std::string_view plugin;
@@ -68,16 +78,22 @@ class Cycle {
   std::vector<PluginScore> breakdown(const std::vector<Row>& rows);
 
  private:
+  bool ask();
+  bool isPinned() const;
   bool tryOnly(Row row, Placement& out);
+  bool tryOwn(Placement& out);
   std::optional<Placement> pickPinned();
   bool askPlugins();
+  PodVerdict askPlugin(Plugin& plugin);
   std::optional<Duration> lap();
   bool isPlain() const;
   std::optional<Placement> pickFeasible();
   void markFeasible();
   void limit();
   void dropForNominated();
+  void admitBesideNominated();
   Verdict besideNominated(Row row);
+  std::vector<PodPtr> company(Row row) const;
   void addScores();
   Placement best(std::span<const int32_t> totals) const;
   uint64_t tieOf(Row row) const;

@@ -1,10 +1,13 @@
 #include "scheduler/core/debug.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/core.h>
 
+#include "api/names.h"
 #include "base/time_text.h"
 #include "json/value.h"
 
@@ -37,18 +40,55 @@ std::string scoreTable(Cycle& cycle, Cluster& cluster, size_t top) {
   return out;
 }
 
-std::string diagnosisLine(const Diagnosis& diagnosis, std::string_view pod, WallTime now) {
+namespace {
+
+// By plugin, reason and whether preemption might help: names of nodes, in order.
+using Failures = std::map<std::tuple<std::string, std::string, bool>, std::vector<std::string>>;
+
+Failures failuresOf(Cycle& cycle, Cluster& cluster) {
+  Failures out;
+  const auto name = [&](Row row) { return cluster.table.info(row).name.str(); };
+  const Diagnosis& diagnosis = cycle.diagnosis();
+  // Refused as a whole: the same for all.
+  if (!diagnosis.preFilter.empty()) {
+    for (const auto& group : diagnosis.groups)
+      for (Row row : cluster.table.liveRows())
+        out[{group.plugin, group.reason, group.preemptMightHelp}].push_back(name(row));
+  } else {
+    for (const auto& [row, refusal] : cycle.refusals())
+      out[{refusal.plugin, refusal.reason, refusal.preemptMightHelp}].push_back(name(row));
+  }
+  for (auto& [key, names] : out) std::sort(names.begin(), names.end());
+  return out;
+}
+
+void setUnlessEmpty(json::Object& out, std::string_view key, std::string_view text) {
+  if (!text.empty()) out[std::string(key)] = text;
+}
+
+}  // namespace
+
+std::string diagnosisLine(Cycle& cycle, Cluster& cluster, const api::Pod& pod, WallTime now) {
   json::Array details;
-  for (const auto& group : diagnosis.groups)
-    details.push_back(json::Object{{"failedPlugin", group.plugin},
-                                   {"reason", group.reason},
-                                   {"preemptMightHelp", group.preemptMightHelp},
-                                   {"failedNodes", group.nodes}});
-  return json::write(
-      json::Object{{"timestamp", formatTime(now)},
-                   {"questionedKey", pod},
-                   {"preFilterMessage", diagnosis.preFilter},
-                   {"scheduleDiagnosis", json::Object{{"nodeFailedDetails", std::move(details)}}}});
+  for (auto& [key, names] : failuresOf(cycle, cluster)) {
+    json::Array nodes(names.begin(), names.end());
+    details.push_back(json::Object{{"failedPlugin", std::get<0>(key)},
+                                   {"reason", std::get<1>(key)},
+                                   {"preemptMightHelp", std::get<2>(key)},
+                                   {"failedNodes", std::move(nodes)}});
+  }
+  const std::string own = pod.meta.ns.str() + "/" + pod.meta.name.str();
+  json::Object out{{"timestamp", formatTime(now)}};
+  out["questionedKey"] = pod.meta.labels.get(api::label::kQuestionedObjectKey).value_or(own);
+  setUnlessEmpty(out, "nominatedNode", pod.status.nominatedNodeName.view());
+  setUnlessEmpty(out, "preFilterMessage", cycle.diagnosis().preFilter);
+  setUnlessEmpty(out, "topologyKeyToExplain",
+                 pod.meta.labels.get(api::label::kTopologyKeyToExplain).value_or(""));
+  out["isRootCausePod"] = true;
+  out["scheduleDiagnosis"] =
+      json::Object{{"alreadyWaitForBound", 0}, {"nodeFailedDetails", std::move(details)}};
+  out["preemptionDiagnosis"] = json::Value();
+  return json::write(out);
 }
 
 }  // namespace mangrove::scheduler

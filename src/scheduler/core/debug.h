@@ -10,7 +10,8 @@ namespace mangrove::scheduler {
 
 // The best `top` feasible nodes with every plugin's weighted score, as a Markdown table.
 std::string scoreTable(Cycle& cycle, Cluster& cluster, size_t top);
-// One line of JSON: who refused how many nodes, and whether preemption might help.
-std::string diagnosisLine(const Diagnosis& diagnosis, std::string_view pod, WallTime now);
+// One line of JSON in the reference's form: who refused which nodes and why, and whether preemption
+// might help. After a cycle that found no node.
+std::string diagnosisLine(Cycle& cycle, Cluster& cluster, const api::Pod& pod, WallTime now);
 
 }  // namespace mangrove::scheduler

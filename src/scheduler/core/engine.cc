@@ -16,6 +16,9 @@ namespace {
 
 const Logger log("scheduler");
 
+constexpr std::string_view kVictimsAreGoing =
+    "preemption: not eligible due to a terminating pod on the nominated node.";
+
 double secondsOf(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -23,7 +26,10 @@ double secondsOf(Duration duration) {
 }  // namespace
 
 Engine::Engine(Clock& clock, Effects& effects, Registry& registry)
-    : clock_(clock), effects_(effects), metrics_(registry) {}
+    : clock_(clock),
+      effects_(effects),
+      metrics_(registry),
+      pluginTimes_(metrics_.pluginExecution, clock) {}
 
 Engine::~Engine() = default;
 
@@ -119,14 +125,21 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
       profile.config().percentageOfNodesToScore.value_or(config_.percentageOfNodesToScore);
   options.rotation = &beside_.at(&profile).rotation;
   options.clock = &clock_;
+  options.pluginTimes = sampled_ = pluginTimes_.sampled();
   options.foreign = &foreign_;
+  options.besideOnly = config_.skipFilterWithNominatedPods;
   Cycle cycle(profile, cluster_, pod, options);
   const auto placed = cycle.run();
   tell(cycle, *pod, placed, clock_.mono() - start, profile);
   if (!placed) {
-    if (!cycle.diagnosis().isError && profile.preempts() && cluster_.table.size() > 0)
-      cycle.diagnosis().postFilter = preempt(queued, profile, cycle);
-    return fail(queued, profile, cycle.diagnosis(), queued.pod);
+    Audited what = Audited::kFailure;
+    if (!cycle.diagnosis().isError && profile.preempts() && cluster_.table.size() > 0) {
+      const std::string& why = cycle.diagnosis().postFilter = preempt(queued, profile, cycle);
+      what = why.empty()               ? Audited::kNominated
+             : why == kVictimsAreGoing ? Audited::kVictimDeleting
+                                       : Audited::kPreemptFailure;
+    }
+    return fail(queued, profile, cycle.diagnosis(), queued.pod, what);
   }
   metrics_.evaluatedNodes.observe(static_cast<double>(placed->evaluated));
   metrics_.feasibleNodes.observe(static_cast<double>(placed->feasible));
@@ -159,7 +172,7 @@ void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placemen
     for (const auto& group : cycle.diagnosis().groups)
       log.info("{}: {} refuses {} nodes: {}", name, group.plugin, group.nodes, group.reason);
   if (debug_.diagnosis && !placed)
-    log.info("{}", diagnosisLine(cycle.diagnosis(), name, clock_.wall()));
+    log.info("{}", diagnosisLine(cycle, cluster_, *pod.pod, clock_.wall()));
 }
 
 bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
@@ -175,8 +188,12 @@ bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
 
 // ---- failure -----------------------------------------------------------------------------------
 
+void Engine::audit(AuditorOptions options, Registry& registry) {
+  auditor_ = std::make_unique<Auditor>(std::move(options), clock_, registry);
+}
+
 void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis,
-                  const PodPtr& pod) {
+                  const PodPtr& pod, Audited what) {
   const std::string& name = profile.config().schedulerName;
   const api::Uid uid = pod->pod->meta.uid;
   ProfileMetrics& metrics = beside_.at(&profile).metrics;
@@ -185,6 +202,7 @@ void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosi
   PodFailure failure;
   failure.reason = diagnosis.isError ? "SchedulerError" : "Unschedulable";
   failure.message = diagnosis.message();
+  if (auditor_) auditor_->saw(uid, what, failure.message);
   failure.nominatedNode = cluster_.nominatedNode(uid).str();
   failure.changesNomination = failure.nominatedNode != pod->pod->status.nominatedNodeName.view();
   const auto latest = waiting_.find(uid);
@@ -204,7 +222,7 @@ std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
     return "preemption: not eligible due to preemptionPolicy=Never.";
   const Interned nominated = cluster_.nominatedNode(uid);
   if (!nominated.empty() && hasTerminatingVictim(nominated, pod->cls->priority))
-    return "preemption: not eligible due to a terminating pod on the nominated node.";
+    return std::string(kVictimsAreGoing);
   metrics_.preemptionAttempts.inc();
   const MonoTime start = clock_.mono();
   PreemptionSearch search{cluster_,
@@ -215,7 +233,10 @@ std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
                           [&](Row row) { return cycle.fitsWithNominated(row); },
                           profile.preemptionArgs()};
   Preemption found = scheduler::preempt(search, rng_);
-  beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, clock_.mono() - start);
+  const Duration took = clock_.mono() - start;
+  beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, took);
+  if (Plugin* plugin = sampled_ ? profile.find(kEvicting) : nullptr)
+    sampled_->add(*plugin, Point::kPostFilter, found.row != kNoRow, took);
   if (found.row == kNoRow) {
     cluster_.denominate(uid);
     return found.message;
@@ -275,6 +296,7 @@ void Engine::victimOut(const api::Uid& victim) {
   const auto left = evicting_.find(preemptor);
   if (left == evicting_.end() || --left->second > 0) return;
   evicting_.erase(left);
+  if (auditor_) auditor_->saw(preemptor, Audited::kVictimsGone, "");
   if (QueuedPod* queued = queue_->find(preemptor); queued && queued->gatedBy == kEvicting)
     queue_->activate(preemptor);
 }

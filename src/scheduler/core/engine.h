@@ -17,9 +17,11 @@
 #include <vector>
 
 #include "scheduler/config/config.h"
+#include "scheduler/core/auditor.h"
 #include "scheduler/core/cycle.h"
 #include "scheduler/core/effects.h"
 #include "scheduler/core/metrics.h"
+#include "scheduler/core/plugin_times.h"
 #include "scheduler/core/preemption.h"
 #include "scheduler/core/profile.h"
 #include "scheduler/core/queue.h"
@@ -72,6 +74,8 @@ class Engine final : private WaitingPods {
   SchedulerMetrics& metrics() { return metrics_; }
   DebugFlags& debug() { return debug_; }
   void setSchedulingTimeout(Duration limit) { longestCycle_ = limit; }
+  // Tells what is strange about the way of pods from now on.
+  void audit(AuditorOptions options, Registry& registry);
   const SchedulerConfig& config() const { return config_; }
 
  private:
@@ -122,7 +126,8 @@ class Engine final : private WaitingPods {
   void lookForVolumes();
   void bindingDone(const api::Uid& uid, const Result<>& result);
   void undo(const Decision& decision, Profile& profile, size_t reserved);
-  void fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis, const PodPtr& pod);
+  void fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis, const PodPtr& pod,
+            Audited what = Audited::kFailure);
   std::string preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
   bool hasTerminatingVictim(Interned node, int32_t priority) const;
   void evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found);
@@ -133,6 +138,8 @@ class Engine final : private WaitingPods {
   Clock& clock_;
   Effects& effects_;
   SchedulerMetrics metrics_;
+  PluginTimes pluginTimes_;
+  PluginTimes* sampled_ = nullptr;  // of the cycle at hand
   Cluster cluster_;
   SchedulerConfig config_;
   std::vector<std::unique_ptr<Profile>> profiles_;
@@ -152,7 +159,8 @@ class Engine final : private WaitingPods {
   std::map<std::pair<Area, std::string>, Counter> incoming_;     // by area and event
   std::set<std::pair<std::string, std::string>> refusedBefore_;  // plugin, profile; of the gauge
   std::function<void()> progress_ = [] {};
-  size_t idle_ = 0;  // of binding_
+  size_t idle_ = 0;                   // of binding_
+  std::unique_ptr<Auditor> auditor_;  // null: not asked for
   DebugFlags debug_;
   Duration longestCycle_ = std::chrono::seconds(30);
   Rng rng_{1};

@@ -42,7 +42,11 @@ void Engine::commit(QueuedPod& queued, Profile& profile, PlanState& state,
 // The first refusal undoes everything; its reason, "" when there is none.
 std::string Engine::reserveAll(const Decision& decision, Profile& profile, std::string& plugin) {
   for (size_t i = 0; i < profile.reserve().size(); i++) {
-    auto reserved = profile.reserve()[i]->transactional()->reserve(decision);
+    Result<> reserved;
+    timed(sampled_, *profile.reserve()[i], Point::kReserve, [&] {
+      reserved = profile.reserve()[i]->transactional()->reserve(decision);
+      return reserved.has_value();
+    });
     if (reserved) continue;
     undo(decision, profile, i);
     plugin = profile.reserve()[i]->name();
@@ -277,6 +281,10 @@ void Engine::bindingDone(const api::Uid& uid, const Result<>& result) {
     metrics.waited(binding.queued->attempts, now - binding.queued->firstQueued);
     metrics_.podAttempts.observe(binding.queued->attempts);
     effects_.scheduled(pod, binding.pod->nodeName.view(), name);
+    if (auditor_) {
+      auditor_->saw(uid, Audited::kScheduled, "");
+      auditor_->ended(uid, "scheduled");
+    }
     return;
   }
   // Somebody else was faster, or it is gone: the watch will tell which.

@@ -84,6 +84,7 @@ void Engine::forgetForeign(const api::Uid& uid) {
 void Engine::podGone(const PodObject& pod) {
   const api::Uid& uid = pod->meta.uid;
   waiting_.erase(uid);
+  if (auditor_) auditor_->ended(uid, "deleted");
   // Nobody would answer a binding that waits: what it holds is free at once.
   if (const auto at = binding_.find(uid); at != binding_.end() && at->second.isIdle())
     bindingDone(uid, mangrove::fail(mangrove::Code::kNotFound, "the pod is gone"));
@@ -100,6 +101,7 @@ void Engine::podGone(const PodObject& pod) {
 void Engine::assignedPodChanged(const PodObject& before, const PodObject& after) {
   const api::Uid& uid = after->meta.uid;
   waiting_.erase(uid);
+  if (auditor_ && !binding_.contains(uid)) auditor_->ended(uid, "scheduled");  // by another one
   evicting_.erase(uid);
   foreign_.erase(uid);
   queue_->remove(uid);
@@ -126,6 +128,10 @@ void Engine::waitingPodChanged(const PodObject& before, const PodObject& after) 
   const api::Uid& uid = after->meta.uid;
   waiting_[uid] = after;
   if (cluster_.find(uid)) return;  // decided already; the binding is on its way
+  if (auditor_) {
+    auditor_->created(*after);
+    auditor_->gated(*after);
+  }
   if (after->meta.isDeleting()) {
     queue_->remove(uid);
     cluster_.denominate(uid);

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/core/debug.h"
 #include "scheduler/testing/lab.h"
 
 namespace mangrove::scheduler {
@@ -181,6 +182,59 @@ TEST(Engine, keeps_room_for_pods_of_other_schedulers_only_when_asked_and_only_ab
     lab.removePod("theirs");
     lab.wait(std::chrono::seconds(3));
     EXPECT_EQ(lab.nodeOf("ours"), "n1") << gate << priority;
+  }
+}
+
+TEST(Engine, times_single_plugins_in_every_tenth_cycle) {
+  Lab lab;
+  for (const char* name : {"n1", "n2", "n3"}) lab.node(node(name, "64"));
+  for (int i = 0; i < 20; i++) lab.pod(pod(fmt::format("p{}", i), "1"));
+  lab.run();
+  const auto count = [&](const char* plugin, const char* point) {
+    return lab.engine().metrics().pluginExecution.with({plugin, point, "Success"}).count();
+  };
+  EXPECT_EQ(count("NodeResourcesFit", "Filter"), 2u);
+  EXPECT_EQ(count("NodeResourcesFit", "Score"), 2u);
+  EXPECT_EQ(count("NodeNUMAResource", "Reserve"), 2u);
+}
+
+TEST(Engine, dumps_a_diagnosis_in_the_form_of_the_reference) {
+  Lab lab;
+  lab.node(node("n2", "1"));
+  lab.node(node("n1", "1"));
+  lab.node(node("off", "4", R"({"unschedulable":true})"));
+  lab.pod(
+      pod("big", "2", "", R"(,"labels":{"scheduling.koordinator.sh/questioned-object-key":"j"})"));
+  const auto info = lab.cluster().makeInfo(lab.find("big"));
+  Cycle cycle(*lab.engine().profiles().front(), lab.cluster(), info);
+  ASSERT_FALSE(cycle.run());
+  EXPECT_EQ(
+      diagnosisLine(cycle, lab.cluster(), *info->pod, WallTime{}),
+      R"({"timestamp":"1970-01-01T00:00:00Z","questionedKey":"j","isRootCausePod":true,"scheduleDiagnosis":{"alreadyWaitForBound":0,"nodeFailedDetails":[{"failedPlugin":"NodeResourcesFit","reason":"Insufficient cpu","preemptMightHelp":true,"failedNodes":["n1","n2"]},{"failedPlugin":"NodeUnschedulable","reason":"node(s) were unschedulable","preemptMightHelp":false,"failedNodes":["off"]}]},"preemptionDiagnosis":null})");
+}
+
+// The one it wants to be with has room kept on n1 and is not there yet.
+TEST(Engine, relies_on_nominated_pods_only_when_asked) {
+  for (const bool gate : {false, true}) {
+    SchedulerConfig config = defaultConfig({"default-scheduler"});
+    config.skipFilterWithNominatedPods = gate;
+    Lab lab(config);
+    for (const char* name : {"n1", "n2"})
+      lab.node(fmt::format(
+          R"({{"metadata":{{"name":"{0}","labels":{{"kubernetes.io/hostname":"{0}"}}}},
+              "status":{{"allocatable":{{"cpu":"4","memory":"8Gi","pods":"110"}}}}}})",
+          name));
+    lab.pod(R"({"metadata":{"name":"first","labels":{"app":"a"}},"spec":{"priority":5,
+        "schedulingGates":[{"name":"wait"}],"containers":[{"name":"c"}]},
+        "status":{"nominatedNodeName":"n1"}})");
+    lab.pod(R"({"metadata":{"name":"second"},"spec":{"containers":[{"name":"c"}],
+        "affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+        {"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"a"}}}]}}}})");
+    lab.run();
+    EXPECT_EQ(lab.nodeOf("second"), gate ? "n1" : "") << gate;
+    lab.pod(pod("large", "5"));
+    lab.run();
+    EXPECT_EQ(lab.nodeOf("large"), "");
   }
 }
 

@@ -36,6 +36,10 @@ SchedulerMetrics::SchedulerMetrics(Registry& r)
                                   "Time of all plugins of an extension point.",
                                   {"extension_point", "status", "profile"},
                                   powers(0.000001, 2, 24))),
+      pluginExecution(
+          r.histograms("scheduler_plugin_execution_duration_seconds",
+                       "Time of one plugin at one extension point, in every tenth cycle.",
+                       {"plugin", "extension_point", "status"}, powers(0.00001, 1.5, 20))),
       pendingPods(r.gauges("scheduler_pending_pods", "Pods without a node, by queue.", {"queue"})),
       queueIncoming(r.counters("scheduler_queue_incoming_pods_total",
                                "Pods added to a queue, by event and queue.", {"queue", "event"})),
@@ -65,6 +69,10 @@ double secondsOf(Duration duration) {
 }
 
 }  // namespace
+
+std::string_view pointName(Point point) {
+  return kPointNames[static_cast<size_t>(point)];
+}
 
 ProfileMetrics::ProfileMetrics(SchedulerMetrics& all, const std::string& profile) {
   const auto attempts = [&](const char* result) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "base/metrics.h"
 #include "base/units.h"
@@ -17,9 +18,10 @@ struct SchedulerMetrics {
   HistogramFamily& attemptDuration;  // result, profile
   HistogramFamily& slidingDuration;  // attempts
   Histogram algorithmDuration, podAttempts, evaluatedNodes, feasibleNodes;
-  HistogramFamily& extensionPoint;  // extension_point, status, profile
-  GaugeFamily& pendingPods;         // queue
-  CounterFamily& queueIncoming;     // queue, event
+  HistogramFamily& extensionPoint;   // extension_point, status, profile
+  HistogramFamily& pluginExecution;  // plugin, extension_point, status; of every tenth cycle
+  GaugeFamily& pendingPods;          // queue
+  CounterFamily& queueIncoming;      // queue, event
   Counter preemptionAttempts;
   Histogram preemptionVictims;
   CounterFamily& schedulingTimeout;  // profile
@@ -39,6 +41,7 @@ enum class Point : uint8_t {
   kBind,
 };
 inline constexpr size_t kPoints = 8;
+std::string_view pointName(Point point);
 
 // The handles of one profile, looked up once: finding them by label takes as long as a decision.
 class ProfileMetrics {

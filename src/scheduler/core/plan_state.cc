@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "scheduler/core/plugin_times.h"
 
 namespace mangrove::scheduler {
 
@@ -49,7 +52,7 @@ uint64_t PlanState::outsideNow() const {
   return sum;
 }
 
-void PlanState::refresh() {
+void PlanState::refresh(PluginTimes* times) {
   const NodeTable& table = cluster_.table;
   const uint64_t outside = outsideNow();
   const auto changed = table.changedSince(mark_);
@@ -73,7 +76,9 @@ void PlanState::refresh() {
   }
   mark_ = table.now();
   outside_ = outside;
+  times_ = times;
   refreshRows(dirty_);
+  times_ = nullptr;
   attachParts();
 }
 
@@ -126,7 +131,11 @@ void PlanState::filterRows(std::vector<Row>& rows) {
   for (size_t at : activeFilters_) {
     if (rows.empty()) return;
     scratchVerdicts_.assign(rows.size(), {});
-    layout_.filters[at].local->fits(plan_, cluster_.table, rows, scratchVerdicts_.data());
+    const Layout::Filter& filter = layout_.filters[at];
+    timed(times_, *filter.plugin, Point::kFilter, [&] {
+      filter.local->fits(plan_, cluster_.table, rows, scratchVerdicts_.data());
+      return true;
+    });
     size_t kept = 0;
     for (size_t i = 0; i < rows.size(); i++) {
       if (scratchVerdicts_[i].fits()) {
@@ -140,23 +149,38 @@ void PlanState::filterRows(std::vector<Row>& rows) {
   }
 }
 
+void PlanState::askScore(size_t at, const std::vector<Row>& rows) {
+  const Layout::Score& score = layout_.scores[at];
+  timed(times_, *score.plugin, Point::kScore, [&] {
+    score.local->score(plan_, cluster_.table, rows, scratchScores_.data());
+    return true;
+  });
+}
+
 void PlanState::scoreRows(const std::vector<Row>& rows) {
   if (rows.empty()) return;
   for (Row row : rows) local_[row] = 0;
   for (size_t at : activeScores_) {
     scratchScores_.assign(rows.size(), 0);
-    layout_.scores[at].local->score(plan_, cluster_.table, rows, scratchScores_.data());
+    askScore(at, rows);
     const int32_t weight = layout_.scores[at].weight;
     for (size_t i = 0; i < rows.size(); i++) local_[rows[i]] += weight * scratchScores_[i];
   }
   for (auto& s : scaled_) {
     scratchScores_.assign(rows.size(), 0);
-    layout_.scores[s.score].local->score(plan_, cluster_.table, rows, scratchScores_.data());
+    askScore(s.score, rows);
     for (size_t i = 0; i < rows.size(); i++) {
       s.raw[rows[i]] = scratchScores_[i];
       if (scratchScores_[i] != 0) s.nonZero++;
     }
   }
+}
+
+int32_t PlanState::scoreOfRefused(Row row) {
+  const int32_t before = local_[row];
+  for (auto& s : scaled_) s.nonZero -= std::exchange(s.raw[row], 0) != 0;
+  scoreRows({row});
+  return std::exchange(local_[row], before);
 }
 
 Verdict PlanState::evaluate(Row row) {

@@ -18,6 +18,8 @@
 
 namespace mangrove::scheduler {
 
+class PluginTimes;
+
 // The filters and scores of a profile in their order.
 struct Layout {
   struct Filter {
@@ -48,7 +50,7 @@ class PlanState {
   PlanState(const PlanState&) = delete;
   PlanState& operator=(const PlanState&) = delete;
 
-  void refresh();
+  void refresh(PluginTimes* times = nullptr);
   void attachParts();  // enough for evaluate()
 
   const PodPlan& plan() const { return plan_; }
@@ -75,6 +77,9 @@ class PlanState {
   // One row afresh, whatever is remembered: for trials.
   Verdict evaluate(Row row);
 
+  // The weighted sum of a row that does not fit as it is; raw scores are filled in as well.
+  int32_t scoreOfRefused(Row row);
+
   // A number that changes with anything but rows that the node-local answers depend on.
   uint64_t outsideNow() const;
   // Whether a filter of this class counts pods on other nodes at the moment; after attachParts().
@@ -92,6 +97,7 @@ class PlanState {
   Verdict evaluateNow(Row row);
   void refreshRestored(const std::vector<Row>& rows);
   void filterRows(std::vector<Row>& rows);
+  void askScore(size_t at, const std::vector<Row>& rows);
   void scoreRows(const std::vector<Row>& rows);
   void setDead(Row row);
 
@@ -108,6 +114,7 @@ class PlanState {
   PreemptionMemo memo_;
   uint64_t mark_ = ~uint64_t{0};
   uint64_t outside_ = 0;
+  PluginTimes* times_ = nullptr;  // of the refresh at hand
   std::vector<Row> dirty_;
   std::vector<Verdict> scratchVerdicts_;
   std::vector<int32_t> scratchScores_;

@@ -2,12 +2,13 @@
 
 #include <mutex>
 
-#include "api/core_objects.h"
 #include "api/kind.h"
 #include "base/log.h"
 #include "client/json_slices.h"
 #include "client/resource_version.h"
+#include "json/view.h"
 #include "scheduler/core/api_effects.h"
+#include "scheduler/core/bunched_watches.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/core/watches.h"
 
@@ -30,15 +31,17 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   explicit Impl(SchedulerSetup setup)
       : setup_(std::move(setup)),
         effects_(setup_.client, setup_.owner, setup_.home, setup_.clock, setup_.metrics),
-        engine_(setup_.clock, effects_, setup_.metrics) {
+        engine_(setup_.clock, effects_, setup_.metrics),
+        watched_(setup_.client, [answers = effects_.answers()] { return answers->isBusy(); }) {
     tether_->owner = &setup_.owner;
+    effects_.answers()->onBunch([this] { watched_.flush(); });
   }
 
   Result<> configure() { return engine_.configure(setup_.config); }
 
   void start() {
     watches_ = std::make_unique<Watches>(
-        WatchSetup{setup_.client, setup_.owner, setup_.home, setup_.clock, setup_.seed}, engine_,
+        WatchSetup{watched_, setup_.owner, setup_.home, setup_.clock, setup_.seed}, engine_,
         [this] { wakeUp(); });
     engine_.onProgress([this] { wakeUp(); });
     effects_.onAnswer([this] { wakeUp(); });
@@ -141,10 +144,12 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     uint64_t newest = 0;
     const auto list = client::sliceList(body);
     if (!list) return 0;
-    // A namespace is read for its metadata alone, which is all we want of a pod here.
+    json::Doc doc;
     for (std::string_view item : list->items)
-      if (auto object = api::decodeText<api::Namespace>(item))
-        newest = std::max(newest, client::versionNumber(object->meta.resourceVersion).value_or(0));
+      if (const auto pod = doc.parse(item)) {
+        const auto version = (*pod)["metadata"]["resourceVersion"].string().value_or("");
+        newest = std::max(newest, client::versionNumber(version).value_or(0));
+      }
     return newest;
   }
 
@@ -186,6 +191,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   std::shared_ptr<Tether> tether_ = std::make_shared<Tether>();
   ApiEffects effects_;
   Engine engine_;
+  BunchedWatches watched_;
   std::unique_ptr<Watches> watches_;
   Timer tick_;
   std::function<void()> filled_;

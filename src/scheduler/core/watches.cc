@@ -4,6 +4,7 @@
 
 #include "client/resource_version.h"
 #include "scheduler/core/transform.h"
+#include "scheduler/core/watched_pod.h"
 
 namespace mangrove::scheduler {
 
@@ -60,15 +61,12 @@ void Watches::addCore(const WatchSetup& setup) {
   add<api::Node>(
       setup, api::kind::kNode, [this](const auto& c) { engine_.nodeChanged(c.before, c.after); },
       transformNode);
-  add<api::Pod>(
-      setup, api::kind::kPod,
-      [this](const auto& c) {
-        const auto version = c.after ? client::versionNumber(c.after->meta.resourceVersion)
-                                     : std::optional<uint64_t>();
-        newestPod_ = std::max(newestPod_, version.value_or(0));
-        engine_.podChanged(c.before, c.after);
-      },
-      transformPod);
+  add<WatchedPod>(setup, api::kind::kPod, [this](const auto& c) {
+    const auto version =
+        c.after ? client::versionNumber(c.after->meta.resourceVersion) : std::optional<uint64_t>();
+    newestPod_ = std::max(newestPod_, version.value_or(0));
+    engine_.podChanged(c.before, c.after);
+  });
   add<api::Namespace>(setup, api::kind::kNamespace,
                       [this](const auto& c) { engine_.namespaceChanged(c.key, c.after.get()); });
 }

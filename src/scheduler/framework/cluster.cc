@@ -155,12 +155,26 @@ void Cluster::trialAdd(const PodPtr& pod, Row row) {
 }
 
 void Cluster::nominate(const PodPtr& pod, Interned node) {
+  if (renominate(pod, node)) return;
   denominate(pod->pod->meta.uid);
   if (node.empty()) return;
   nominated_[pod->pod->meta.uid] = pod;
   nominatedTo_[pod->pod->meta.uid] = node;
   onNode_[node].push_back(pod);
   noteNominated(node);
+}
+
+// Another version of a pod that counts as before: nobody needs to look at the node again. The echo
+// of our own nomination is one.
+bool Cluster::renominate(const PodPtr& pod, Interned node) {
+  const auto at = nominated_.find(pod->pod->meta.uid);
+  if (at == nominated_.end() || at->second->cls != pod->cls || pod->granted || at->second->granted)
+    return false;
+  if (nominatedTo_[at->first] != node) return false;
+  auto& there = onNode_[node];
+  std::replace(there.begin(), there.end(), at->second, pod);
+  at->second = pod;
+  return true;
 }
 
 void Cluster::noteNominated(Interned node) {

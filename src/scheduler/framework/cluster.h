@@ -90,6 +90,7 @@ class Cluster {
  private:
   void place(const PodPtr& pod, bool trial);
   void displace(const PodPtr& pod, bool trial);
+  bool renominate(const PodPtr& pod, Interned node);
   void noteNominated(Interned node);  // who is nominated there changed
 
   std::unordered_map<api::Uid, PodPtr> pods_;                   // with a node

@@ -46,6 +46,11 @@ struct LoadArgs {
   LoadVector factors;  // percent, 0: no factor for this resource
   std::optional<int64_t> secondsAfterScheduled, secondsAfterInitialized;
   bool allowCustomize = false;
+  // Ours, off by default because the reference answers otherwise:
+  bool estimateEveryBand = false;    // free and mid pods that name nothing of their band count, too
+  bool aggregatedFallback = false;   // a duration that is not reported: the longest, then the usage
+  bool checkEveryThreshold = false;  // prod, aggregated and plain thresholds, not the first kind
+  Duration longestAge{};             // of reports that still say something; zero: no end
   AggregatedArgs aggregated;
 
   size_t indexOf(std::string_view resource) const;  // resources.size() when it is not there
@@ -93,6 +98,8 @@ struct LoadReport {
 };
 LoadReport reportOf(const LoadArgs& args, const api::NodeMetric& metric);
 bool isExpired(const LoadArgs& args, const LoadReport& report, WallTime now);
+// Older than anybody should rely on, whatever is done about expired reports.
+bool isStale(const LoadArgs& args, const LoadReport& report, WallTime now);
 
 struct LoadSums {
   LoadVector nodeDelta, nodeEstimated, prodUsage, prodDelta;
@@ -121,6 +128,7 @@ struct LoadQuestion {
   bool podIsProd = false;
   bool podIsDaemon = false;
   bool expired = false;
+  bool stale = false;
 };
 struct LoadVerdict {
   enum class Kind : uint8_t { kPass, kExpired, kUsage, kAggregated } kind = Kind::kPass;

@@ -95,12 +95,26 @@ size_t LoadArgs::indexOf(std::string_view resource) const {
 
 Result<LoadArgs> readLoadArgs(const json::Value& value) {
   Args args(value, "LoadAwareSchedulingArgs");
-  args.only({"filterExpiredNodeMetrics", "nodeMetricExpirationSeconds",
-             "enableScheduleWhenNodeMetricsExpired", "resourceWeights", "dominantResourceWeight",
-             "usageThresholds", "prodUsageThresholds", "prodUsageIncludeSys",
-             "scoreAccordingProdUsage", "estimator", "estimatedScalingFactors",
-             "estimatedSecondsAfterPodScheduled", "estimatedSecondsAfterInitialized",
-             "allowCustomizeEstimation", "aggregated", "supportedResources"});
+  args.only({"filterExpiredNodeMetrics",
+             "nodeMetricExpirationSeconds",
+             "enableScheduleWhenNodeMetricsExpired",
+             "resourceWeights",
+             "dominantResourceWeight",
+             "usageThresholds",
+             "prodUsageThresholds",
+             "prodUsageIncludeSys",
+             "scoreAccordingProdUsage",
+             "estimator",
+             "estimatedScalingFactors",
+             "estimatedSecondsAfterPodScheduled",
+             "estimatedSecondsAfterInitialized",
+             "allowCustomizeEstimation",
+             "aggregated",
+             "supportedResources",
+             "estimateEveryBand",
+             "aggregatedFallback",
+             "checkEveryThreshold",
+             "nodeMetricLongestAgeSeconds"});
   Args aggregated = args.object("aggregated");
   const Wishes wishes = readWishes(args, aggregated);
   LoadArgs out;
@@ -123,6 +137,12 @@ Result<LoadArgs> readLoadArgs(const json::Value& value) {
   out.secondsAfterScheduled = optionalInteger(args, "estimatedSecondsAfterPodScheduled");
   out.secondsAfterInitialized = optionalInteger(args, "estimatedSecondsAfterInitialized");
   out.allowCustomize = args.boolean("allowCustomizeEstimation", false);
+  out.estimateEveryBand = args.boolean("estimateEveryBand", false);
+  out.aggregatedFallback = args.boolean("aggregatedFallback", false);
+  out.checkEveryThreshold = args.boolean("checkEveryThreshold", false);
+  const int64_t age = args.integer("nodeMetricLongestAgeSeconds", 0);
+  if (age < 0) args.complain(fmt::format("nodeMetricLongestAgeSeconds: {} is below 0", age));
+  out.longestAge = std::chrono::seconds(std::max<int64_t>(0, age));
   readAggregated(aggregated, out.aggregated);
   out.aggregated.usageThresholds = spread(out, wishes.aggregated);
   args.take(aggregated);

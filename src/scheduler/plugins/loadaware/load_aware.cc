@@ -28,6 +28,7 @@ struct NodeLoad {
   std::vector<api::Uid> uids;  // of pods, in the same order
   LoadSums sums;
   bool expired = false;
+  bool stale = false;
 };
 
 class LoadAware final : public Plugin, public NodeLocal, public ClusterListener {
@@ -123,8 +124,10 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
     for (Row row = 0; row < nodes_.size(); row++) {
       NodeLoad& node = nodes_[row];
       const bool expired = node.report.exists && isExpired(args_, node.report, now);
-      if (expired == node.expired) continue;
+      const bool stale = node.report.exists && isStale(args_, node.report, now);
+      if (expired == node.expired && stale == node.stale) continue;
       node.expired = expired;
+      node.stale = stale;
       cluster_.table.touch(row);
     }
   }
@@ -154,13 +157,14 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
     const auto metric = cluster_.nodeMetrics.find(cluster_.table.info(row).name.view());
     node.report = metric ? reportOf(args_, *metric) : LoadReport();
     node.expired = node.report.exists && isExpired(args_, node.report, clock_.wall());
+    node.stale = node.report.exists && isStale(args_, node.report, clock_.wall());
     node.sums = sumUp(args_, node.report, node.pods);
   }
   LoadQuestion questionFor(const LoadVector& own, const PodClass& cls, Row row) const {
     const NodeLoad& node = nodes_[row];
-    return {node.thresholds,  node.report, node.sums,
-            node.allocatable, own,         cls.band == api::PriorityBand::kProd,
-            cls.isDaemon,     node.expired};
+    return {node.thresholds,  node.report,  node.sums,
+            node.allocatable, own,          cls.band == api::PriorityBand::kProd,
+            cls.isDaemon,     node.expired, node.stale};
   }
   LoadQuestion question(const PodPlan& plan, Row row) const {
     return questionFor(plan.get<LoadPlan>(slot()).estimate, *plan.cls, row);

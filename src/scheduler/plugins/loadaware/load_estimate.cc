@@ -76,10 +76,13 @@ LoadVector estimate(const LoadArgs& args, const api::PodSpec& spec, api::Priorit
   const LoadVector factors = factorsFor(args, annotations);
   const api::ResourceList requests = api::podRequests(spec), limits = api::podLimits(spec);
   LoadVector out(args.resources.size());
-  for (size_t i = 0; i < out.size(); i++)
-    if (factors[i] != 0)
-      out[i] = estimateOne(api::translated(args.resources[i].view(), band), factors[i], requests,
-                           limits);
+  for (size_t i = 0; i < out.size(); i++) {
+    if (factors[i] == 0) continue;
+    const std::string_view name = args.resources[i].view();
+    out[i] = estimateOne(api::translated(name, band), factors[i], requests, limits);
+    if (out[i] == 0 && args.estimateEveryBand)
+      out[i] = estimateOne(name, factors[i], requests, limits);
+  }
   return out;
 }
 

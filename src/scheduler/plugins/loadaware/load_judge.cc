@@ -45,8 +45,8 @@ const LoadVector* aggregatedUsage(const LoadReport& report, api::Aggregation typ
   return best ? &*best->usage[static_cast<size_t>(type)] : nullptr;
 }
 
-LoadVector existingLoad(const LoadQuestion& q, bool prod, std::optional<api::Aggregation> type,
-                        Duration duration) {
+LoadVector existingLoad(const LoadArgs& args, const LoadQuestion& q, bool prod,
+                        std::optional<api::Aggregation> type, Duration duration) {
   if (prod) {
     LoadVector out = q.sums.prodUsage;
     addTo(out, q.sums.prodDelta);
@@ -56,7 +56,10 @@ LoadVector existingLoad(const LoadQuestion& q, bool prod, std::optional<api::Agg
   LoadVector out = q.report.nodeUsage;
   if (type) {
     const LoadVector* usage = aggregatedUsage(q.report, *type, duration);
-    if (!usage && duration != Duration::zero()) return q.sums.nodeEstimated;
+    if (!usage && args.aggregatedFallback)
+      usage = aggregatedUsage(q.report, *type, Duration::zero());
+    else if (!usage && duration != Duration::zero())
+      return q.sums.nodeEstimated;
     if (usage) out = *usage;
   }
   addTo(out, q.sums.nodeDelta);
@@ -100,6 +103,11 @@ LoadReport reportOf(const LoadArgs& args, const api::NodeMetric& metric) {
 
 bool isExpired(const LoadArgs& args, const LoadReport& report, WallTime now) {
   return report.updatedAt == kZeroTime || now - report.updatedAt >= args.expiration;
+}
+
+bool isStale(const LoadArgs& args, const LoadReport& report, WallTime now) {
+  return args.longestAge > Duration::zero() &&
+         (report.updatedAt == kZeroTime || now - report.updatedAt >= args.longestAge);
 }
 
 namespace {
@@ -178,22 +186,26 @@ std::string LoadVerdict::reason(const LoadArgs& args) const {
   return "";
 }
 
-LoadVerdict filterLoad(const LoadArgs& args, const LoadQuestion& q) {
-  if (q.podIsDaemon) return {};
-  const bool prod = q.podIsProd && !isZero(q.thresholds.prod);
+namespace {
+
+enum class Limit { kProd, kAggregated, kPlain };
+
+LoadVerdict checkLimit(const LoadArgs& args, const LoadQuestion& q, Limit kind) {
   const AggregatedArgs& aggregate = q.thresholds.aggregated;
-  const bool aggregated = !prod && aggregate.usageType && !aggregate.usageThresholds.empty();
-  const LoadVector& limits = prod         ? q.thresholds.prod
-                             : aggregated ? aggregate.usageThresholds
-                                          : q.thresholds.usage;
+  const bool aggregated = kind == Limit::kAggregated;
+  const LoadVector& limits = kind == Limit::kProd ? q.thresholds.prod
+                             : aggregated         ? aggregate.usageThresholds
+                                                  : q.thresholds.usage;
   if (isZero(limits) || !q.report.exists) return {};
+  if (q.stale) return {LoadVerdict::Kind::kExpired, 0};
   if (q.expired && args.filterExpired) {
     if (args.scheduleWhenExpired) return {};
     return {LoadVerdict::Kind::kExpired, 0};
   }
   if (!q.report.hasUsage) return {};
-  LoadVector load = existingLoad(q, prod, aggregated ? aggregate.usageType : std::nullopt,
-                                 aggregate.usageDuration);
+  LoadVector load =
+      existingLoad(args, q, kind == Limit::kProd, aggregated ? aggregate.usageType : std::nullopt,
+                   aggregate.usageDuration);
   addTo(load, q.pod);
   for (size_t i = 0; i < limits.size(); i++) {
     if (limits[i] == 0 || q.allocatable[i] == 0) continue;
@@ -203,11 +215,30 @@ LoadVerdict filterLoad(const LoadArgs& args, const LoadQuestion& q) {
   return {};
 }
 
+}  // namespace
+
+LoadVerdict filterLoad(const LoadArgs& args, const LoadQuestion& q) {
+  if (q.podIsDaemon) return {};
+  const AggregatedArgs& aggregate = q.thresholds.aggregated;
+  const bool prod = q.podIsProd && !isZero(q.thresholds.prod);
+  const bool aggregated = aggregate.usageType && !aggregate.usageThresholds.empty();
+  if (!args.checkEveryThreshold)
+    return checkLimit(args, q,
+                      prod         ? Limit::kProd
+                      : aggregated ? Limit::kAggregated
+                                   : Limit::kPlain);
+  LoadVerdict verdict;
+  if (prod) verdict = checkLimit(args, q, Limit::kProd);
+  if (verdict.kind == LoadVerdict::Kind::kPass && aggregated)
+    verdict = checkLimit(args, q, Limit::kAggregated);
+  return verdict.kind == LoadVerdict::Kind::kPass ? checkLimit(args, q, Limit::kPlain) : verdict;
+}
+
 int64_t scoreLoad(const LoadArgs& args, const LoadQuestion& q) {
   if (args.weights.empty() && args.dominantWeight == 0) return 0;
   if (!q.report.exists || q.expired || !q.report.hasUsage) return 0;
   const bool prod = args.scoreByProdUsage && q.podIsProd;
-  LoadVector load = existingLoad(q, prod, prod ? std::nullopt : args.aggregated.scoreType,
+  LoadVector load = existingLoad(args, q, prod, prod ? std::nullopt : args.aggregated.scoreType,
                                  args.aggregated.scoreDuration);
   addTo(load, q.pod);
   int64_t sum = 0, weights = args.dominantWeight, dominant = kMaxScore;

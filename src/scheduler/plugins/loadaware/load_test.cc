@@ -53,6 +53,12 @@ TEST(LoadEstimate, follows_the_table) {
       {82, "{}",
        pod(R"({"cpu":"4"})", "{}", R"(,"labels":{"koordinator.sh/priority-class":"koord-mid"})"), 0,
        0},
+      {812, R"({"estimateEveryBand":true})",
+       pod(R"({"cpu":"4"})", "{}", R"(,"labels":{"koordinator.sh/priority-class":"koord-free"})"),
+       3400, 209715200},
+      {812, R"({"estimateEveryBand":true})",
+       pod(R"({"cpu":"4"})", "{}", R"(,"labels":{"koordinator.sh/priority-class":"koord-mid"})"),
+       3400, 209715200},
   };
   for (const auto& c : cases) {
     const LoadArgs a = args(c.args);
@@ -131,10 +137,15 @@ void judge(const Judged& c) {
   const LoadVector allocatable = loadAllocatable(a, *node);
   const auto band = api::bandWithDefault(c.pod);
   const LoadVector own = estimate(a, *c.pod.spec, band, c.pod.meta.annotations);
-  const LoadQuestion q{thresholds, report,
-                       sums,       allocatable,
-                       own,        band == api::PriorityBand::kProd,
-                       c.daemon,   isExpired(a, report, now)};
+  const LoadQuestion q{thresholds,
+                       report,
+                       sums,
+                       allocatable,
+                       own,
+                       band == api::PriorityBand::kProd,
+                       c.daemon,
+                       isExpired(a, report, now),
+                       isStale(a, report, now)};
   EXPECT_EQ(filterLoad(a, q).reason(a), c.reason) << c.number;
   if (c.score < 0) return;
   EXPECT_EQ(scoreLoad(a, q), c.score) << c.number;
@@ -236,6 +247,38 @@ TEST(LoadJudge, filters_as_the_table_says) {
          .pod = pod(R"({"cpu":"1"})", R"({"cpu":"1"})"),
          .usage = R"({"cpu":"62030m","memory":"0"})",
          .reason = kCpuOver});  // 65.5 %
+}
+
+// What spec 05 §8 adds, and what the reference says instead.
+TEST(LoadJudge, answers_better_when_asked_to) {
+  const std::string prod = R"("priority":9500,)";
+  const std::string busy = R"({"cpu":"90","memory":"0"})";
+  judge({.number = 814,
+         .args = R"({"prodUsageThresholds":{"cpu":50}})",
+         .pod = pod("{}", "{}", "", prod),
+         .usage = busy});
+  judge({.number = 814,
+         .args = R"({"prodUsageThresholds":{"cpu":50},"checkEveryThreshold":true})",
+         .pod = pod("{}", "{}", "", prod),
+         .usage = busy,
+         .reason = kCpuOver});
+  for (const int age : {3601, 3600})
+    judge({.number = 815,
+           .args = fmt::format(
+               R"({{"filterExpiredNodeMetrics":false,"nodeMetricLongestAgeSeconds":{}}})", age),
+           .updated = "2026-01-15T11:00:00Z",
+           .reason = age == 3600 ? "node(s) nodeMetric expired" : ""});
+  const std::vector<api::Pod> old = {named("a", kBig, "2026-01-15T10:00:00Z")};
+  for (const bool fallback : {false, true})
+    judge(
+        {.number = 813,
+         .args = fmt::format(
+             R"({{"aggregatedFallback":{},"aggregated":{{"scoreAggregationType":"p95","scoreAggregatedDuration":"5m"}}}})",
+             fallback),
+         .pod = pod(kBig, kBig),
+         .assigned = old,
+         .podsMetric = used("a", "1", "1Gi"),
+         .score = fallback ? 90 : 81});
 }
 
 TEST(LoadJudge, scores_as_the_table_says) {
