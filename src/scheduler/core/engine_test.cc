@@ -200,8 +200,10 @@ TEST(Engine, times_single_plugins_in_every_tenth_cycle) {
 
 TEST(Engine, dumps_a_diagnosis_in_the_form_of_the_reference) {
   Lab lab;
-  lab.node(node("n2", "1"));
-  lab.node(node("n1", "1"));
+  for (const char* name : {"n2", "n1"}) {
+    lab.node(node(name, "2"));
+    lab.pod(pod(fmt::format("on-{}", name), "1", fmt::format(R"(,"nodeName":"{}")", name)));
+  }
   lab.node(node("off", "4", R"({"unschedulable":true})"));
   lab.pod(
       pod("big", "2", "", R"(,"labels":{"scheduling.koordinator.sh/questioned-object-key":"j"})"));
