@@ -22,7 +22,8 @@ namespace mangrove::scheduler {
 
 class BunchedWatches final : public client::ApiClient {
  public:
-  static constexpr size_t kBunch = size_t{128} << 10;  // bytes; more are not held back
+  // Bytes; more are not held back. Larger pieces make the allocator tidy up each time they go.
+  static constexpr size_t kBunch = size_t{32} << 10;
 
   BunchedWatches(client::ApiClient& client, std::function<bool()> busy)
       : client_(client), busy_(std::move(busy)) {}

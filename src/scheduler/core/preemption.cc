@@ -65,7 +65,8 @@ class Budgets {
 bool comesBefore(const PodPtr& a, const PodPtr& b) {
   if (isMoreImportant(*a, *b)) return true;
   if (isMoreImportant(*b, *a)) return false;
-  return a->pod->meta.uid < b->pod->meta.uid;
+  const size_t first = a->pod->meta.uid.hash(), second = b->pod->meta.uid.hash();
+  return first != second ? first < second : a->pod->meta.uid < b->pod->meta.uid;
 }
 
 class DryRun {
