@@ -51,7 +51,7 @@ constexpr GateInfo kHooks[] = {
     {"CPUNormalization", false, kAlpha, "quotas by the machine's speed"},
     {"CoreSched", false, kAlpha, "services and batch work never share a core (kernels with it)"},
     {"GPUEnvInject", false, kAlpha, "NVIDIA_VISIBLE_DEVICES by the scheduler's decision (NRI)"},
-    {"RDMADeviceInject", false, kAlpha, "accepted; needs hooks of the runtime"},
+    {"RDMADeviceInject", false, kAlpha, "device nodes of RDMA by the scheduler's decision (NRI)"},
     {"TCNetworkQoS", false, kAlpha, "network classes by tc"},
     {"TerwayQoS", false, kAlpha, "accepted; without effect"},
     {"Resctrl", false, kAlpha, "cache and bandwidth shares of pods by resctrl"},

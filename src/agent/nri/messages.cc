@@ -97,6 +97,13 @@ std::string writeResources(const NriResources& resources) {
   return out.bytes();
 }
 
+std::string writeDevice(const NriDevice& device) {
+  constexpr int64_t kMode = 0666;
+  ProtoWriter out;
+  out.text(1, device.path).text(2, "c").number(3, device.major).number(4, device.minor);
+  return out.message(5, optionalNumber(kMode)).bytes();
+}
+
 std::string writeUpdate(std::string_view container, const NriResources& resources) {
   ProtoWriter linux, out;
   linux.message(1, writeResources(resources));
@@ -199,10 +206,9 @@ std::string writeCreated(const NriAdjustment& adjustment) {
     ProtoWriter entry;
     adjust.message(4, entry.text(1, key).text(2, value).bytes());
   }
-  if (!adjustment.resources.empty()) {
-    linux.message(2, writeResources(adjustment.resources));
-    adjust.message(6, linux.bytes());
-  }
+  for (const NriDevice& device : adjustment.devices) linux.message(1, writeDevice(device));
+  if (!adjustment.resources.empty()) linux.message(2, writeResources(adjustment.resources));
+  adjust.text(6, linux.bytes());
   return out.text(1, adjust.bytes()).bytes();
 }
 

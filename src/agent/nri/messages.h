@@ -35,8 +35,15 @@ struct NriResources {
   bool empty() const;
   bool operator==(const NriResources&) const = default;
 };
+// A character device that everybody in the container may read and write.
+struct NriDevice {
+  std::string path;
+  int64_t major = 0, minor = 0;
+  bool operator==(const NriDevice&) const = default;
+};
 struct NriAdjustment {
   NriResources resources;
+  std::vector<NriDevice> devices;
   std::map<std::string, std::string> env;
   bool operator==(const NriAdjustment&) const = default;
 };

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/files.h"
 #include "base/proto_wire.h"
+#include "kernel/fake_root.h"
 
 namespace mangrove::agent {
 namespace {
@@ -124,6 +125,40 @@ TEST(NriRules, ClassesGetWhatReconcileGivesThem) {
   EXPECT_EQ(adjustmentFor({}, podOf({{"koordinator.sh/qosClass", "LS"}}, {}, burstable), {}),
             NriAdjustment())
       << "switched off";
+}
+
+// The connection manager and the verbs of each function: of virtual ones where the pod has some.
+TEST(NriRules, RdmaDevicesByTheSchedulersDecision) {
+  const std::string verbs = "sys/class/infiniband_verbs/";
+  kernel::FakeRoot fs{kernel::file("sys/class/misc/rdma_cm/dev", "10:58\n"),
+                      kernel::file(verbs + "uverbs0/dev", "231:192\n"),
+                      kernel::link(verbs + "uverbs0/device", "../../../0000:1f:00.0"),
+                      kernel::file(verbs + "uverbs3/dev", "231:195\n"),
+                      kernel::link(verbs + "uverbs3/device", "../../../0000:1f:00.2"),
+                      kernel::file(verbs + "abi_version", "6\n")};
+  HookRules rules;
+  rules.enabled = true;
+  rules.rdma = rdmaNodes(fs.root(), {});
+  const auto of = [&](const char* allocated) {
+    return adjustmentFor(rules,
+                         podOf({}, {{"scheduling.koordinator.sh/device-allocated", allocated}}, ""),
+                         {"c", "s", "main", {}})
+        .devices;
+  };
+  const NriDevice manager{"/dev/infiniband/rdma_cm", 10, 58};
+  EXPECT_EQ(of(R"({"rdma":[{"minor":0,"id":"0000:1f:00.0"}]})"),
+            (std::vector<NriDevice>{manager, {"/dev/infiniband/uverbs0", 231, 192}}));
+  EXPECT_EQ(of(R"({"rdma":[{"minor":0,"id":"0000:1f:00.0","extension":{"vfs":[{"minor":1,)"
+               R"("busID":"0000:1f:00.2"}]}}]})"),
+            (std::vector<NriDevice>{manager, {"/dev/infiniband/uverbs3", 231, 195}}));
+  EXPECT_TRUE(of(R"({"rdma":[{"minor":0,"id":"0000:99:00.0"}]})").empty()) << "not here";
+  EXPECT_TRUE(of(R"({"gpu":[{"minor":0}]})").empty());
+  NriAdjustment out;
+  out.devices = {{"/dev/infiniband/uverbs3", 231, 195}};
+  const std::string bytes = writeCreated(out);
+  EXPECT_EQ(at(bytes, {1, 6, 1, 1}), "/dev/infiniband/uverbs3");
+  EXPECT_EQ(at(bytes, {1, 6, 1, 2}), "c");
+  EXPECT_EQ(numberAt(bytes, {1, 6, 1, 5}), 0666);
 }
 
 // ---- frames ----------------------------------------------------------------------------------

@@ -65,6 +65,8 @@ HookRules hookRules(const Situation& now) {
     out.ratio = ratio;
   out.freesQuota = now.gates.on("UnsetCPUQuota");
   out.deviceEnv = now.gates.on("GPUEnvInject");
+  if (now.gates.on("RDMADeviceInject"))
+    out.rdma = rdmaNodes(now.look.machine->root(), now.look.machine->mounts());
   out.resctrl = now.gates.on("Resctrl") && now.look.machine->can().has(kernel::Feature::kResctrl);
   return out;
 }
@@ -88,6 +90,7 @@ NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
   addCpus(rules, pod, out.resources);
   addRatio(rules, pod, container, out.resources);
   if (rules.deviceEnv) out.env = deviceEnv(pod.annotations);
+  if (rules.rdma) out.devices = rdmaDevices(*rules.rdma, pod.annotations);
   if (rules.resctrl && pod.annotations.has(api::annotation::kResctrl))
     out.resources.rdtClass = podGroup(pod.uid);
   return out;

@@ -10,6 +10,7 @@
 #include "agent/hooks/batch_resource.h"
 #include "agent/hooks/cpuset.h"
 #include "agent/nri/messages.h"
+#include "agent/nri/rdma_nodes.h"
 #include "agent/qos/strategy.h"
 
 namespace mangrove::agent {
@@ -22,6 +23,7 @@ struct HookRules {
   std::optional<double> ratio;       // gate CPUNormalization; above 1
   CpuSet owned;                      // CPUs that pods have to themselves
   bool deviceEnv = false;            // gate GPUEnvInject
+  std::optional<RdmaNodes> rdma;     // gate RDMADeviceInject
   bool resctrl = false;              // gate Resctrl
 };
 HookRules hookRules(const Situation& now);
