@@ -149,11 +149,12 @@ def ours(plane, pods):
 
 def theirs(plane, pods, peer):
     base = plane.dir + "/koordlet"
-    for name in ("run", "var-run", "var-lib", "pod-resources", "checkpoints", "audit"):
+    for name in ("run", "var-run", "var-lib", "pod-resources", "checkpoints", "audit", "hooks"):
         os.makedirs(f"{base}/{name}")
     return [peer, f"-cgroup-root-dir={pods.view}/", "-sys-root-dir=/sys/", "-sys-fs-root-dir=/sys/fs/", "-proc-root-dir=/proc/", f"-run-root-dir={base}/run/",
             f"-var-run-root-dir={base}/var-run/", f"-var-lib-kubelet-dir={base}/var-lib/", f"-pod-resources-proxy-path={base}/pod-resources/",
             f"-prediction-checkpoint-filepath={base}/checkpoints", f"-audit-log-dir={base}/audit", f"-runtime-hooks-addr={base}/hooks.sock",
+            f"-runtime-hooks-config-path={base}/hooks", "-enable-nri-runtime-hook=false",
             "-disable-query-kubelet-config=true", "-addr=127.0.0.1:0", "-logtostderr=true"]
 
 
