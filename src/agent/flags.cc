@@ -96,6 +96,8 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("xpu-device-infos-dir", xpuDir, "where accelerators are described, below --root");
   flags.add("xpu-enforce-collect-from-device-infos", xpuOnly,
             "accelerators only from there, not from NVIDIA's library");
+  flags.add("hami-core-library-directory-path", hamiLibrary,
+            "HAMi-core's library, mounted into containers with a part of a GPU");
   flags.add("nvml-library", nvmlLibrary, "NVIDIA's management library");
   flags.add("audit-log-dir", auditDir, "where the log of what was done is kept");
   flags.add("audit-verbose", auditVerbose, "events above it are not logged; 0: all are");

@@ -36,6 +36,7 @@ struct AgentFlags {
   std::string nriSocket = "/var/run/nri/nri.sock", nriName = "koordlet_nri", nriIndex = "00";
   // "": evictions leave no taint on the node; the condition alone keeps best-effort work out.
   std::string cooldownTaint;
+  std::string hamiLibrary = "/usr/local/vgpu/libvgpu.so";
   // The reference's: eviction, in seconds.
   int64_t cpuEvictInterval = 1, cpuEvictCool = 20;
   int64_t memoryEvictInterval = 1, memoryEvictCool = 4;

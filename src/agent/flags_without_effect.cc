@@ -40,7 +40,6 @@ constexpr NoEffect kNoEffect[] = {
     {"docker-endpoint", false, "cgroups are written directly, not through the runtime"},
     {"pouch-endpoint", false, "cgroups are written directly, not through the runtime"},
     {"default-runtime-type", false, "cgroups are written directly, not through the runtime"},
-    {"hami-core-library-directory-path", false, "HAMi's library is not mounted into pods"},
     {"reconcile-interval-seconds", false, "every strategy decides at every tick"},
     {"cpu-suppress-interval-seconds", false, "every strategy decides at every tick"},
     {"runtime-hooks-reconcile-interval", false, "every strategy decides at every tick"},

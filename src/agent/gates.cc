@@ -37,7 +37,8 @@ constexpr GateInfo kGates[] = {
     {gate::kColdPageCollector, false, kAlpha, "idle page cache (kernels with kidled)"},
     {gate::kHugePageReport, false, kAlpha, "huge pages in the NodeResourceTopology"},
     {"PodResourcesProxy", false, kAlpha, "serve pod resources with devices of ours"},
-    {"HamiCoreVGPUMonitor", false, kAlpha, "monitor shared GPUs"},
+    {"HamiCoreVGPUMonitor", false, kAlpha,
+     "a folder per container for the monitor of HAMi-core (NRI)"},
     {"PerCPUMetric", false, kAlpha, "a series per CPU of the shared pools"},
     {gate::kNodeMetricSeries, false, kAlpha, "the reported usages as gauges"},
 };
@@ -50,10 +51,11 @@ constexpr GateInfo kHooks[] = {
     {"KernelFloor", true, kBeta, "best-effort pods in the kernel's idle class"},
     {"CPUNormalization", false, kAlpha, "quotas by the machine's speed"},
     {"CoreSched", false, kAlpha, "services and batch work never share a core (kernels with it)"},
-    {"GPUEnvInject", false, kAlpha, "NVIDIA_VISIBLE_DEVICES by the scheduler's decision (NRI)"},
+    {"GPUEnvInject", false, kAlpha,
+     "GPUs by the scheduler's decision, parts of one by HAMi-core (NRI)"},
     {"RDMADeviceInject", false, kAlpha, "device nodes of RDMA by the scheduler's decision (NRI)"},
     {"TCNetworkQoS", false, kAlpha, "network classes by tc"},
-    {"TerwayQoS", false, kAlpha, "accepted; without effect"},
+    {"TerwayQoS", false, kAlpha, "network classes by files for Terway"},
     {"Resctrl", false, kAlpha, "cache and bandwidth shares of pods by resctrl"},
     {"OOMScoreAdj", false, kAlpha, "OOM scores of containers"},
 };

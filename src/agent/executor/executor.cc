@@ -4,6 +4,7 @@
 
 #include <sys/statvfs.h>
 
+#include "agent/executor/plain_file.h"
 #include "agent/executor/write_times.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -61,6 +62,11 @@ std::optional<std::string> Executor::pathOf(std::string_view cgroup,
 
 Result<std::optional<FileValue>> Executor::read(const FileRule& rule, const std::string& path,
                                                 std::string_view entry) const {
+  if (rule.resource == kPlainFile) {
+    auto text = readPlainFile(machine_.root(), path);
+    if (!text) return pass(text.error());
+    return parseValue(rule, *text, machine_.trees().version());
+  }
   char buffer[16384];
   auto size = machine_.root().read(path, buffer);
   if (!size) return pass(size.error());
@@ -336,9 +342,11 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
     return;
   }
   std::string text = formatEntry(*plan.rule, plan.key.entry, value, version);
-  if (text.empty()) text = "\n";  // writing nothing at all would change nothing
+  const bool plain = plan.rule->resource == kPlainFile;
+  if (text.empty() && !plain) text = "\n";  // writing nothing at all would change nothing
   const MonoTime begun = clock_.mono();
-  auto ok = machine_.root().write(plan.path, text);
+  auto ok = plain ? writePlainFile(machine_.root(), plan.path, text)
+                  : machine_.root().write(plan.path, text);
   if (writeObserver())
     writeObserver()({plan.key, plan.owner, ok.has_value(), clock_.mono() - begun});
   if (ok) {

@@ -19,6 +19,7 @@ inline constexpr std::string_view kBatchResource = "batch-resource";
 inline constexpr std::string_view kGroupIdentity = "group-identity";
 inline constexpr std::string_view kNormalization = "cpu-normalization";
 inline constexpr std::string_view kNetworkQos = "network-qos";
+inline constexpr std::string_view kTerwayQos = "terway-qos";
 inline constexpr std::string_view kSystemConfig = "system-config";
 inline constexpr std::string_view kResctrl = "resctrl";
 inline constexpr std::string_view kPodResctrl = "pod-resctrl";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "agent/executor/owners.h"
+#include "agent/executor/plain_file.h"
 #include "base/strings.h"
 #include "kernel/cpu_units.h"
 
@@ -31,6 +32,7 @@ constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos}
 constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
 constexpr std::string_view kIoWeightOwners[] = {owner::kBlkio, owner::kKernelFloor};
 constexpr std::string_view kNetOwners[] = {owner::kNetworkQos};
+constexpr std::string_view kTerwayOwners[] = {owner::kTerwayQos};
 constexpr std::string_view kSystemOwners[] = {owner::kSystemConfig};
 constexpr std::string_view kSwitchOwners[] = {owner::kGroupIdentity, owner::kCoreSched,
                                               owner::kSystemConfig};
@@ -88,6 +90,7 @@ constexpr FileRule kRules[] = {
     {"sched_features", kNumber, 0, 1, false, {}, kSystemOwners, kPath, kWord},
     {"schemata", kText, 0, kUnlimited, false, {}, kSchemataOwners, kPath, kLine},
     {"oom_score_adj", kNumber, -1000, 1000, false, {}, kScoreOwners, kPath},
+    {kPlainFile, kText, 0, kUnlimited, false, 0, kTerwayOwners, kPath},
     {"net_cls.classid", kNumber, 0, 0xffffffff, false, 0, kNetOwners},
 };
 
@@ -203,6 +206,7 @@ std::string formatEntry(const FileRule& rule, std::string_view entry, const File
 }
 
 std::string showValue(const FileRule& rule, const FileValue& value) {
+  if (rule.resource == kPlainFile) return shortened(value.text);
   return formatValue(rule, value, CgroupVersion::kV1);
 }
 

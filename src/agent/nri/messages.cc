@@ -104,6 +104,13 @@ std::string writeDevice(const NriDevice& device) {
   return out.message(5, optionalNumber(kMode)).bytes();
 }
 
+std::string writeMount(const NriMount& mount) {
+  ProtoWriter out;
+  out.text(1, mount.destination).text(2, "bind").text(3, mount.source).text(4, "rbind");
+  if (mount.readOnly) out.text(4, "ro");
+  return out.bytes();
+}
+
 std::string writeUpdate(std::string_view container, const NriResources& resources) {
   ProtoWriter linux, out;
   linux.message(1, writeResources(resources));
@@ -202,6 +209,7 @@ std::string writeSynchronized(const std::vector<std::pair<std::string, NriResour
 
 std::string writeCreated(const NriAdjustment& adjustment) {
   ProtoWriter adjust, linux, out;
+  for (const NriMount& mount : adjustment.mounts) adjust.message(3, writeMount(mount));
   for (const auto& [key, value] : adjustment.env) {
     ProtoWriter entry;
     adjust.message(4, entry.text(1, key).text(2, value).bytes());

@@ -41,8 +41,16 @@ struct NriDevice {
   int64_t major = 0, minor = 0;
   bool operator==(const NriDevice&) const = default;
 };
+// A file or folder of the node that the container sees too.
+struct NriMount {
+  std::string destination, source;
+  bool readOnly = false;
+  bool makeSource = false;  // a folder that is to be made first; not sent
+  bool operator==(const NriMount&) const = default;
+};
 struct NriAdjustment {
   NriResources resources;
+  std::vector<NriMount> mounts = {};
   std::vector<NriDevice> devices;
   std::map<std::string, std::string> env;
   bool operator==(const NriAdjustment&) const = default;

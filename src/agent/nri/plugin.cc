@@ -119,7 +119,10 @@ Result<std::string> NriPlugin::synchronize(const Call& call) {
 Result<std::string> NriPlugin::create(const Call& call) {
   auto request = readCreate(call.payload);
   if (!request) return pass(request.error());
-  return writeCreated(adjust(request->pod, request->container));
+  NriAdjustment wanted = adjust(request->pod, request->container);
+  if (const std::string trouble = makeSources(wanted); !trouble.empty())
+    log.warn("{}/{} starts without its folder: {}", request->pod.ns, request->pod.name, trouble);
+  return writeCreated(wanted);
 }
 
 Result<std::string> NriPlugin::update(const Call& call) {

@@ -2,11 +2,8 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "agent/hooks/reconcile.h"
 #include "agent/qos/resctrl/classes.h"
-#include "api/annotations/device.h"
 #include "api/names.h"
 
 namespace mangrove::agent {
@@ -52,7 +49,7 @@ void addRatio(const HookRules& rules, const NriPod& pod, const NriContainer& con
 
 }  // namespace
 
-HookRules hookRules(const Situation& now) {
+HookRules hookRules(const Situation& now, std::string hamiLibrary) {
   HookRules out;
   out.enabled = true;
   if (now.gates.on("CPUSetAllocator") && now.topology)
@@ -65,21 +62,11 @@ HookRules hookRules(const Situation& now) {
     out.ratio = ratio;
   out.freesQuota = now.gates.on("UnsetCPUQuota");
   out.deviceEnv = now.gates.on("GPUEnvInject");
+  out.hami = {std::move(hamiLibrary), now.gates.on("HamiCoreVGPUMonitor")};
   if (now.gates.on("RDMADeviceInject"))
     out.rdma = rdmaNodes(now.look.machine->root(), now.look.machine->mounts());
   out.resctrl = now.gates.on("Resctrl") && now.look.machine->can().has(kernel::Feature::kResctrl);
   return out;
-}
-
-std::map<std::string, std::string> deviceEnv(const api::Annotations& pod) {
-  auto allocated = api::parseDeviceAllocations(pod);
-  if (!allocated || !*allocated) return {};
-  const auto gpus = (*allocated)->find("gpu");
-  if (gpus == (*allocated)->end() || gpus->second.empty()) return {};
-  std::string minors;
-  for (const api::DeviceAllocation& one : gpus->second)
-    minors += fmt::format("{}{}", minors.empty() ? "" : ",", one.minor);
-  return {{"NVIDIA_VISIBLE_DEVICES", minors}};
 }
 
 NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
@@ -89,7 +76,10 @@ NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
   addBatch(rules, pod, container, out.resources);
   addCpus(rules, pod, out.resources);
   addRatio(rules, pod, container, out.resources);
-  if (rules.deviceEnv) out.env = deviceEnv(pod.annotations);
+  if (rules.deviceEnv) {
+    out.env = deviceEnv(allocatedGpus(pod.annotations));
+    isolateGpu(rules.hami, pod, container.name, out);
+  }
   if (rules.rdma) out.devices = rdmaDevices(*rules.rdma, pod.annotations);
   if (rules.resctrl && pod.annotations.has(api::annotation::kResctrl))
     out.resources.rdtClass = podGroup(pod.uid);

@@ -9,6 +9,7 @@
 
 #include "agent/hooks/batch_resource.h"
 #include "agent/hooks/cpuset.h"
+#include "agent/nri/gpu.h"
 #include "agent/nri/messages.h"
 #include "agent/nri/rdma_nodes.h"
 #include "agent/qos/strategy.h"
@@ -23,14 +24,13 @@ struct HookRules {
   std::optional<double> ratio;       // gate CPUNormalization; above 1
   CpuSet owned;                      // CPUs that pods have to themselves
   bool deviceEnv = false;            // gate GPUEnvInject
+  HamiCore hami;                     // of deviceEnv; gate HamiCoreVGPUMonitor
   std::optional<RdmaNodes> rdma;     // gate RDMADeviceInject
   bool resctrl = false;              // gate Resctrl
 };
-HookRules hookRules(const Situation& now);
+HookRules hookRules(const Situation& now, std::string hamiLibrary = HamiCore().library);
 
 NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
                             const NriContainer& container);
-// NVIDIA_VISIBLE_DEVICES of the devices that the scheduler allocated.
-std::map<std::string, std::string> deviceEnv(const api::Annotations& pod);
 
 }  // namespace mangrove::agent

@@ -99,6 +99,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
       metrics_(setup.metrics),
       series_(std::make_shared<EnforceMetrics>(setup.metrics, setup.agent.options().node)),
       dryRun_(flags.dryRun),
+      hamiLibrary_(flags.hamiLibrary),
       gates_(allGates(setup.gates, flags)),
       events_(setup.client, setup.home, setup.clock,
               {.component = "koordlet-qosManager", .host = setup.agent.options().node}),
@@ -223,7 +224,8 @@ void Enforcement::publishRules(const Look& look, const api::Node* node,
   auto rules = std::make_shared<HookRules>();
   if (!enforcer_->isOff() && !dryRun_)
     *rules = hookRules({look, node, topology ? &topology->meta.annotations : nullptr,
-                        enforcer_->executor(), gates_});
+                        enforcer_->executor(), gates_},
+                       hamiLibrary_);
   nri_->publish(std::move(rules));
 }
 

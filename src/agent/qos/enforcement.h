@@ -78,6 +78,7 @@ class Enforcement {
   Registry& metrics_;
   std::shared_ptr<EnforceMetrics> series_;  // shared with the runtime's calls
   bool dryRun_;
+  std::string hamiLibrary_;
   FeatureGates gates_;
   client::EventRecorder events_;
   // Who is leaving; a refusal takes a pod off it.

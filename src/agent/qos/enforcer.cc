@@ -13,6 +13,7 @@
 #include "agent/qos/kernel_floor.h"
 #include "agent/qos/memory_qos/strategy.h"
 #include "agent/qos/network/strategy.h"
+#include "agent/qos/network/terway_strategy.h"
 #include "agent/qos/oom/strategy.h"
 #include "agent/qos/resctrl/strategy.h"
 #include "agent/qos/system_config/strategy.h"
@@ -50,6 +51,7 @@ std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options
   all.push_back(std::make_unique<SystemConfig>());
   all.push_back(std::make_unique<CoreSched>());
   all.push_back(std::make_unique<NetworkQos>());
+  all.push_back(std::make_unique<TerwayQos>());
   // An interval of zero switches an evictor off.
   if (options.memoryEvict.interval > Duration::zero())
     all.push_back(std::make_unique<MemoryEvictor>(lately, options.memoryEvict));
