@@ -360,8 +360,12 @@ void Manager::Impl::awaitAnswers(std::weak_ptr<Impl> self, Fn done) {
   yieldTimer = clock.after(std::chrono::milliseconds(20),
                            [self, owner = &desk.owner, done = std::move(done)]() mutable {
                              owner->post([self, done = std::move(done)]() mutable {
-                               if (auto impl = self.lock())
-                                 impl->awaitAnswers(self, std::move(done));
+                               auto impl = self.lock();
+                               if (!impl) return;
+                               if (impl->window.underWay() > 0)
+                                 return impl->awaitAnswers(self, std::move(done));
+                               impl.reset();  // `done` may end us, and what our parts stand on
+                               done();
                              });
                            });
 }

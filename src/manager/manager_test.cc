@@ -153,6 +153,34 @@ TEST_F(ManagerTest, LeadsOnWhenItLeadsAgainBeforeAWriteIsAnswered) {
   EXPECT_TRUE(until([&] { return batchCpu("n1") == "35000"; }));
 }
 
+// Who is told that nothing is under way ends the manager, and then the threads it stood on: nothing
+// of it may be left by then.
+TEST_F(ManagerTest, MayBeEndedByWhoWaitsForItsAnswers) {
+  node("n1");
+  report("n1", 33, clock.wall());
+  start();
+  manager->lead();
+  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
+  ASSERT_TRUE(settle());
+  const std::weak_ptr<const NodeGauges> part = manager->nodeGauges();
+  bool over = true, gone = false;
+  for (int i = 0; over && i < 16; i++) {
+    report("n1", i % 2 ? 33 : 13, clock.wall());
+    ASSERT_TRUE(until([&] { return !manager->idle(); }));
+    owner.runOne(1ms);  // sends
+    over = false;
+    manager->yield([&] { over = true; });
+    if (over) manager->lead();
+  }
+  ASSERT_FALSE(over);
+  manager->yield([&] {
+    manager.reset();
+    gone = part.expired();
+  });
+  ASSERT_TRUE(until([&] { return manager == nullptr; }));
+  EXPECT_TRUE(gone);
+}
+
 TEST_F(ManagerTest, ObjectsOfNodesThatAreGoneAreRemoved) {
   node("n1");
   report("n1", 33, clock.wall());
