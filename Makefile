@@ -28,12 +28,14 @@ setup-program:
 	@scripts/setup --program
 
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup-program
-	@cmake --preset $(PRESET) >/dev/null
+	@cmake --preset $(PRESET) $(CONFIGURE) >/dev/null
 
 build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
-# The program alone; tests are half of a build.
+# The program alone; tests are half of a build. A first build without a compiler cache takes the shortcuts of cmake/Precompile.cmake;
+# `make test` on a clean checkout does not: it compiles every file by itself, with warnings as errors.
+binary: CONFIGURE := -DMANGROVE_PCH=AUTO
 binary: setup-program $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target mangrove
 

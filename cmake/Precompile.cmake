@@ -1,11 +1,11 @@
 # Cold builds: most of the compiler's time goes into reading the same headers and instantiating the same templates again.
 # Precompiled headers and batches of files (cmake/batches.py) save that. They do not go together with a compiler cache that is
-# shared between checkouts, so AUTO means: on where there is no ccache, or where its cache is empty (a fresh machine, a CI
-# container), and off where a cache can answer.
+# shared between checkouts, so AUTO means: on where there is no ccache, or where its cache is empty (a fresh machine), and off
+# where a cache can answer. `make demo` and other builds of the program alone ask for it; tests are built without.
 #
 # Two of them, because a precompiled header serves only files with the same definitions: `lean` for the layers below json,
 # `rich` for the others. Sources must not rely on them; every build with a warm cache checks that.
-set(MANGROVE_PCH AUTO CACHE STRING "Precompiled headers: ON, OFF or AUTO (on unless a compiler cache has something)")
+set(MANGROVE_PCH OFF CACHE STRING "Precompiled headers: ON, OFF or AUTO (on unless a compiler cache has something)")
 set_property(CACHE MANGROVE_PCH PROPERTY STRINGS AUTO ON OFF)
 
 set(MANGROVE_BATCH 16 CACHE STRING "Files compiled together, where precompiled headers are on ; 1: each by itself")
