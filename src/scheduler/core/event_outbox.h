@@ -48,7 +48,7 @@ class EventOutbox {
  public:
   static constexpr size_t kBusy = 16;     // requests under way
   static constexpr size_t kTrickle = 20;  // events a second while busy
-  static constexpr size_t kMost = 4096;    // waiting
+  static constexpr size_t kMost = 4096;   // waiting
 
   EventOutbox(client::ApiClient& client, Mailbox& home, Clock& clock, Registry& metrics);
 
