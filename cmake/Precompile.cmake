@@ -8,7 +8,7 @@
 set(MANGROVE_PCH OFF CACHE STRING "Precompiled headers: ON, OFF or AUTO (on unless a compiler cache has something)")
 set_property(CACHE MANGROVE_PCH PROPERTY STRINGS AUTO ON OFF)
 
-set(MANGROVE_BATCH 16 CACHE STRING "Files compiled together, where precompiled headers are on ; 1: each by itself")
+set(MANGROVE_BATCH 16 CACHE STRING "Files compiled together, where precompiled headers are on (1: each by itself)")
 
 function(mangrove_cache_is_cold OUT)
   set(${OUT} TRUE PARENT_SCOPE)

@@ -36,12 +36,7 @@ TEST_F(ManagerTest, WritesEachNodeOnceAndThenRests) {
 }
 
 TEST_F(ManagerTest, SmallChangesWaitForTheirTime) {
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   report("n1", 34, clock.wall());  // 4 % less
   ASSERT_TRUE(settle());
   EXPECT_EQ(batchCpu("n1"), "25000");
@@ -54,12 +49,7 @@ TEST_F(ManagerTest, SmallChangesWaitForTheirTime) {
 
 // Nothing is placed here, so nothing is sold until the node has recovered.
 TEST_F(ManagerTest, ANodeThatEvictedSellsNoMoreThanIsPlaced) {
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   pause("n1", true);
   EXPECT_TRUE(until([&] { return batchCpu("n1") == "0"; })) << batchCpu("n1");
   ASSERT_TRUE(settle());
@@ -68,12 +58,7 @@ TEST_F(ManagerTest, ANodeThatEvictedSellsNoMoreThanIsPlaced) {
 }
 
 TEST_F(ManagerTest, AStaleReportTakesEverythingAway) {
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   clock.advance(14min);
   ASSERT_TRUE(settle());
   EXPECT_EQ(batchCpu("n1"), "25000");
@@ -131,22 +116,9 @@ TEST_F(ManagerTest, OnlyTheLeaderWrites) {
 // A lease that is lost and won again while a write waits for its answer: the end of the first reign
 // must not stop the second.
 TEST_F(ManagerTest, LeadsOnWhenItLeadsAgainBeforeAWriteIsAnswered) {
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   bool nothingUnderWay = true;
-  for (int i = 0; nothingUnderWay && i < 16; i++) {
-    report("n1", i % 2 ? 33 : 13, clock.wall());
-    ASSERT_TRUE(until([&] { return !manager->idle(); }));
-    owner.runOne(1ms);  // sends
-    nothingUnderWay = false;
-    manager->yield([&] { nothingUnderWay = true; });
-    manager->lead();
-  }
-  ASSERT_FALSE(nothingUnderWay);
+  ASSERT_TRUE(leavesAWriteUnderWay(nothingUnderWay));
   ASSERT_TRUE(until([&] { return nothingUnderWay; }));  // the first reign is over now
   EXPECT_TRUE(manager->leading());
   report("n1", 23, clock.wall());
@@ -156,23 +128,10 @@ TEST_F(ManagerTest, LeadsOnWhenItLeadsAgainBeforeAWriteIsAnswered) {
 // Who is told that nothing is under way ends the manager, and then the threads it stood on: nothing
 // of it may be left by then.
 TEST_F(ManagerTest, MayBeEndedByWhoWaitsForItsAnswers) {
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   const std::weak_ptr<const NodeGauges> part = manager->nodeGauges();
-  bool over = true, gone = false;
-  for (int i = 0; over && i < 16; i++) {
-    report("n1", i % 2 ? 33 : 13, clock.wall());
-    ASSERT_TRUE(until([&] { return !manager->idle(); }));
-    owner.runOne(1ms);  // sends
-    over = false;
-    manager->yield([&] { over = true; });
-    if (over) manager->lead();
-  }
-  ASSERT_FALSE(over);
+  bool nothingUnderWay = true, gone = false;
+  ASSERT_TRUE(leavesAWriteUnderWay(nothingUnderWay));
   manager->yield([&] {
     manager.reset();
     gone = part.expired();
@@ -293,12 +252,7 @@ TEST_F(ManagerTest, ViewsFollowEveryPlacement) {
 TEST_F(ManagerTest, SteadyAmountsDoNotJumpAtAHandOver) {
   configure(
       R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65,"steadyReclaim":{"enable":true,"riseHoldSeconds":60}})");
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   report("n1", 13, clock.wall());
   ASSERT_TRUE(settle());
   EXPECT_EQ(batchCpu("n1"), "25000");
@@ -319,12 +273,7 @@ TEST_F(ManagerTest, SteadyAmountsDoNotJumpAtAHandOver) {
 
 // The names of spec 03 §8.3 that controllers export; dashboards ask for them.
 TEST_F(ManagerTest, MetricsHaveTheReferencesNames) {
-  node("n1");
-  report("n1", 33, clock.wall());
-  start();
-  manager->lead();
-  ASSERT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
-  ASSERT_TRUE(settle());
+  ASSERT_TRUE(leadsOneNode());
   const std::string page = metrics.exposition() + manager->nodeGauges()->exposition();
   for (
       const char* line : {

@@ -108,6 +108,27 @@ class ManagerTest : public ::testing::Test {
     }
     return out;
   }
+  // One node with what it has to sell, and nothing left to do.
+  bool leadsOneNode() {
+    node("n1");
+    report("n1", 33, clock.wall());
+    start();
+    manager->lead();
+    return until([&] { return batchCpu("n1") == "25000"; }) && settle();
+  }
+  // Leads again right after giving up with a write under way; `answered` becomes true with it.
+  bool leavesAWriteUnderWay(bool& answered) {
+    answered = true;
+    for (int i = 0; answered && i < 16; i++) {
+      report("n1", i % 2 ? 33 : 13, clock.wall());
+      if (!until([&] { return !manager->idle(); })) return false;
+      owner.runOne(1ms);  // sends
+      answered = false;
+      manager->yield([&] { answered = true; });
+      manager->lead();
+    }
+    return !answered;
+  }
   bool settle() {
     return until([&] { return manager->idle(); }) && until([&, calm = 0]() mutable {
              return manager->idle() ? ++calm > 40 : (calm = 0) > 0;

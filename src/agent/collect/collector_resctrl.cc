@@ -1,11 +1,10 @@
 // What resctrl counted: per class, and per pod where pods have groups.
 #include "agent/collect/collector.h"
+#include "agent/resctrl_names.h"
 #include "kernel/hierarchies.h"
 
 namespace mangrove::agent {
 namespace {
-
-constexpr std::string_view kPodGroup = "koordlet-";
 
 // Groups of pods below resctrl's root, by name, and whose they are.
 std::map<std::string, std::string> podGroups(const Machine& machine,
@@ -14,8 +13,8 @@ std::map<std::string, std::string> podGroups(const Machine& machine,
   const std::string& top = machine.mounts().resctrl;
   if (auto entries = machine.root().list(top))
     for (const kernel::Entry& entry : *entries)
-      if (entry.isDir && entry.name.starts_with(kPodGroup))
-        out[entry.name] = entry.name.substr(kPodGroup.size());
+      if (entry.isDir && entry.name.starts_with(kPodResctrlPrefix))
+        out[entry.name] = entry.name.substr(kPodResctrlPrefix.size());
   for (const std::string& name : classes) {
     const std::string dir = kernel::joinPath({name, "mon_groups"});
     if (auto entries = machine.root().list(kernel::joinPath({top, dir})))

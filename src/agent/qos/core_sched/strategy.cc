@@ -66,10 +66,11 @@ Wishes CoreSched::decide(const Situation& now) {
   Wishes out;
   if (!isPolicy(strategy)) return out;
   // Without siblings there is nobody to keep away.
-  const auto missing = !can.has(kernel::Feature::kCoreScheduling) ? kernel::Feature::kCoreScheduling
-                                                                  : kernel::Feature::kSmt;
-  const bool cookies = can.has(missing);
-  if (!cookies) out.note = "no core scheduling: " + can.finding(missing).detail;
+  using kernel::Feature;
+  const Feature decisive =
+      can.has(Feature::kCoreScheduling) ? Feature::kSmt : Feature::kCoreScheduling;
+  const bool cookies = can.has(decisive);
+  if (!cookies) out.note = "no core scheduling: " + can.finding(decisive).detail;
   const std::string identity =
       now.look.machine->mounts().procFile("sys/kernel/sched_group_identity_enabled");
   // The two exclude each other.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/resctrl_names.h"
 #include "base/strings.h"
 
 namespace mangrove::agent {
@@ -113,7 +114,7 @@ std::string_view resctrlClass(api::Qos qos) {
 }
 
 std::string podGroup(std::string_view uid) {
-  return fmt::format("koordlet-{}", uid);
+  return fmt::format("{}{}", kPodResctrlPrefix, uid);
 }
 
 }  // namespace mangrove::agent
