@@ -1,8 +1,8 @@
 #include "client/event_recorder.h"
 
-#include <atomic>
 #include <deque>
 #include <mutex>
+#include <optional>
 
 #include "base/log.h"
 #include "json/value.h"
@@ -52,27 +52,16 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       return;
     }
     queue_.push_back(std::move(event));
-    if (!std::exchange(busy_, true)) home_.post([self = shared_from_this()] { self->next(); });
+    wake();
   }
 
-  // Home thread; one event is on its way at a time.
+  // Home thread. Several are on their way at a time, so that a storm of them costs few wake-ups.
   void next() {
-    for (;;) {
-      api::Event event;
-      {
-        std::lock_guard lock(mutex_);
-        if (stopped_ || queue_.empty()) {
-          busy_ = false;
-          return;
-        }
-        event = std::move(queue_.front());
-        queue_.pop_front();
-      }
-      auto verdict = correlator_.judge(std::move(event), clock_.mono(), clock_.wall());
-      if (verdict.fate != EventCorrelator::Fate::kDrop) return send(std::move(verdict));
-      count(&EventRecorderStats::suppressed);
-      droppedMetric_.inc();
+    {
+      std::lock_guard lock(mutex_);
+      posted_ = false;
     }
+    while (auto verdict = take()) send(std::move(*verdict));
   }
 
   void send(EventCorrelator::Verdict verdict) {
@@ -87,34 +76,31 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     request.flow = "events";
     client_.submit(std::move(request), [weak = weak_from_this(),
                                         verdict = std::move(verdict)](Result<Reply> reply) mutable {
-      if (auto self = weak.lock()) self->postAnswer(std::move(verdict), std::move(reply));
+      auto self = weak.lock();
+      if (!self) return;
+      if (reply) return self->settle(&EventRecorderStats::sent);
+      self->postFailure(std::move(verdict), reply.error());
     });
   }
 
   // After stop() home is not touched any more, whatever thread a late answer comes on.
-  void postAnswer(EventCorrelator::Verdict verdict, Result<Reply> reply) {
+  void postFailure(EventCorrelator::Verdict verdict, const Error& why) {
     std::lock_guard lock(mutex_);
     if (stopped_) return;
-    home_.post([self = shared_from_this(), verdict = std::move(verdict),
-                reply = std::move(reply)]() mutable { self->answered(std::move(verdict), reply); });
+    home_.post([self = shared_from_this(), verdict = std::move(verdict), why]() mutable {
+      self->failed(std::move(verdict), why);
+    });
   }
 
-  void answered(EventCorrelator::Verdict verdict, const Result<Reply>& reply) {
-    if (reply) {
-      count(&EventRecorderStats::sent);
-      sentMetric_.inc();
-      return next();
-    }
+  void failed(EventCorrelator::Verdict verdict, const Error& why) {
     // The server keeps events for an hour; ours goes on under the same name.
-    if (verdict.fate == EventCorrelator::Fate::kPatch && reply.error().code() == Code::kNotFound) {
+    if (verdict.fate == EventCorrelator::Fate::kPatch && why.code() == Code::kNotFound) {
       verdict.fate = EventCorrelator::Fate::kCreate;
       return send(std::move(verdict));
     }
     if (verdict.fate == EventCorrelator::Fate::kCreate) correlator_.forget(verdict.key);
-    log.debug("event dropped: {}", reply.error().text());
-    count(&EventRecorderStats::failed);
-    droppedMetric_.inc();
-    next();
+    log.debug("event dropped: {}", why.text());
+    settle(&EventRecorderStats::failed);
   }
 
   void stop() {
@@ -129,21 +115,75 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   }
 
  private:
-  void count(uint64_t EventRecorderStats::*what) {
+  using Verdict = EventCorrelator::Verdict;
+
+  // Counted as on its way from now on. A repetition waits until nothing else is: what it repeats
+  // must be there.
+  std::optional<Verdict> take() {
+    if (!held_) held_ = judgeNext();
+    std::lock_guard lock(mutex_);
+    holds_ = held_.has_value();
+    if (!holds_ || stopped_) return std::nullopt;
+    const bool repeats = held_->fate == EventCorrelator::Fate::kPatch;
+    wakeAt_ = repeats ? 0 : kUnderWay / 2;
+    if (underWay_ >= (repeats ? 1 : kUnderWay)) return std::nullopt;
+    ++underWay_;
+    holds_ = false;
+    wakeAt_ = kUnderWay / 2;
+    return std::exchange(held_, std::nullopt);
+  }
+
+  std::optional<Verdict> judgeNext() {
+    while (auto event = pop()) {
+      Verdict verdict = correlator_.judge(std::move(*event), clock_.mono(), clock_.wall());
+      if (verdict.fate != EventCorrelator::Fate::kDrop) return verdict;
+      droppedMetric_.inc();
+      std::lock_guard lock(mutex_);
+      ++stats_.suppressed;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<api::Event> pop() {
+    std::lock_guard lock(mutex_);
+    if (stopped_ || queue_.empty()) return std::nullopt;
+    api::Event event = std::move(queue_.front());
+    queue_.pop_front();
+    return event;
+  }
+
+  // Any thread: one that was on its way is not any more.
+  void settle(uint64_t EventRecorderStats::*what) {
+    (what == &EventRecorderStats::sent ? sentMetric_ : droppedMetric_).inc();
     std::lock_guard lock(mutex_);
     ++(stats_.*what);
+    --underWay_;
+    wake();
   }
+
+  // Under the mutex. Nobody is woken for the first of many places that become free.
+  void wake() {
+    if (stopped_ || posted_ || (queue_.empty() && !holds_) || underWay_ > wakeAt_) return;
+    posted_ = true;
+    home_.post([self = shared_from_this()] { self->next(); });
+  }
+
+  static constexpr size_t kUnderWay = 16;
 
   ApiClient& client_;
   Mailbox& home_;
   Clock& clock_;
   const EventRecorderOptions options_;
-  EventCorrelator correlator_;  // home thread only
+  EventCorrelator correlator_;   // home thread only
+  std::optional<Verdict> held_;  // judged and not sent yet; home thread only
   mutable std::mutex mutex_;
   std::deque<api::Event> queue_;
   EventRecorderStats stats_;
   Counter sentMetric_, droppedMetric_;
-  bool busy_ = false;  // somebody is in next() or waits for an answer
+  size_t underWay_ = 0;
+  size_t wakeAt_ = kUnderWay / 2;  // so few on their way let the next ones go
+  bool holds_ = false;             // held_
+  bool posted_ = false;            // next() is about to run
   bool stopped_ = false;
 };
 

@@ -7,10 +7,10 @@
 //   available");
 //
 // record() may be called from any thread and never waits: events go into a bounded queue and are
-// dropped (and counted) when it is full. They are correlated (event_correlator.h) and sent one
-// after the other from the `home` mailbox's thread. An event that the server refuses is dropped;
-// one that cannot be delivered is tried as ApiClient tries, then dropped. Events are hints, not
-// records.
+// dropped (and counted) when it is full. They are correlated (event_correlator.h) and sent from the
+// `home` mailbox's thread, several at a time, a repetition only after what it repeats. An event
+// that the server refuses is dropped; one that cannot be delivered is tried as ApiClient tries,
+// then dropped. Events are hints, not records.
 
 #include <memory>
 #include <string>

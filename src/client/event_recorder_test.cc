@@ -162,12 +162,42 @@ TEST_F(RecorderTest, neverBlocksAndCountsWhatItDrops) {
   for (int i = 0; i < 20; ++i) events.normal(pod("p" + std::to_string(i)), "R", "x");
   EXPECT_EQ(events.stats().overflowed, 15u);
   home.drain();
-  EXPECT_EQ(api.pending.size(), 1u) << "one at a time";
+  EXPECT_EQ(api.pending.size(), 5u) << "several at a time";
   while (!api.pending.empty()) reply(500);
   EXPECT_EQ(events.stats().failed, 5u);
   events.normal(pod("again"), "R", "x");
   home.drain();
   EXPECT_EQ(api.pending.size(), 1u);
+}
+
+TEST_F(RecorderTest, aRepetitionWaitsForWhatItRepeats) {
+  events.normal(pod("a"), "R", "x");
+  events.normal(pod("b"), "R", "x");
+  events.normal(pod("a"), "R", "x");
+  events.normal(pod("c"), "R", "x");
+  home.drain();
+  ASSERT_EQ(api.pending.size(), 2u) << "the repetition keeps its place before c";
+  reply(201);
+  EXPECT_EQ(api.pending.size(), 1u) << "b is still on its way";
+  reply(201);
+  ASSERT_EQ(api.pending.size(), 2u);
+  EXPECT_EQ(api.next().verb, Verb::kPatch);
+  reply(200);
+  reply(201);
+  EXPECT_EQ(events.stats().sent, 4u);
+}
+
+TEST_F(RecorderTest, inAStormTheNextGoWhenHalfOfThePlacesAreFree) {
+  EventRecorder many(api, home, clock, {.component = "agent", .queueLimit = 100});
+  for (int i = 0; i < 40; ++i) many.normal(pod("p" + std::to_string(i)), "R", "x");
+  home.drain();
+  ASSERT_EQ(api.pending.size(), 16u);
+  for (int i = 0; i < 7; ++i) reply(201);
+  EXPECT_EQ(api.pending.size(), 9u) << "nobody was woken";
+  reply(201);
+  EXPECT_EQ(api.pending.size(), 16u);
+  while (!api.pending.empty()) reply(201);
+  EXPECT_EQ(many.stats().sent, 40u);
 }
 
 TEST_F(RecorderTest, answersAfterItIsGoneAreHarmless) {
