@@ -1,12 +1,13 @@
 #pragma once
 // What a case costs a server without any scheduling: the same number of pods of the same shape on
-// the same nodes, and for each of them the very writes that a scheduler sends for it.
+// the same nodes, and for each of them the writes that Kubernetes' scheduler sends for it.
 //
 //   auto raw = measureRaw(config, *findCase("PreemptionBasic"), options);
 //   raw->perSecond, raw->cpuMicros
 //
 // A pod of most cases is a binding. One of PreemptionBasic is eight writes: three victims are
-// marked and deleted, the pod gets its nomination and its binding. In SchedulingWithMixedChurn a
+// marked and deleted, the pod gets its nomination and its binding; ours leaves the nomination out
+// when the binding follows within a second (core/held_statuses.h). In SchedulingWithMixedChurn a
 // node comes and goes with every hundredth pod. Blocks.
 
 #include "client/bench_api/raw_bindings.h"

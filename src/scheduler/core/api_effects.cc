@@ -78,6 +78,13 @@ ApiEffects::~ApiEffects() {
   answers_->close();
 }
 
+void ApiEffects::tick() {
+  answers_->deliver();
+  for (const HeldStatus& late : held_.takeLate(clock_.mono()))
+    patchStatus(late.pod, json::write(late.status), {});
+  events_.tick(pending_);
+}
+
 // In a storm most events would be dropped: they need not even be made.
 template <class Make>
 void ApiEffects::tell(std::string_view profile, Make make) {
@@ -100,6 +107,7 @@ void ApiEffects::send(client::Request request, Answers::Done done) {
 
 void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
                       Done done) {
+  held_.take(pod.pod->meta.uid);
   send(bindingWith(pod.pod->meta, node, notes),
        [this, object = pod.pod, node = std::string(node),
         done = std::move(done)](Result<client::Reply> reply) mutable {
@@ -181,26 +189,33 @@ void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::str
   if (failure.changesNomination)
     status["nominatedNodeName"] =
         failure.nominatedNode.empty() ? json::Value() : json::Value(failure.nominatedNode);
-  if (!status.empty()) patchStatus(pod, json::write(status), {});
+  held_.take(pod.meta.uid);
+  if (status.empty()) return;
+  const bool awaitsVictims = failure.changesNomination && !failure.nominatedNode.empty();
+  if (awaitsVictims) return held_.put(pod.meta, std::move(status), clock_.mono());
+  patchStatus(pod.meta, json::write(status), {});
 }
 
 void ApiEffects::clearNomination(const api::Pod& pod) {
-  patchStatus(pod, R"({"nominatedNodeName":null})", {});
+  auto held = held_.take(pod.meta.uid);
+  if (!held) return patchStatus(pod.meta, R"({"nominatedNodeName":null})", {});
+  held->status["nominatedNodeName"] = nullptr;  // an older one may be on the server
+  patchStatus(held->pod, json::write(held->status), {});
 }
 
 void ApiEffects::nominate(const api::Pod& pod, std::string_view node) {
+  held_.take(pod.meta.uid);
   if (pod.status.nominatedNodeName.view() == node) return;
-  patchStatus(pod, json::write(json::Object{{"nominatedNodeName", node}}), {});
+  patchStatus(pod.meta, json::write(json::Object{{"nominatedNodeName", node}}), {});
 }
 
 // `status` is JSON text.
-void ApiEffects::patchStatus(const api::Pod& pod, std::string_view status, Done done) {
+void ApiEffects::patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done) {
   std::string body = R"({"metadata":{"uid":)";
-  json::appendString(pod.meta.uid.str(), body);
+  json::appendString(pod.uid.str(), body);
   body.append(R"(},"status":)").append(status).append("}");
-  auto request =
-      client::patchRequest({api::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), "status"},
-                           client::PatchType::kStrategic, std::move(body));
+  auto request = client::patchRequest({api::kind::kPod, pod.ns.str(), pod.name.str(), "status"},
+                                      client::PatchType::kStrategic, std::move(body));
   send(std::move(request), [done = std::move(done)](Result<client::Reply> reply) mutable {
     if (!reply && reply.error().code() != mangrove::Code::kNotFound)
       log.debug("{}", reply.error().text());
@@ -236,7 +251,7 @@ void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
   tell(profile, [&] { return PodEvent::preempted(victim, preemptor); });
   // The mark first, so that whoever sees the pod go knows why.
   patchStatus(
-      victim, victimStatus(profile, clock_.wall()),
+      victim.meta, victimStatus(profile, clock_.wall()),
       [this, deletion = victimDeletion(victim.meta), done = std::move(done)](Result<>) mutable {
         send(std::move(deletion), [done = std::move(done)](Result<client::Reply> reply) mutable {
           done(nothingOf(reply));

@@ -11,6 +11,7 @@
 #include "scheduler/core/answers.h"
 #include "scheduler/core/effects.h"
 #include "scheduler/core/event_outbox.h"
+#include "scheduler/core/held_statuses.h"
 
 namespace mangrove::scheduler {
 
@@ -33,22 +34,20 @@ class ApiEffects final : public Effects {
   size_t pending() const { return pending_; }
   void onAnswer(std::function<void()> fn) { onAnswer_ = std::move(fn); }
   const std::shared_ptr<Answers>& answers() const { return answers_; }
-  // Answers that wait for more of them, and events that waited; about once a second.
-  void tick() {
-    answers_->deliver();
-    events_.tick(pending_);
-  }
+  // Answers that wait for more of them, and statuses and events that waited; about once a second.
+  void tick();
 
  private:
   template <class Make>
   void tell(std::string_view profile, Make make);
   void send(client::Request request, Answers::Done done);
   void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
-  void patchStatus(const api::Pod& pod, std::string_view status, Done done);
+  void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
 
   client::ApiClient& client_;
   Clock& clock_;
   EventOutbox events_;
+  HeldStatuses held_;
   size_t pending_ = 0;
   std::function<void()> onAnswer_ = [] {};
   std::shared_ptr<Answers> answers_;  // requests under way hold it too: answers may come after us
