@@ -95,8 +95,14 @@ Row rowOf(const std::vector<Block>& blocks, Condition condition, const Situation
   row.p999 = pooledInterval(kept, 0.999, s);
   row.batchCores = column(kept, s, &Block::batchCores, 1);
   row.utilisation = column(kept, s, &Block::busyCores, 1.0 / static_cast<double>(s.cpus));
-  const auto units = [](const Block& b) { return b.batchUnits; };
-  row.batchShare = compare(kept, keptOf(blocks, Condition::kCareless), units, s.confidence).ratio;
+  const Blocks careless = keptOf(blocks, Condition::kCareless);
+  const auto share = [&](double Block::*what) {
+    return compare(
+               kept, careless, [what](const Block& b) { return b.*what; }, s.confidence)
+        .ratio;
+  };
+  row.cpuShare = share(&Block::batchCores);
+  row.workShare = share(&Block::batchUnits);
   return row;
 }
 

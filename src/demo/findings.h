@@ -34,7 +34,9 @@ struct Row {
   size_t kept = 0, blocks = 0;
   stats::Interval p50, p99, p999;  // ms, over all requests; blocks are what is drawn anew
   stats::Interval batchCores;
-  stats::Interval batchShare;   // of the work that careless batch did, pair by pair
+  // Of what careless batch got, pair by pair: CPU time, and the work done in it. CPUs of a virtual
+  // machine are now faster, now slower, so the second is the less certain one.
+  stats::Interval cpuShare, workShare;
   stats::Interval utilisation;  // share of the machine
   stats::Effect cost;           // p99 against the stricter baseline, pair by pair
 };

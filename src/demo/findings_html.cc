@@ -32,7 +32,8 @@ std::vector<std::string> cells(const Findings& f, const Row& row) {
           shown(row.p999, 1, 1),
           cost,
           batch ? shown(row.batchCores, 1, 2) : "–",
-          batch ? fmt::format("{:.0f} %", 100 * row.batchShare.estimate) : "–",
+          batch ? fmt::format("{:.0f} %", 100 * row.cpuShare.estimate) : "–",
+          batch ? fmt::format("{:.0f} %", 100 * row.workShare.estimate) : "–",
           fmt::format("{:.0f} %", 100 * row.utilisation.estimate),
           ours ? fmt::format("{}", f.situation.evictions) : "–"};
 }
@@ -111,9 +112,10 @@ std::string toHtml(const Findings& f, const std::vector<Block>& blocks, const Di
   page.heading("Figures");
   std::vector<std::vector<std::string>> rows;
   for (const Row& row : f.rows) rows.push_back(cells(f, row));
-  page.table({"", "blocks kept", "p50, ms", "p99, ms", "p99.9, ms", "p99 vs baseline",
-              "batch cores", "batch work vs careless", "machine busy", "evictions"},
-             rows);
+  page.table(
+      {"", "blocks kept", "p50, ms", "p99, ms", "p99.9, ms", "p99 vs baseline", "batch cores",
+       "batch CPU vs careless", "batch work vs careless", "machine busy", "evictions"},
+      rows);
   page.heading("Latency");
   page.figure(intervals(f, "p99, ms", true, &Row::p99, 1), "All requests of a condition together.");
   page.figure(tails(blocks), "The tail: how long the slowest requests took.");

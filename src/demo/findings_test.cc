@@ -51,7 +51,8 @@ TEST(Conclude, SaysWhatItCost) {
       harmless.sentence.starts_with("batch got 80 % of the machine, no significant difference"))
       << harmless.sentence;
   EXPECT_NE(harmless.careless.find("the service paid"), std::string::npos) << harmless.careless;
-  EXPECT_NEAR(harmless.row(Condition::kMangrove).batchShare.estimate, 1500.0 / 1600, 1e-6);
+  EXPECT_NEAR(harmless.row(Condition::kMangrove).workShare.estimate, 1500.0 / 1600, 1e-6);
+  EXPECT_NEAR(harmless.row(Condition::kMangrove).cpuShare.estimate, 1, 1e-6);
   const auto bad = conclude(machine({1, 1.2, 4, 2}, 12, 2), {.cpus = 2});
   EXPECT_NE(bad.sentence.find("the service paid"), std::string::npos) << bad.sentence;
 }

@@ -22,8 +22,12 @@ std::string percent(const stats::Interval& i) {
   return i.count == 0 ? "-" : fmt::format("{:.0f} %", 100 * i.estimate);
 }
 
+std::string percentRange(const stats::Interval& i) {
+  return i.count == 0 ? "" : fmt::format("[{:.0f}-{:.0f}]", 100 * i.low, 100 * i.high);
+}
+
 std::string line(const std::vector<std::string>& cells) {
-  constexpr int kWidths[] = {28, 6, 12, 14, 13, 14, 6, 9, 8, 6};
+  constexpr int kWidths[] = {28, 6, 12, 14, 13, 14, 6, 10, 10, 8, 6};
   std::string out = fmt::format("{:<{}}", cells[0], kWidths[0]);
   for (size_t i = 1; i < cells.size(); ++i) out += fmt::format("{:>{}}", cells[i], kWidths[i]);
   return out.erase(out.find_last_not_of(' ') + 1) + "\n";
@@ -89,22 +93,23 @@ std::string toTable(const Findings& f, const DiscardRule& rule) {
       "{:.1f} %\nRule fixed beforehand: {}\n\n",
       100 * f.situation.confidence, nameOf(f.baseline),
       100 * f.row(Condition::kMangrove).cost.confidence, rule.text());
-  out +=
-      line({"", "blocks", "p50", "p99", "p99.9", "p99 against", "batch", "of", "machine", "evic-"});
-  out += line({"", "", "", "", "", "baseline", "cores", "careless", "used", "tions"});
+  out += line({"", "blocks", "p50", "p99", "p99.9", "p99 against", "batch", "CPU of", "work of",
+               "machine", "evic-"});
+  out += line({"", "", "", "", "", "baseline", "cores", "careless", "careless", "used", "tions"});
   for (const Row& row : f.rows) {
-    const bool batch = hasBatch(row.condition);
+    const bool batch = hasBatch(row.condition), ours = row.condition == Condition::kMangrove;
     const bool compared = row.condition != f.baseline && row.cost.enough();
-    out += line(
-        {std::string(nameOf(row.condition)), fmt::format("{}/{}", row.kept, row.blocks),
-         figure(row.p50), figure(row.p99), figure(row.p999, 1),
-         compared ? fmt::format("{:+.0f} %", 100 * (row.cost.ratio.estimate - 1)) : "-",
-         batch ? figure(row.batchCores) : "-",
-         batch && row.kept > 0 ? percent(row.batchShare) : "-", percent(row.utilisation),
-         row.condition == Condition::kMangrove ? fmt::format("{}", f.situation.evictions) : "-"});
+    out += line({std::string(nameOf(row.condition)), fmt::format("{}/{}", row.kept, row.blocks),
+                 figure(row.p50), figure(row.p99), figure(row.p999, 1),
+                 compared ? fmt::format("{:+.0f} %", 100 * (row.cost.ratio.estimate - 1)) : "-",
+                 batch ? figure(row.batchCores) : "-",
+                 batch && row.kept > 0 ? percent(row.cpuShare) : "-",
+                 batch && row.kept > 0 ? percent(row.workShare) : "-", percent(row.utilisation),
+                 ours ? fmt::format("{}", f.situation.evictions) : "-"});
     if (row.kept == 0) continue;
     out += line({"", "", range(row.p50), range(row.p99), range(row.p999, 1),
-                 compared ? costRange(row.cost) : ""});
+                 compared ? costRange(row.cost) : "", "", ours ? percentRange(row.cpuShare) : "",
+                 ours ? percentRange(row.workShare) : ""});
   }
   return out + fmt::format("\n{}.\n{}.\n", f.sentence, f.careless);
 }
@@ -119,7 +124,8 @@ std::string toJson(const Findings& f, const std::vector<Block>& blocks, const Di
                                 {"p99Ms", asJson(row.p99)},
                                 {"p999Ms", asJson(row.p999)},
                                 {"batchCores", asJson(row.batchCores)},
-                                {"batchShare", asJson(row.batchShare)},
+                                {"cpuShare", asJson(row.cpuShare)},
+                                {"workShare", asJson(row.workShare)},
                                 {"utilisation", asJson(row.utilisation)},
                                 {"cost", asJson(row.cost)}});
   return json::writePretty(json::Object{{"cpus", f.situation.cpus},
