@@ -65,7 +65,7 @@ class Stage {
   explicit Stage(const ContainerSpecFile& spec) : spec_(spec), root_(spec.scratch + "/root") {}
 
   Result<> build() {
-    if (auto ok = mountAt("none", "/", nullptr, MS_REC | MS_PRIVATE, ""); !ok) return ok;
+    if (auto ok = keepMountsInside(); !ok) return ok;
     std::error_code error;
     fs::create_directories(root_, error);
     if (auto ok = mountAt("tmpfs", root_, "tmpfs", 0, "mode=755,size=4m"); !ok) return ok;
@@ -78,6 +78,14 @@ class Stage {
 
  private:
   std::string at(const std::string& path) const { return root_ + path; }
+
+  static Result<> keepMountsInside() {
+    if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return {};
+    if (errno != EINVAL) return failErrno(errno, "keep the mounts of a pod to itself");
+    return fail(Code::kUnsupported,
+                "pods cannot run here: the root directory is no mount point, as in a plain chroot; "
+                "bind it onto itself first (mount --bind DIR DIR; chroot DIR)");
+  }
 
   Result<> showMachine() {
     std::error_code error;
