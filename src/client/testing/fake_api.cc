@@ -352,12 +352,15 @@ HttpResponse FakeApi::list(FakeCollection& collection, const Place& place) {
   int64_t limit = parseInt<int64_t>(place.parameter("limit")).value_or(0);
   std::string only = place.parameter("fieldSelector");
   if (only.starts_with("metadata.name=")) only = only.substr(14);
+  const bool withNode = only == "spec.nodeName!=";
+  if (withNode) only.clear();
   std::string items, next, last;
   int64_t count = 0;
   for (auto one = snapshot->objects->upper_bound(after); one != snapshot->objects->end(); ++one) {
     KeyParts parts = splitKey(one->first);
     if (!place.ns.empty() && parts.ns != place.ns) continue;
     if (!only.empty() && parts.name != only) continue;
+    if (withNode && one->second->find(R"("nodeName":")") == std::string::npos) continue;
     if (limit > 0 && count == limit) {
       next = fmt::format("{}:{}", at, last);
       break;

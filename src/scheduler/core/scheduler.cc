@@ -123,6 +123,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     client::Request request;
     request.verb = client::Verb::kList;
     request.ref = {api::kind::kPod, "", ""};
+    request.query.fieldSelector = "spec.nodeName!=";  // who waits takes no room
     request.maxTries = 1000;
     const uint64_t round = ++round_;
     setup_.client.submit(setup_.owner, std::move(request),
