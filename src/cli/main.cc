@@ -51,15 +51,34 @@ constexpr std::array kCommands = {
     Command{"version", "what this binary is", &version},
 };
 
+// Whether the command is one of the group's: "check node" of "check". All are of "".
+bool isOf(const Command& command, std::string_view group) {
+  if (command.about.empty()) return false;  // started by us, not by people
+  return group.empty() || command.words == group ||
+         (command.words.starts_with(group) && command.words[group.size()] == ' ');
+}
+
+bool isGroup(std::string_view word) {
+  return std::any_of(kCommands.begin(), kCommands.end(), [&](const Command& command) {
+    return isOf(command, word) && command.words != word;
+  });
+}
+
+void printCommands(std::FILE* out, std::string_view group = "") {
+  for (const auto& command : kCommands)
+    if (isOf(command, group)) fmt::print(out, "  {:<16} {}\n", command.words, command.about);
+  fmt::print(out, "\n'mangrove COMMAND --help' lists the flags of a command.\n");
+}
+
 void printHelp(std::FILE* out) {
   fmt::print(out,
              "mangrove: services and batch work on the same machines\n\nusage: mangrove COMMAND "
              "[FLAGS]\n\n");
-  for (const auto& command : kCommands) {
-    if (command.about.empty()) continue;  // started by us, not by people
-    fmt::print(out, "  {:<16} {}\n", command.words, command.about);
-  }
-  fmt::print(out, "\n'mangrove COMMAND --help' lists the flags of a command.\n");
+  printCommands(out);
+}
+
+bool isHelp(std::string_view word) {
+  return word == "help" || word == "--help" || word == "-h";
 }
 
 // How many arguments the command's words take up, 0 when it is not meant.
@@ -80,20 +99,33 @@ int unknown(const std::vector<std::string>& args) {
   return kWrongUsage;
 }
 
-int dispatch(const std::vector<std::string>& args) {
-  if (args.empty()) {
-    printHelp(stderr);
-    return kWrongUsage;
-  }
-  if (args[0] == "help" || args[0] == "--help" || args[0] == "-h") {
-    printHelp(stdout);
+// "mangrove check": one word of two.
+int chooseOf(const std::vector<std::string>& args) {
+  if (args.size() > 1 && isHelp(args[1])) {
+    fmt::print("mangrove {}: one of\n\n", args[0]);
+    printCommands(stdout, args[0]);
     return 0;
+  }
+  const std::string second = args.size() > 1 ? fmt::format(" there is no '{}';", args[1]) : "";
+  fmt::print(stderr, "mangrove {}:{} want one of\n\n", args[0], second);
+  printCommands(stderr, args[0]);
+  return kWrongUsage;
+}
+
+int dispatch(std::vector<std::string> args) {
+  if (args.size() > 1 && args[0] == "help") {  // "help check node" is "check node --help"
+    std::rotate(args.begin(), args.begin() + 1, args.end());
+    args.back() = "--help";
+  }
+  if (args.empty() || isHelp(args[0])) {
+    printHelp(args.empty() ? stderr : stdout);
+    return args.empty() ? kWrongUsage : 0;
   }
   for (const auto& command : kCommands) {
     if (size_t n = wordsMatched(command, args))
       return command.run({args.begin() + static_cast<long>(n), args.end()});
   }
-  return unknown(args);
+  return isGroup(args[0]) ? chooseOf(args) : unknown(args);
 }
 
 }  // namespace
