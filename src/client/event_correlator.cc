@@ -54,14 +54,15 @@ EventCorrelator::Verdict EventCorrelator::judge(api::Event event, MonoTime now, 
   if (bucket == nullptr)
     bucket = &spam_.put(source, TokenBucket(options_.spamPerSecond, options_.spamBurst));
   if (!bucket->tryTake(now)) return out;
+  const WallTime when = event.eventTime == kZeroTime ? wall : event.eventTime;
   Known* known = known_.find(out.key);
   out.fate = known == nullptr ? Fate::kCreate : Fate::kPatch;
   if (known == nullptr)
-    known = &known_.put(out.key, {api::eventName(event.regarding.name, wall), 0, wall});
+    known = &known_.put(out.key, {api::eventName(event.regarding.name, wall), 0, when});
   event.meta.name = known->name;
   event.count = ++known->count;
   event.eventTime = known->first;
-  event.lastTime = wall;
+  event.lastTime = when;
   out.event = std::move(event);
   return out;
 }

@@ -75,7 +75,8 @@ class EventCorrelator {
     api::Event event;  // with name, count and times as they shall be
     std::string key;   // for forget()
   };
-  // `event` has everything but meta.name, count and times.
+  // `event` has everything but meta.name, count and times; an eventTime says that it happened then,
+  // not now.
   Verdict judge(api::Event event, MonoTime now, WallTime wall);
   // The event of that key does not exist on the server (any more): the next one is created.
   void forget(const std::string& key);

@@ -49,7 +49,8 @@ class EventRecorder {
 
   void normal(const api::ObjectRef& about, std::string_view reason, std::string_view message);
   void warning(const api::ObjectRef& about, std::string_view reason, std::string_view message);
-  // Everything but name, count, times and source, which are filled in.
+  // Everything but name, count, times and source, which are filled in. With an eventTime it is told
+  // as of then: for events that waited elsewhere.
   void record(api::Event event);
 
   EventRecorderStats stats() const;

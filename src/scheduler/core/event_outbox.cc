@@ -76,6 +76,7 @@ api::Event PodEvent::wholly() const {
   event.reason = words.reason;
   event.action = words.action;
   event.note = note;
+  event.eventTime = at;
   return event;
 }
 
@@ -101,6 +102,7 @@ client::EventRecorder& EventOutbox::recorderOf(std::string_view profile) {
 
 void EventOutbox::add(std::string_view profile, PodEvent event, size_t underWay) {
   client::EventRecorder& recorder = recorderOf(profile);
+  event.at = clock_.wall();
   if (waiting_.empty() && underWay < kBusy && roomOf(recorder) > 0)
     return recorder.record(event.wholly());
   if (!hasRoom()) return drop();

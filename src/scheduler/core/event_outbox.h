@@ -37,6 +37,7 @@ struct PodEvent {
   About pod;
   std::string note;
   std::unique_ptr<About> related = {};
+  WallTime at = kZeroTime;  // filled in by the outbox: when it happened, not when it is written
 
   static PodEvent scheduled(const api::Pod& pod, std::string_view node);
   static PodEvent failed(const api::Pod& pod, std::string_view message);

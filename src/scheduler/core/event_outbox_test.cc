@@ -16,7 +16,7 @@ api::Pod podOf(std::string_view name) {
 struct Desk {
   client::testing::ScriptedClient api;
   Mailbox home;
-  VirtualClock clock;
+  VirtualClock clock{WallTime{std::chrono::seconds(1'772'366'400)}};  // 2026-03-01T12:00:00Z
   Registry metrics;
   EventOutbox outbox{api, home, clock, metrics};
 
@@ -50,6 +50,17 @@ TEST(EventOutbox, lets_events_wait_while_there_is_much_but_not_for_ever) {
   EXPECT_EQ(desk.outbox.waiting(), 51u);
   desk.outbox.tick(0);
   EXPECT_EQ(desk.serve(), 51u);
+}
+
+TEST(EventOutbox, tells_when_it_happened_not_when_it_is_written) {
+  Desk desk;
+  desk.add(1, EventOutbox::kBusy);
+  desk.clock.advance(std::chrono::seconds(90));
+  desk.outbox.tick(0);
+  desk.home.drain();
+  const std::string body = desk.api.next().body;
+  EXPECT_NE(body.find(R"("firstTimestamp":"2026-03-01T12:00:00Z")"), std::string::npos) << body;
+  EXPECT_NE(body.find(R"("lastTimestamp":"2026-03-01T12:00:00Z")"), std::string::npos) << body;
 }
 
 TEST(EventOutbox, drops_what_there_is_no_place_for) {
