@@ -359,7 +359,10 @@ class ListWatch::Impl : public std::enable_shared_from_this<ListWatch::Impl> {
 
   void failed(const Error& error) {
     ++turn_;
-    log.warn("{}", error.text());
+    // Said once: a kind that is not installed stays so for a long time.
+    const auto before = trouble();
+    const bool isKnown = before && before->text() == error.text();
+    isKnown ? log.debug("{}", error.text()) : log.warn("{}", error.text());
     later(error, &Impl::list);
   }
 
