@@ -1,5 +1,6 @@
 #include "scheduler/role.h"
 
+#include <algorithm>
 #include <array>
 #include <future>
 
@@ -41,6 +42,11 @@ constexpr std::array<std::string_view, 17> kIgnored = {"authentication-skip-look
 
 constexpr std::string_view kCrossNomination = "CrossSchedulerNomination";
 constexpr std::string_view kSkipFilter = "SkipFilterWithNominatedPods";
+constexpr std::string_view kPriority = "PriorityTransformer";
+constexpr std::string_view kPreemption = "PreemptionPolicyTransformer";
+constexpr std::string_view kReplace = "ReplaceResourcesTransformer";
+constexpr std::string_view kEffective[] = {kCrossNomination, kSkipFilter, kPriority, kPreemption,
+                                           kReplace};
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.
@@ -73,11 +79,15 @@ constexpr GateInfo kGates[] = {
     {"SyncBarrier", false},
     {kCrossNomination, false, Maturity::kAlpha, "keep room for what other schedulers nominate"},
     {"EnableInlineBatchSchedule", false},
+    {kPriority, false, Maturity::kAlpha, "pods without a priority get that of their band"},
+    {kPreemption, false, Maturity::kAlpha, "the preemption-policy label decides, Never without it"},
+    {kReplace, false, Maturity::kAlpha, "apply the replace-resources annotation of pods"},
 };
 
 void warnOfGates(const FeatureGates& gates) {
   for (const GateInfo& gate : kGates)
-    if (gate.name != kCrossNomination && gate.name != kSkipFilter &&
+    if (std::find(std::begin(kEffective), std::end(kEffective), gate.name) ==
+            std::end(kEffective) &&
         gates.on(gate.name) != gate.onByDefault)
       log.warn("--feature-gates: {} has no effect in this version", gate.name);
 }
@@ -180,6 +190,8 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   config->longestInPool = longestInPool_;
   config->crossSchedulerNomination = context.gates.on(kCrossNomination);
   config->skipFilterWithNominatedPods = context.gates.on(kSkipFilter);
+  config->transforms = {context.gates.on(kPriority), context.gates.on(kPreemption),
+                        context.gates.on(kReplace)};
   warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;

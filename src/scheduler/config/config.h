@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "scheduler/core/profile.h"
+#include "scheduler/core/transform.h"
 
 namespace mangrove::scheduler {
 
@@ -36,6 +37,7 @@ struct SchedulerConfig {
   bool crossSchedulerNomination = false;
   // A gate as well: on a node where pods are nominated a pod need only fit beside them.
   bool skipFilterWithNominatedPods = false;
+  PodTransforms transforms;  // gates, too
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
   std::vector<std::string> warnings;  // what was accepted without effect

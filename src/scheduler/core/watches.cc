@@ -61,12 +61,18 @@ void Watches::addCore(const WatchSetup& setup) {
   add<api::Node>(
       setup, api::kind::kNode, [this](const auto& c) { engine_.nodeChanged(c.before, c.after); },
       transformNode);
-  add<WatchedPod>(setup, api::kind::kPod, [this](const auto& c) {
-    const auto version =
-        c.after ? client::versionNumber(c.after->meta.resourceVersion) : std::optional<uint64_t>();
-    newestPod_ = std::max(newestPod_, version.value_or(0));
-    engine_.podChanged(c.before, c.after);
-  });
+  std::function<void(WatchedPod&)> transform;
+  if (setup.transforms.any())
+    transform = [wanted = setup.transforms](WatchedPod& pod) { applyTransforms(pod, wanted); };
+  add<WatchedPod>(
+      setup, api::kind::kPod,
+      [this](const auto& c) {
+        const auto version = c.after ? client::versionNumber(c.after->meta.resourceVersion)
+                                     : std::optional<uint64_t>();
+        newestPod_ = std::max(newestPod_, version.value_or(0));
+        engine_.podChanged(c.before, c.after);
+      },
+      std::move(transform));
   add<api::Namespace>(setup, api::kind::kNamespace,
                       [this](const auto& c) { engine_.namespaceChanged(c.key, c.after.get()); });
 }

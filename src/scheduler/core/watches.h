@@ -16,6 +16,7 @@ struct WatchSetup {
   Mailbox& home;
   Clock& clock;
   uint64_t seed;
+  PodTransforms transforms = {};
 };
 
 class Watches {

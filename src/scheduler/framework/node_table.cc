@@ -21,12 +21,16 @@ uint64_t hashText(std::string_view text) {
 api::ResourceList schedulableAmounts(const api::Node& node) {
   api::ResourceList amounts = node.status.allocatable;
   auto reservation = api::parseNodeReservation(node.meta.annotations);
-  if (!reservation || !*reservation || (*reservation)->isCpusOnly()) return amounts;
+  if (!reservation || !*reservation) return amounts;
+  const std::string& policy = (*reservation)->applyPolicy;
+  if (!policy.empty() && policy != "Default") return amounts;
   auto reserved = api::reservedAmounts(**reservation);
   if (!reserved) return amounts;
   for (const auto& entry : *reserved) {
     const Quantity* have = amounts.find(entry.name);
-    if (!have) continue;
+    // What is sold as batch was reduced by the reservation when it was computed.
+    const auto& names = api::resourceNames();
+    if (!have || entry.name == names.batchCpu || entry.name == names.batchMemory) continue;
     Quantity left = *have - entry.amount;
     amounts.set(entry.name, left.sign() < 0 ? Quantity() : left);
   }

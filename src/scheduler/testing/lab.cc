@@ -61,6 +61,7 @@ void Lab::removeNode(std::string_view name) {
 void Lab::pod(std::string_view text) {
   auto pod = decoded<api::Pod>(parsed(text));
   transformPod(pod);
+  applyTransforms(pod, engine_->config().transforms);
   if (pod.meta.ns.empty()) pod.meta.ns = Interned("default");
   const std::string key = pod.meta.ns.str() + "/" + pod.meta.name.str();
   auto& slot = pods_[key];
