@@ -47,6 +47,7 @@ struct LoadArgs {
   std::optional<int64_t> secondsAfterScheduled, secondsAfterInitialized;
   bool allowCustomize = false;
   // Ours, off by default because the reference answers otherwise:
+  bool dominantOverAll = false;      // the dominant share counts resources of weight 0, too
   bool estimateEveryBand = false;    // free and mid pods that name nothing of their band count, too
   bool aggregatedFallback = false;   // a duration that is not reported: the longest, then the usage
   bool checkEveryThreshold = false;  // prod, aggregated and plain thresholds, not the first kind

@@ -111,6 +111,7 @@ Result<LoadArgs> readLoadArgs(const json::Value& value) {
              "allowCustomizeEstimation",
              "aggregated",
              "supportedResources",
+             "dominantOverAllResources",
              "estimateEveryBand",
              "aggregatedFallback",
              "checkEveryThreshold",
@@ -137,6 +138,7 @@ Result<LoadArgs> readLoadArgs(const json::Value& value) {
   out.secondsAfterScheduled = optionalInteger(args, "estimatedSecondsAfterPodScheduled");
   out.secondsAfterInitialized = optionalInteger(args, "estimatedSecondsAfterInitialized");
   out.allowCustomize = args.boolean("allowCustomizeEstimation", false);
+  out.dominantOverAll = args.boolean("dominantOverAllResources", false);
   out.estimateEveryBand = args.boolean("estimateEveryBand", false);
   out.aggregatedFallback = args.boolean("aggregatedFallback", false);
   out.checkEveryThreshold = args.boolean("checkEveryThreshold", false);

@@ -248,7 +248,8 @@ int64_t scoreLoad(const LoadArgs& args, const LoadQuestion& q) {
     sum += score * weight;
     weights += weight;
     // Resources that nobody weighs, or that the node does not have, say nothing about its load.
-    const bool counts = (weight != 0 || args.weights.empty()) && q.allocatable[i] != 0;
+    const bool counts =
+        args.dominantOverAll || ((weight != 0 || args.weights.empty()) && q.allocatable[i] != 0);
     if (counts) dominant = std::min(dominant, score);
   }
   if (weights == 0) return 0;

@@ -315,6 +315,17 @@ TEST(LoadJudge, scores_as_the_table_says) {
          .args = R"({"dominantResourceWeight":10,"resourceWeights":{"cpu":1,"memory":1}})",
          .pod = big,
          .score = 85});
+  // §8.16: a resource that the node lacks says nothing, unless all shall count as in the reference.
+  const auto withGpu = [](std::string_view more) {
+    return fmt::format(R"({{"dominantResourceWeight":10,"resourceWeights":{{"cpu":1,"memory":1}},
+        "supportedResources":["nvidia.com/gpu"]{}}})",
+                       more);
+  };
+  judge({.number = 816, .args = withGpu(""), .pod = big, .score = 85});
+  judge({.number = 816,
+         .args = withGpu(R"(,"dominantOverAllResources":true)"),
+         .pod = big,
+         .score = 15});
   judge({.number = 105, .score = 99});
   judge({.number = 106,
          .args = R"({"scoreAccordingProdUsage":true,"usageThresholds":{"cpu":0,"memory":0}})",

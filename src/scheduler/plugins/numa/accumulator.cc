@@ -30,6 +30,7 @@ class Run {
     if (static_cast<size_t>(need_) > free_.size())
       return fail(mangrove::Code::kUnavailable, "not enough cpus available to satisfy request");
     const bool whole = wish_.policy == BindPolicy::kFullPcpus || layout_.cpusPerCore() == 1;
+    if (whole && wish_.preferOrphans && pickWithOrphans()) return taken_;
     if (whole && pickWholeCores()) return taken_;
     if (wish_.policy != BindPolicy::kFullPcpus && pickTogether()) return taken_;
     for (bool alone : {true, false}) {
@@ -173,6 +174,63 @@ class Run {
         if (need_ < layout_.cpusPerCore()) return;
         for (size_t j = i; j < i + perCore; j++) take(cpus[j]);
       }
+  }
+
+  // ---- odd numbers
+
+  bool pickWithOrphans() {
+    const int odd = need_ % layout_.cpusPerCore();
+    if (odd == 0) return false;
+    if (need_ <= layout_.cpusPerNode())
+      for (bool alone : {true, false})
+        if (takeOdd(odd, false, alone)) return true;
+    return need_ <= layout_.cpusPerSocket() && takeOdd(odd, true, false);
+  }
+
+  // Free threads of cores that are partly taken, by NUMA node or socket; cores with the fewest free
+  // ones first.
+  std::map<int, Cpus> orphans(bool bySocket, bool alone) const {
+    std::map<int, Cpus> cores;
+    for (int cpu : free_)
+      if (allowed(layout_.cpu(cpu), alone)) cores[layout_.cpu(cpu).core].push_back(cpu);
+    std::map<int, std::vector<std::tuple<size_t, int, int>>> places;
+    for (const auto& [core, cpus] : cores) {
+      if (static_cast<int>(cpus.size()) == layout_.cpusPerCore()) continue;
+      int sum = 0;
+      for (int cpu : cpus) sum += refs(cpu);
+      const auto& info = layout_.cpu(cpus[0]);
+      places[bySocket ? info.socket : info.node].emplace_back(cpus.size(), sum, core);
+    }
+    std::map<int, Cpus> out;
+    for (auto& [place, list] : places) {
+      std::sort(list.begin(), list.end());
+      for (const auto& [left, sum, core] : list)
+        for (int cpu : ordered(cores[core], false)) out[place].push_back(cpu);
+    }
+    return out;
+  }
+
+  // From the first place, in the order of whole cores, that has both whole cores and orphans.
+  bool takeOdd(int odd, bool bySocket, bool alone) {
+    const auto whole = wholeCores(bySocket, alone);
+    const auto broken = orphans(bySocket, alone);
+    const auto sockets = freeCounts([&](const auto& cpu) {
+                           return !alone || !aloneNodes_.contains(cpu.node);
+                         }).second;
+    const int rest = need_ - odd;
+    std::vector<std::tuple<int64_t, int64_t, int>> order;
+    for (const auto& [place, cpus] : broken) {
+      const auto at = whole.find(place);
+      const auto have = at == whole.end() ? int64_t{0} : static_cast<int64_t>(at->second.size());
+      if (static_cast<int>(cpus.size()) < odd || have < rest) continue;
+      order.emplace_back(dir(have), bySocket ? 0 : dir(sockets.at(layout_.cpu(cpus[0]).socket)),
+                         place);
+    }
+    if (order.empty()) return false;
+    const int place = std::get<2>(*std::min_element(order.begin(), order.end()));
+    if (rest > 0) takeFirst(whole.at(place), rest);
+    takeFirst(broken.at(place), odd);
+    return true;
   }
 
   // ---- single CPUs

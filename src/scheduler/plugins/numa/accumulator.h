@@ -61,6 +61,9 @@ struct CpuWish {
   bool required = false;
   Exclusive exclusive = Exclusive::kNone;
   bool mostAllocated = false;  // fill up NUMA nodes; otherwise spread over them
+  // Of an odd number under kFullPcpus the last threads come from cores that are broken already, if
+  // the place that serves the rest has such; the reference breaks a fresh core.
+  bool preferOrphans = false;
 };
 
 // From exactly these CPUs, by the preferences of the wish; `required` is not looked at.

@@ -100,6 +100,43 @@ TEST(Accumulator, picks_what_the_table_says) {
   }
 }
 
+// Spec 05 §8.5: cases 16 to 18, 21 and 22 both ways, and places that have only one of the two.
+TEST(Accumulator, breaks_no_fresh_core_for_an_odd_thread_when_asked) {
+  struct Row {
+    int topology[4];
+    const char* taken;
+    int need;
+    bool most;
+    const char* compatible;
+    const char* withOrphans;
+  };
+  const Row rows[] = {
+      {{1, 1, 4, 2}, "", 3, kMost, "0-2", "0-2"},            // 16: there is none
+      {{1, 1, 4, 2}, "0", 3, kMost, "2-4", "1-3"},           // 17
+      {{1, 1, 4, 2}, "0", 1, kMost, "2", "1"},               // 18
+      {{1, 1, 4, 2}, "0", 2, kMost, "2-3", "2-3"},           // even: whole cores
+      {{2, 1, 4, 2}, "0,8", 7, kMost, "1-7", "1-7"},         // 21
+      {{2, 1, 4, 2}, "0", 7, kMost, "8-14", "1-7"},          // 22
+      {{2, 1, 4, 2}, "0", 1, kLeast, "8", "1"},              // although the other is emptier
+      {{2, 1, 4, 2}, "0-4,6", 3, kMost, "8-10", "8-10"},     // orphans, but no whole core there
+      {{1, 2, 4, 2}, "0-4,6,8", 3, kMost, "10-12", "9-11"},  // the node that has both
+  };
+  for (const Row& row : rows) {
+    const CpuLayout cpus =
+        layout(row.topology[0], row.topology[1], row.topology[2], row.topology[3]);
+    CpuBooks books(cpus);
+    books.add(*CpuSet::parse(row.taken), kNo);
+    for (bool orphans : {false, true}) {
+      CpuWish wish{row.need, kFull, false, kNo, row.most};
+      wish.preferOrphans = orphans;
+      const auto got = takeCpus(books, {}, {}, wish);
+      const std::string expected = orphans ? row.withOrphans : row.compatible;
+      EXPECT_EQ(got ? got->text() : got.error().sentence(), expected)
+          << row.taken << " taken, " << row.need << " wanted, orphans " << orphans;
+    }
+  }
+}
+
 TEST(Accumulator, refuses_broken_cores_when_whole_ones_are_required) {  // case 19
   const CpuLayout cpus = layout(1, 1, 4, 2);
   CpuBooks books(cpus);

@@ -258,6 +258,9 @@ int64_t NodeNumaResource::scoreZones(const NumaPlan& mine, const NumaNode& node,
     const int64_t bound = boundCpu(node.state(), id);
     used["cpu"] += amplified(bound, node.state().cpuRatio) - bound;
   }
+  // The reference counts the CPUs of the whole node, whatever part of it the pod would get.
+  if (args_.compatibleScoring && !trial.allocation.cpus.empty())
+    used["cpu"] = amplified(node.boundCpu(), node.state().cpuRatio);
   if (answer.binds) pod["cpu"] = amplified(pod["cpu"], node.state().cpuRatio);
   return args_.zoneScorer.score(used, total, pod);
 }
@@ -329,7 +332,8 @@ std::optional<json::Value> NodeNumaResource::serve(std::string_view path) {
 
 Result<NumaArgs> readNumaArgs(const json::Value& value, ResourceIds& ids) {
   Args args(value, "NodeNUMAResourceArgs");
-  args.only({"defaultCPUBindPolicy", "scoringStrategy", "numaScoringStrategy"});
+  args.only({"defaultCPUBindPolicy", "scoringStrategy", "numaScoringStrategy", "preferOrphanCPUs",
+             "compatibleScoring"});
   NumaArgs out;
   const std::string word = args.text("defaultCPUBindPolicy", api::cpu_bind::kFullPcpus);
   out.defaultBindPolicy = bindPolicyOf(word);
@@ -338,8 +342,10 @@ Result<NumaArgs> readNumaArgs(const json::Value& value, ResourceIds& ids) {
     args.complain(fmt::format("defaultCPUBindPolicy '{}': want FullPCPUs or SpreadByPCPUs", word));
   out.scoring = readStrategy(args.object("scoringStrategy"), args, ids, false);
   const ScoringStrategy numa = readStrategy(args.object("numaScoringStrategy"), args, ids, false);
+  out.preferOrphans = args.boolean("preferOrphanCPUs", false);
+  out.compatibleScoring = args.boolean("compatibleScoring", false);
   out.numaScorer.mostAllocated = numa.type == Strategy::kMostAllocated;
-  for (const auto& [id, weight] : numa.resources)
+  for (const auto& [id, weight] : out.compatibleScoring ? out.scoring.resources : numa.resources)
     out.numaScorer.weights.emplace_back(ids.name(id).str(), weight);
   out.zoneScorer.enabled = true;
   out.zoneScorer.mostAllocated = out.scoring.type == Strategy::kMostAllocated;

@@ -11,8 +11,10 @@ namespace mangrove::scheduler {
 struct NumaArgs {
   BindPolicy defaultBindPolicy = BindPolicy::kFullPcpus;
   ScoringStrategy scoring;
-  NumaScorer numaScorer;  // sets of NUMA nodes against each other
-  NumaScorer zoneScorer;  // the zones a pod would get, by the strategy of the node's score
+  NumaScorer numaScorer;           // sets of NUMA nodes against each other
+  NumaScorer zoneScorer;           // the zones a pod would get, by the strategy of the node's score
+  bool preferOrphans = false;      // ours: CpuWish::preferOrphans
+  bool compatibleScoring = false;  // ours: scores as the reference has them, mistakes included
 };
 Result<NumaArgs> readNumaArgs(const json::Value& args, ResourceIds& ids);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -69,10 +70,30 @@ bool isFree(const NumaAllocation& wanted, const NumaNode& node) {
   return true;
 }
 
+// As many CPUs of each NUMA node, whole cores where they are wanted and that goes; nullopt: nobody
+// asks for it, or it does not go.
+std::optional<CpuSet> takeEvenly(const CpuWish& wish, const NumaNode& node) {
+  const std::vector<int> nodes = node.nodes();
+  if (!node.distributesEvenly() || nodes.size() < 2) return std::nullopt;
+  const bool wholeCores =
+      wish.policy == BindPolicy::kFullPcpus && wish.need % node.layout().cpusPerCore() == 0;
+  NumaRequest request{{{std::string(kNumaCpu), kMilli * wish.need}}, true, wish};
+  for (bool whole : {wholeCores, false}) {
+    request.wish.required = wish.required || whole;
+    const NumaOutcome got = allocate(node.state(), request, maskOf(nodes));
+    if (got.ok()) return got.allocation.cpus;
+  }
+  return std::nullopt;
+}
+
 // CPUs alone, anywhere on the node.
 NumaOutcome takeAnywhere(const NumaAnswer& answer, const NumaNode& node) {
   NumaOutcome out;
   if (!answer.binds) return out;
+  if (auto even = takeEvenly(answer.wish, node)) {
+    out.allocation.cpus = std::move(*even);
+    return out;
+  }
   auto cpus = takeCpus(node.state().books, node.state().reserved, {}, answer.wish);
   if (!cpus) return refusedBy({cpus.error().sentence()});
   out.allocation.cpus = std::move(*cpus);
@@ -120,6 +141,7 @@ NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& c
     return NumaAnswer::refuse(Code::kUnschedulable, "Insufficient amplified cpu");
   NumaAnswer out = bindOn(pod, node);
   if (out.code != Code::kFits) return out;
+  out.wish.preferOrphans = args.preferOrphans;
   out.policy = node.policy() != NumaPolicy::kNone ? node.policy() : pod.policy;
   if (pod.designated && !isFree(*pod.designated, node))
     return NumaAnswer::refuse(Code::kUnschedulable, "not enough cpus available to satisfy request");

@@ -70,6 +70,7 @@ void NumaNode::rebuild(const api::Node* node, const api::NodeResourceTopology* t
   mostAllocated_ = mostAllocated;
   if (const auto own = labels.get(api::label::kNumaAllocateStrategy); own && !own->empty())
     mostAllocated_ = *own == "MostAllocated";
+  evenly_ = api::numaAllocateStrategyOf(labels) == api::NumaAllocateStrategy::kDistributeEvenly;
   ratio_ = 1;
   badRatio_ = false;
   if (node) {

@@ -38,7 +38,8 @@ class NumaNode {
   NumaPolicy policy() const { return policy_; }
   api::NodeCpuBindPolicy bindPolicy() const { return bindPolicy_; }
   bool mostAllocated() const { return mostAllocated_; }
-  double ratio() const { return ratio_; }  // of the node's annotation; 1: none
+  bool distributesEvenly() const { return evenly_; }  // over NUMA nodes, by its label
+  double ratio() const { return ratio_; }             // of the node's annotation; 1: none
   bool hasBadRatio() const { return badRatio_; }
   // 1000 · CPUs in cpusets of pods.
   int64_t boundCpu() const { return 1000 * static_cast<int64_t>(state_->books.taken().size()); }
@@ -62,6 +63,7 @@ class NumaNode {
   NumaPolicy policy_ = NumaPolicy::kNone;
   api::NodeCpuBindPolicy bindPolicy_ = api::NodeCpuBindPolicy::kNone;
   bool mostAllocated_ = false;
+  bool evenly_ = false;
   double ratio_ = 1;
   bool badRatio_ = false;
   std::unordered_map<api::Uid, NumaHolding> holdings_;

@@ -232,6 +232,7 @@ struct ScoreCase {
   std::string_view qos, cpu, memory, label;
   std::vector<std::array<int, 4>> nodes;  // NUMA nodes, CPUs of each, GiB of each, ratio
   std::vector<int64_t> expected;
+  std::string_view more = "";  // arguments
 };
 
 std::string sized(std::string_view name, std::string_view qos, std::string_view cpu,
@@ -246,7 +247,7 @@ std::string sized(std::string_view name, std::string_view qos, std::string_view 
 std::vector<int64_t> numaScores(const ScoreCase& c) {
   auto config = defaultConfig({"default-scheduler"});
   config.profiles[0].args["NodeNUMAResource"] =
-      *json::parse(fmt::format(R"({{"scoringStrategy":{{"type":"{}"}}}})", c.strategy));
+      *json::parse(fmt::format(R"({{"scoringStrategy":{{"type":"{}"}}{}}})", c.strategy, c.more));
   Lab lab(config);
   for (size_t i = 0; i < c.nodes.size(); i++) {
     const auto& [nodes, cpus, memory, ratio] = c.nodes[i];
@@ -356,6 +357,91 @@ TEST(NumaPlugin, scores_as_the_table_says) {
        {31, 61}},
   };
   for (const ScoreCase& c : cases) EXPECT_EQ(numaScores(c), c.expected) << c.number;
+}
+
+// Spec 05 §8.27: which bound CPUs count for a pod that would get the second NUMA node.
+TEST(NumaPlugin, counts_bound_cpus_where_the_pod_would_go_unless_asked_otherwise) {
+  ScoreCase c{827,
+              "LeastAllocated",
+              "LSR",
+              "LSR",
+              "8",
+              "16Gi",
+              R"({"node.koordinator.sh/numa-topology-policy":"SingleNUMANode"})",
+              {{2, 52, 128, 1}},
+              {}};
+  EXPECT_EQ(numaScores(c), std::vector<int64_t>{85});
+  c.more = R"(,"compatibleScoring":true)";
+  EXPECT_EQ(numaScores(c), std::vector<int64_t>{66});
+}
+
+// §8.3: weights of sets of NUMA nodes.
+TEST(NumaPlugin, reads_its_own_arguments) {
+  ResourceIds ids;
+  const auto args = [&](std::string_view text) { return *readNumaArgs(*json::parse(text), ids); };
+  const std::string_view weights =
+      R"("numaScoringStrategy":{"type":"LeastAllocated","resources":[{"name":"cpu","weight":7}]})";
+  const NumaArgs plain = args(fmt::format("{{{}}}", weights));
+  EXPECT_FALSE(plain.preferOrphans);
+  ASSERT_EQ(plain.numaScorer.weights.size(), 1u);
+  EXPECT_EQ(plain.numaScorer.weights[0].second, 7);
+  const NumaArgs other =
+      args(fmt::format(R"({{"compatibleScoring":true,"preferOrphanCPUs":true,{}}})", weights));
+  EXPECT_TRUE(other.preferOrphans);
+  EXPECT_EQ(other.numaScorer.weights.size(), 2u);  // those of scoringStrategy
+}
+
+// §8.25: a word of the reference without a meaning there.
+TEST(NumaPlugin, distributes_evenly_over_numa_nodes_where_the_node_says_so) {
+  struct Row {
+    const char *strategy, *taken, *cpu, *cpuset;
+  };
+  const Row rows[] = {
+      {"LeastAllocated", "", "8", "0-7"},
+      {"DistributeEvenly", "", "8", "0-3,8-11"},
+      {"DistributeEvenly", "", "3", "0,8-9"},
+      {"DistributeEvenly", "0-5", "8", "6-7,8-13"},  // as evenly as it goes
+      {"DistributeEvenly", "0-7", "8", "8-15"},
+  };
+  for (const Row& row : rows) {
+    Lab lab;
+    addNode(lab, "n1", 2, 4, 2, 64,
+            fmt::format(R"({{"node.koordinator.sh/numa-allocate-strategy":"{}"}})", row.strategy));
+    if (*row.taken)
+      lab.pod(
+          pod("old", "8", "LSR",
+              fmt::format(R"("scheduling.koordinator.sh/resource-status":"{{\"cpuset\":\"{}\"}}")",
+                          row.taken),
+              "n1"));
+    lab.pod(pod("new", row.cpu, "LSR"));
+    lab.run();
+    const std::string got = lab.annotation("new", api::annotation::kResourceStatus);
+    EXPECT_NE(got.find(fmt::format(R"("cpuset":"{}")", CpuSet::parse(row.cpuset)->text())),
+              std::string::npos)
+        << row.strategy << " " << row.taken << " " << got;
+  }
+}
+
+// §8.5, cases 17 and 18 through the plugin.
+TEST(NumaPlugin, fills_broken_cores_with_odd_requests_when_asked) {
+  for (const auto& [orphans, three, one] :
+       {std::tuple(false, "2-4", "6"), std::tuple(true, "1-3", "4")}) {
+    auto config = defaultConfig({"default-scheduler"});
+    config.profiles[0].args["NodeNUMAResource"] =
+        *json::parse(fmt::format(R"({{"preferOrphanCPUs":{}}})", orphans));
+    Lab lab(config);
+    addNode(lab, "n1", 1, 4, 2, 64);
+    lab.pod(pod("old", "1", "LSR",
+                R"("scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"0\"}")", "n1"));
+    for (const auto& [name, cpu, want] : {std::tuple("a", "3", three), std::tuple("b", "1", one)}) {
+      lab.pod(pod(name, cpu, "LSR"));
+      lab.run();
+      EXPECT_NE(lab.annotation(name, api::annotation::kResourceStatus)
+                    .find(fmt::format(R"("cpuset":"{}")", want)),
+                std::string::npos)
+          << name << " " << lab.annotation(name, api::annotation::kResourceStatus);
+    }
+  }
 }
 
 // Cases 46–51: amounts and CPUs on a machine with two NUMA nodes of 52 CPUs.
