@@ -69,6 +69,9 @@ class Cycle {
     bool preemptMightHelp = false;
   };
   std::vector<std::pair<Row, Refusal>> refusals();
+  // Asks those who refused what could be done about it; into diagnosis(). After a cycle that found
+  // none and when evicting does not help.
+  void askForAdvice();
   // Every plugin's own 0..100 for these rows, before weights; for explanations and tests.
   struct PluginScore {
     std::string_view plugin;

@@ -38,6 +38,18 @@ std::vector<std::pair<Row, Cycle::Refusal>> Cycle::refusals() {
   return out;
 }
 
+void Cycle::askForAdvice() {
+  // The nodes it wants by name are gone, and with them every hope.
+  if (narrowed_ && narrowed_->empty())
+    diagnosis_.suggest(
+        suggestion::kEvictWorkloadSelf,
+        fmt::format("none of the nodes that plugin(s) [{}] limit the pod to exists", narrowedBy_));
+  for (const std::string& name : diagnosis_.plugins)
+    if (const Plugin* plugin = diagnosis_.suggestion ? nullptr : profile_.find(name))
+      if (auto advice = plugin->advise(state_->plan()))
+        diagnosis_.suggest(advice->type, std::move(advice->message));
+}
+
 void Cycle::diagnose() {
   struct Group {
     Verdict verdict;

@@ -1,15 +1,14 @@
 #include "scheduler/core/debug.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <tuple>
 
 #include <fmt/core.h>
 
 #include "api/names.h"
 #include "base/time_text.h"
 #include "json/value.h"
+#include "scheduler/core/explanation.h"
 
 namespace mangrove::scheduler {
 
@@ -42,26 +41,6 @@ std::string scoreTable(Cycle& cycle, Cluster& cluster, size_t top) {
 
 namespace {
 
-// By plugin, reason and whether preemption might help: names of nodes, in order.
-using Failures = std::map<std::tuple<std::string, std::string, bool>, std::vector<std::string>>;
-
-Failures failuresOf(Cycle& cycle, Cluster& cluster) {
-  Failures out;
-  const auto name = [&](Row row) { return cluster.table.info(row).name.str(); };
-  const Diagnosis& diagnosis = cycle.diagnosis();
-  // Refused as a whole: the same for all.
-  if (!diagnosis.preFilter.empty()) {
-    for (const auto& group : diagnosis.groups)
-      for (Row row : cluster.table.liveRows())
-        out[{group.plugin, group.reason, group.preemptMightHelp}].push_back(name(row));
-  } else {
-    for (const auto& [row, refusal] : cycle.refusals())
-      out[{refusal.plugin, refusal.reason, refusal.preemptMightHelp}].push_back(name(row));
-  }
-  for (auto& [key, names] : out) std::sort(names.begin(), names.end());
-  return out;
-}
-
 void setUnlessEmpty(json::Object& out, std::string_view key, std::string_view text) {
   if (!text.empty()) out[std::string(key)] = text;
 }
@@ -70,16 +49,9 @@ void setUnlessEmpty(json::Object& out, std::string_view key, std::string_view te
 
 std::string diagnosisLine(Cycle& cycle, Cluster& cluster, const api::Pod& pod, WallTime now) {
   json::Array details;
-  for (auto& [key, names] : failuresOf(cycle, cluster)) {
-    json::Array nodes(names.begin(), names.end());
-    details.push_back(json::Object{{"failedPlugin", std::get<0>(key)},
-                                   {"reason", std::get<1>(key)},
-                                   {"preemptMightHelp", std::get<2>(key)},
-                                   {"failedNodes", std::move(nodes)}});
-  }
-  const std::string own = pod.meta.ns.str() + "/" + pod.meta.name.str();
+  for (const auto& failure : nodeFailures(cycle, cluster)) details.push_back(api::toJson(failure));
   json::Object out{{"timestamp", formatTime(now)}};
-  out["questionedKey"] = pod.meta.labels.get(api::label::kQuestionedObjectKey).value_or(own);
+  out["questionedKey"] = questionedKeyOf(pod);
   setUnlessEmpty(out, "nominatedNode", pod.status.nominatedNodeName.view());
   setUnlessEmpty(out, "preFilterMessage", cycle.diagnosis().preFilter);
   setUnlessEmpty(out, "topologyKeyToExplain",
@@ -88,6 +60,8 @@ std::string diagnosisLine(Cycle& cycle, Cluster& cluster, const api::Pod& pod, W
   out["scheduleDiagnosis"] =
       json::Object{{"alreadyWaitForBound", 0}, {"nodeFailedDetails", std::move(details)}};
   out["preemptionDiagnosis"] = json::Value();
+  if (const auto& suggestion = cycle.diagnosis().suggestion)
+    out["suggestion"] = json::Object{{"type", suggestion->type}, {"message", suggestion->message}};
   return json::write(out);
 }
 

@@ -8,6 +8,12 @@
 
 namespace mangrove::scheduler {
 
+bool Diagnosis::suggest(std::string_view type, std::string message) {
+  if (suggestion) return false;
+  suggestion = Suggestion{std::string(type), std::move(message)};
+  return true;
+}
+
 std::string Diagnosis::message() const {
   if (isError) return error;
   if (nodes == 0) return "no nodes available to schedule pods";
@@ -22,6 +28,9 @@ std::string Diagnosis::message() const {
     if (!parts.empty()) out += fmt::format(" {}.", join(parts, ", "));
   }
   if (!postFilter.empty()) out += " " + postFilter;
+  if (suggestion)
+    out += fmt::format(" Suggestion: {{type: {}, message: {}}}", suggestion->type,
+                       suggestion->message);
   return out;
 }
 

@@ -8,10 +8,12 @@
 // Values.
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "scheduler/framework/suggestion.h"
 #include "scheduler/framework/verdict.h"
 
 namespace mangrove::scheduler {
@@ -26,6 +28,7 @@ struct Diagnosis {
   std::vector<Row> mayPreempt;    // nodes where evicting could help
   bool isError = false;           // a plugin failed, rather than refused
   std::string error;
+  std::optional<Suggestion> suggestion;  // by suggest()
 
   struct Group {  // for explanations
     std::string plugin, reason;
@@ -34,6 +37,8 @@ struct Diagnosis {
   };
   std::vector<Group> groups;
 
+  // The first one counts; whether this was it.
+  bool suggest(std::string_view type, std::string message);
   std::string message() const;
 };
 

@@ -132,13 +132,8 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
   const auto placed = cycle.run();
   tell(cycle, *pod, placed, clock_.mono() - start, profile);
   if (!placed) {
-    Audited what = Audited::kFailure;
-    if (!cycle.diagnosis().isError && profile.preempts() && cluster_.table.size() > 0) {
-      const std::string& why = cycle.diagnosis().postFilter = preempt(queued, profile, cycle);
-      what = why.empty()               ? Audited::kNominated
-             : why == kVictimsAreGoing ? Audited::kVictimDeleting
-                                       : Audited::kPreemptFailure;
-    }
+    const Audited what = makeRoom(queued, profile, cycle);
+    if (debug_.diagnosis) log.info("{}", diagnosisLine(cycle, cluster_, *pod->pod, clock_.wall()));
     return fail(queued, profile, cycle.diagnosis(), queued.pod, what);
   }
   metrics_.evaluatedNodes.observe(static_cast<double>(placed->evaluated));
@@ -156,8 +151,7 @@ void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placemen
   if (times.preFilter) metrics.took(Point::kPreFilter, prepared, *times.preFilter);
   if (times.filter) metrics.took(Point::kFilter, placed.has_value(), *times.filter);
   if (times.score && placed) metrics.took(Point::kScore, true, *times.score);
-  const bool talks =
-      took > longestCycle_ || debug_.topScores > 0 || debug_.filters || debug_.diagnosis;
+  const bool talks = took > longestCycle_ || debug_.topScores > 0 || debug_.filters;
   if (!talks) return;
   const std::string name = pod.pod->meta.ns.str() + "/" + pod.pod->meta.name.str();
   if (took > longestCycle_) {
@@ -171,8 +165,6 @@ void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placemen
   if (debug_.filters && !placed)
     for (const auto& group : cycle.diagnosis().groups)
       log.info("{}: {} refuses {} nodes: {}", name, group.plugin, group.nodes, group.reason);
-  if (debug_.diagnosis && !placed)
-    log.info("{}", diagnosisLine(cycle, cluster_, *pod.pod, clock_.wall()));
 }
 
 bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
@@ -213,6 +205,24 @@ void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosi
   effects_.failed(*object, failure, name);
   for (Plugin* plugin : profile.groupWise())
     plugin->groupWise()->afterFailure(profile.compiled(pod->cls).plan(), pod);
+}
+
+// PostFilter: by evicting, or by saying what else could be done.
+Audited Engine::makeRoom(QueuedPod& queued, Profile& profile, Cycle& cycle) {
+  Diagnosis& diagnosis = cycle.diagnosis();
+  if (diagnosis.isError || cluster_.table.size() == 0) return Audited::kFailure;
+  if (profile.preempts()) {
+    diagnosis.postFilter = preempt(queued, profile, cycle);
+    if (diagnosis.postFilter.empty()) return Audited::kNominated;
+    if (diagnosis.postFilter == kVictimsAreGoing) {
+      diagnosis.suggest(suggestion::kWaitingVictimReleased,
+                        fmt::format("victims on node {} are being deleted",
+                                    cluster_.nominatedNode(queued.pod->pod->meta.uid).view()));
+      return Audited::kVictimDeleting;
+    }
+  }
+  cycle.askForAdvice();
+  return profile.preempts() ? Audited::kPreemptFailure : Audited::kFailure;
 }
 
 std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {

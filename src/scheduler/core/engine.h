@@ -65,6 +65,8 @@ class Engine final : private WaitingPods {
   void onProgress(std::function<void()> fn) { progress_ = std::move(fn); }
 
   Cluster& cluster() { return cluster_; }
+  // Ours that have no node, as the server has them; some of them are on their way to one.
+  const std::unordered_map<api::Uid, PodObject>& unassigned() const { return waiting_; }
   Queue& queue() { return *queue_; }
   Profile* profileOf(const api::Pod& pod) const;
   const std::vector<std::unique_ptr<Profile>>& profiles() const { return profiles_; }
@@ -128,6 +130,7 @@ class Engine final : private WaitingPods {
   void undo(const Decision& decision, Profile& profile, size_t reserved);
   void fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis, const PodPtr& pod,
             Audited what = Audited::kFailure);
+  Audited makeRoom(QueuedPod& queued, Profile& profile, Cycle& cycle);
   std::string preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
   bool hasTerminatingVictim(Interned node, int32_t priority) const;
   void evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found);

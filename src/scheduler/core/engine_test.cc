@@ -212,7 +212,7 @@ TEST(Engine, dumps_a_diagnosis_in_the_form_of_the_reference) {
   ASSERT_FALSE(cycle.run());
   EXPECT_EQ(
       diagnosisLine(cycle, lab.cluster(), *info->pod, WallTime{}),
-      R"({"timestamp":"1970-01-01T00:00:00Z","questionedKey":"j","isRootCausePod":true,"scheduleDiagnosis":{"alreadyWaitForBound":0,"nodeFailedDetails":[{"failedPlugin":"NodeResourcesFit","reason":"Insufficient cpu","preemptMightHelp":true,"failedNodes":["n1","n2"]},{"failedPlugin":"NodeUnschedulable","reason":"node(s) were unschedulable","preemptMightHelp":false,"failedNodes":["off"]}]},"preemptionDiagnosis":null})");
+      R"({"timestamp":"1970-01-01T00:00:00Z","questionedKey":"j","isRootCausePod":true,"scheduleDiagnosis":{"alreadyWaitForBound":0,"nodeFailedDetails":[{"failedPlugin":"NodeResourcesFit","reason":"Insufficient cpu","preemptMightHelp":true,"failedNodes":["n1","n2"]},{"failedPlugin":"NodeUnschedulable","reason":"node(s) were unschedulable","failedNodes":["off"]}]},"preemptionDiagnosis":null})");
 }
 
 // The one it wants to be with has room kept on n1 and is not there yet.

@@ -10,6 +10,7 @@
 #include "scheduler/core/api_effects.h"
 #include "scheduler/core/bunched_watches.h"
 #include "scheduler/core/engine.h"
+#include "scheduler/core/explanations.h"
 #include "scheduler/core/watches.h"
 
 namespace mangrove::scheduler {
@@ -40,12 +41,17 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   Result<> configure() { return engine_.configure(setup_.config); }
 
   void start() {
-    watches_ = std::make_unique<Watches>(
-        WatchSetup{watched_, setup_.owner, setup_.home, setup_.clock, setup_.seed}, engine_,
-        [this] { wakeUp(); });
+    watches_ =
+        std::make_unique<Watches>(WatchSetup{watched_, setup_.owner, setup_.home, setup_.clock,
+                                             setup_.seed, setup_.config.transforms},
+                                  engine_, [this] { wakeUp(); });
     engine_.onProgress([this] { wakeUp(); });
     effects_.onAnswer([this] { wakeUp(); });
     watches_->start();
+    explanations_ = std::make_unique<Explanations>(
+        ExplanationSetup{setup_.client, setup_.owner, setup_.home, setup_.clock, setup_.seed},
+        engine_);
+    explanations_->start();
     armTick();
   }
 
@@ -69,6 +75,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
       std::lock_guard lock(tether_->mutex);
       tether_->owner = nullptr;
     }
+    explanations_.reset();
     watches_.reset();
     alive_ = false;
   }
@@ -172,6 +179,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   void onTick() {
     effects_.tick();
     engine_.tick();
+    if (active_ && begun_) explanations_->tick();
     wakeUp();
     finishStop();
     armTick();
@@ -194,6 +202,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   Engine engine_;
   BunchedWatches watched_;
   std::unique_ptr<Watches> watches_;
+  std::unique_ptr<Explanations> explanations_;
   Timer tick_;
   std::function<void()> filled_;
   Fn stopped_;

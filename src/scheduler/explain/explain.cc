@@ -71,6 +71,7 @@ Result<> fillStorage(client::ApiClient& client, Cluster& cluster) {
 // All but the pod in question.
 Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without) {
   Cluster& cluster = engine.cluster();
+  const PodTransforms transforms = engine.config().transforms;
   auto ok = each<api::Node>(client, api::kind::kNode, [&](std::shared_ptr<api::Node> node) {
     transformNode(*node);
     engine.nodeChanged(nullptr, node);
@@ -92,6 +93,7 @@ Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without
   return each<api::Pod>(client, api::kind::kPod, [&](std::shared_ptr<api::Pod> pod) {
     if (pod->meta.uid == without || pod->nodeName.empty() || api::isTerminated(*pod)) return;
     transformPod(*pod);
+    applyTransforms(*pod, transforms);
     cluster.observe(pod);
   });
 }
@@ -209,6 +211,7 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
                                const ExplainRequest& request, Clock& clock) {
   auto pod = findPod(client, request);
   if (!pod) return pass(pod.error());
+  applyTransforms(**pod, config.transforms);
   Registry registry;
   NoEffects effects;
   Engine engine(clock, effects, registry);
@@ -236,7 +239,9 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
       out.nearestMiss = nearestMiss(profile->layout(), engine.cluster().table, again.state());
   }
   out.refusals = again.diagnosis().groups;
-  if (!placed) out.message = cycle.diagnosis().message();
+  if (placed) return out;
+  if (out.nodes > 0 && !cycle.diagnosis().isError) cycle.askForAdvice();
+  out.message = cycle.diagnosis().message();
   return out;
 }
 

@@ -23,6 +23,7 @@
 #include "scheduler/framework/cluster.h"
 #include "scheduler/framework/event.h"
 #include "scheduler/framework/plan.h"
+#include "scheduler/framework/suggestion.h"
 #include "scheduler/framework/verdict.h"
 
 namespace mangrove::scheduler {
@@ -167,6 +168,8 @@ class Plugin {
   virtual bool prepares() const { return false; }  // whether prepare() is worth a call
   // The texts of a verdict's number.
   virtual std::vector<std::string> reasons(const PodPlan&, uint32_t /*why*/) const { return {}; }
+  // After this plugin refused nodes and no eviction helps: what could be done from outside.
+  virtual std::optional<Suggestion> advise(const PodPlan&) const { return std::nullopt; }
   // Whether the event may change a refusal of this pod by this plugin.
   virtual Hint hint(const ClusterEvent&, const PodInfo&) { return Hint::kSkip; }
   // Event kinds (as bits) that hint() can answer with kQueue: spares asking for every waiting pod.

@@ -107,6 +107,37 @@ bool reaches(const api::PersistentVolume& volume, const api::Node& node) {
   return !volume.nodeAffinity || api::NodeTerms(*volume.nodeAffinity).match(node.meta);
 }
 
+std::vector<std::string> conflictingClaims(const Storage& storage, const PodClass& cls,
+                                           const NodeTable& table) {
+  struct Bound {
+    std::string claim;
+    api::NodeTerms terms;
+    bool reached = false;
+  };
+  std::vector<Bound> bound;
+  for (std::string& key : claimsOf(cls)) {
+    const auto claim = storage.claims.find(key);
+    const auto volume = claim && isBound(*claim) ? volumeOf(storage, key) : nullptr;
+    if (volume && volume->nodeAffinity)
+      bound.push_back({std::move(key), api::NodeTerms(*volume->nodeAffinity)});
+  }
+  for (Row row : table.liveRows()) {
+    size_t here = 0;
+    for (Bound& one : bound)
+      if (one.terms.match(table.node(row).meta)) {
+        one.reached = true;
+        here++;
+      }
+    if (here == bound.size()) return {};
+  }
+  std::vector<std::string> all, lost;
+  for (const Bound& one : bound) {
+    all.push_back(one.claim);
+    if (!one.reached) lost.push_back(one.claim);
+  }
+  return lost.empty() ? all : lost;
+}
+
 std::shared_ptr<const api::PersistentVolume> findStatic(
     const Storage& storage, const std::string& key, const api::PersistentVolumeClaim& claim,
     const api::Node& node, const std::set<std::string, std::less<>>& taken) {

@@ -28,6 +28,10 @@ bool waitsForPod(const Storage& storage, const api::PersistentVolumeClaim& claim
 std::string selectedNode(const api::PersistentVolumeClaim& claim);
 
 bool reaches(const api::PersistentVolume& volume, const api::Node& node);
+// Bound claims of a pod that keep it from every node there is: those whose volume none of them
+// reaches, else all of them when no node reaches all of their volumes. Empty: no such conflict.
+std::vector<std::string> conflictingClaims(const Storage& storage, const PodClass& cls,
+                                           const NodeTable& table);
 // The smallest free volume that satisfies the claim on that node and is not `taken`; nullptr when
 // there is none.
 std::shared_ptr<const api::PersistentVolume> findStatic(

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/strings.h"
 #include "scheduler/framework/args.h"
 #include "scheduler/plugins/volumes/volume_base.h"
 #include "scheduler/plugins/volumes/volumes.h"
@@ -52,6 +53,15 @@ class VolumeBinding final : public VolumePlugin, public Transactional {
       default:
         return {"node(s) didn't find available persistent volumes to bind"};
     }
+  }
+
+  // Claims that no node can serve any more stay in the way for ever.
+  std::optional<Suggestion> advise(const PodPlan& plan) const override {
+    const auto claims = conflictingClaims(storage(), *plan.cls, cluster_.table);
+    if (claims.empty()) return std::nullopt;
+    return Suggestion{std::string(suggestion::kDeleteConflictPvc),
+                      fmt::format("no node reaches the volume(s) of persistentvolumeclaim(s) {}",
+                                  join(claims, ", "))};
   }
 
   // ---- decisions
