@@ -21,6 +21,16 @@ eventually same "$why" condition_of big
 same "Unschedulable" kubectl get pod big -o 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].reason}'
 eventually want "$why" kubectl get events --field-selector involvedObject.name=big,reason=FailedScheduling
 same Warning kubectl get events --field-selector involvedObject.name=big,reason=FailedScheduling -o 'jsonpath={.items[0].type}'
+
+# The same for whoever asks with an object; the answer changes with the cluster.
+kubectl apply -f - >/dev/null <<'Y'
+apiVersion: scheduling.koordinator.sh/v1alpha1
+kind: ScheduleExplanation
+metadata: {name: why, labels: {scheduling.koordinator.sh/topology-key-to-explain: hostname}}
+spec: {questionObjectKey: default/big}
+Y
+eventually same "$why" kubectl get scheduleexplanation why -o 'jsonpath={.status.failedMessage}'
+same "n1 n2 n3" kubectl get scheduleexplanation why -o 'jsonpath={.status.detailedExplanation[*].topologyDomain}'
 make_pod picky 1 'nodeSelector: {disk: tape}'
 eventually want "2 node(s) didn't match Pod's node affinity/selector" condition_of picky
 kubectl label node n2 disk=tape >/dev/null  # a node changes, the pod is tried again
