@@ -45,6 +45,7 @@ make_pod gated 100m 'schedulingGates: [{name: example.com/wait}]'
 same SchedulingGated kubectl get pod gated -o 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].reason}'
 sleep 1
 same "" node_of gated
+want "waiting for scheduling gates: [example.com/wait]" "$mangrove" explain pod gated --kubeconfig "$KUBECONFIG"
 kubectl patch pod gated --type=json -p '[{"op":"remove","path":"/spec/schedulingGates"}]' >/dev/null
 eventually want n node_of gated
 

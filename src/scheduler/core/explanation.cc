@@ -5,8 +5,12 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/core.h>
+
 #include "api/annotations/gang.h"
 #include "api/names.h"
+#include "base/strings.h"
+#include "scheduler/plugins/absent.h"
 
 namespace mangrove::scheduler {
 
@@ -85,6 +89,8 @@ void tryEvicting(Finding& found, Cycle& cycle, Engine& engine, Profile& profile,
 Finding findingOf(const std::shared_ptr<const api::Pod>& pod, Engine& engine, Profile& profile) {
   Finding out;
   out.pod = pod;
+  out.message = heldBack(*pod, profile);
+  if (!out.message.empty()) return out;
   Cluster& cluster = engine.cluster();
   const PodPtr info = cluster.makeInfo(pod);
   CycleOptions options;
@@ -158,7 +164,8 @@ class ByDomain {
         }
     out.scheduleExplanation.nodeFailedDetails = told(here, explanation::kMostNames);
     out.scheduleExplanation.failedMessage =
-        nodes_.size() == 1 ? found.message : diagnosis.message();
+        nodes_.size() == 1 || (here.empty() && !found.message.empty()) ? found.message
+                                                                       : diagnosis.message();
     out.failedMessage = out.scheduleExplanation.failedMessage;
   }
 
@@ -222,6 +229,15 @@ std::string questionedKeyOf(const api::Pod& pod) {
   else if (const auto gang = api::gangNameOf(labels, pod.meta.annotations); !gang.empty())
     name = gang;
   return pod.meta.ns.str() + "/" + std::string(name);
+}
+
+std::string heldBack(const api::Pod& pod, const Profile& profile) {
+  if (const auto need = needOfAbsentPlugin(pod, profile.config().absent)) return need->reason;
+  for (Plugin* plugin : profile.preEnqueue())
+    if (const PodVerdict verdict = plugin->admit(pod); !verdict.go())
+      return verdict.reasons.empty() ? fmt::format("held back by {}", plugin->name())
+                                     : join(verdict.reasons, ", ");
+  return "";
 }
 
 std::vector<api::NodeFailure> nodeFailures(Cycle& cycle, Cluster& cluster, size_t most) {

@@ -21,6 +21,10 @@ namespace mangrove::scheduler {
 // ("-master" and "-worker" at the end of a pod group's name do not count), else its own.
 std::string questionedKeyOf(const api::Pod& pod);
 
+// Why a pod without a node is not even tried, whatever nodes there are: its gates, or a plugin that
+// it needs and this version lacks. "": it is.
+std::string heldBack(const api::Pod& pod, const Profile& profile);
+
 // Who refuses which nodes, after a cycle: by plugin and reason, names in order. At most `most`
 // names are told of each.
 std::vector<api::NodeFailure> nodeFailures(Cycle& cycle, Cluster& cluster,

@@ -115,6 +115,16 @@ TEST(Explanation, tells_where_pods_are_or_could_be) {
   EXPECT_EQ(b.scheduleExplanation.feasibleSchedulingResult[1].nodeName, "b1");
 }
 
+TEST(Explanation, says_that_a_pod_is_not_even_tried) {
+  Board board;
+  board.lab.pod(pod("gated", "1", R"(,"schedulingGates":[{"name":"hold"}])"));
+  EXPECT_EQ(
+      board.answer({{board.lab.find("gated")}, {}, ""}),
+      R"({"failedMessage":"waiting for scheduling gates: [hold]","detailedExplanation":[{)"
+      R"("failedMessage":"waiting for scheduling gates: [hold]","scheduleExplanation":{)"
+      R"("failedMessage":"waiting for scheduling gates: [hold]"},"preemptExplanation":{}}]})");
+}
+
 TEST(Explanation, says_that_it_knows_no_such_pod) {
   Board board;
   EXPECT_EQ(board.answer({}), R"({"failedMessage":"no pod of this scheduler has that key"})");

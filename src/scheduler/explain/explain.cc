@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "scheduler/core/engine.h"
+#include "scheduler/core/explanation.h"
 #include "scheduler/core/transform.h"
 
 namespace mangrove::scheduler {
@@ -239,7 +240,8 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
       out.nearestMiss = nearestMiss(profile->layout(), engine.cluster().table, again.state());
   }
   out.refusals = again.diagnosis().groups;
-  if (placed) return out;
+  if (out.assignedTo.empty()) out.message = heldBack(**pod, *profile);
+  if (placed || !out.message.empty()) return out;
   if (out.nodes > 0 && !cycle.diagnosis().isError) cycle.askForAdvice();
   out.message = cycle.diagnosis().message();
   return out;
