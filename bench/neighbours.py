@@ -2,6 +2,7 @@
 
     watch = Watch(); code, out, said = ran(command, limit); watch.told()      # {"seconds", "cpuSeconds", "strangers", "stalledSeconds"}
 """
+import glob
 import os
 import resource
 import signal
@@ -10,10 +11,15 @@ import time
 
 
 def busy_seconds():
-    """Processor seconds of the whole machine since boot, without idle and waiting for disks."""
+    """Processor seconds of the whole machine since boot, without idle and waiting for disks. /proc/stat counts what each tick finds
+    running, which is far off for work that comes with a rhythm; cgroup v1 has the exact time of all tasks."""
     with open("/proc/stat") as file:
-        fields = [int(field) for field in file.readline().split()[1:9]]
-    return (sum(fields) - fields[3] - fields[4]) / os.sysconf("SC_CLK_TCK")
+        fields = [int(field) / os.sysconf("SC_CLK_TCK") for field in file.readline().split()[1:9]]
+    exact = glob.glob("/sys/fs/cgroup/*cpuacct*/cpuacct.usage")
+    if not exact:
+        return sum(fields) - fields[3] - fields[4]
+    with open(exact[0]) as file:
+        return int(file.read()) / 1e9 + fields[7]  # and what the hypervisor took
 
 
 def own_seconds():

@@ -37,9 +37,10 @@ def of_scheduler(results):
     for path in sorted(glob.glob(results + "/*.*.*.json")):
         server, name = os.path.basename(path).split(".")[:2]
         try:
-            runs.setdefault((server, name), []).append(json.load(open(path))[0])
+            run = json.load(open(path))[0]
         except (OSError, ValueError, IndexError):
-            pass
+            continue  # cut off in the middle
+        runs.setdefault((server, name), []).append(run)
     middle = lambda key, of: figures.middle([run[of] for run in runs[key]])
     for server, name in sorted(runs):
         if name == "mangrove" or (server, "mangrove") not in runs:
