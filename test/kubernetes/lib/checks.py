@@ -68,10 +68,10 @@ class Process:
         self.child, self.killed = None, False
 
     def start(self):
-        self.killed = False
         with open(self.log, "ab") as out:
             env = dict(os.environ, **(self.env or {}))
             self.child = subprocess.Popen(self.command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=env, cwd=self.cwd)
+        self.killed = False  # only now: who supervises would start it a second time
         return self
 
     @property
