@@ -7,7 +7,7 @@ namespace mangrove::net {
 namespace {
 
 constexpr size_t kFewIdle = 8;
-constexpr Duration kAfterBurst = std::chrono::seconds(8);
+constexpr Duration kAfterBurst = std::chrono::seconds(15);
 
 }  // namespace
 
