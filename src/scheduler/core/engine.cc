@@ -229,20 +229,13 @@ std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
   const PodPtr pod = queued.pod;
   const api::Uid uid = pod->pod->meta.uid;
   if (pod->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever)
-    return "preemption: not eligible due to preemptionPolicy=Never.";
+    return std::string(kNeverPreempts);
   const Interned nominated = cluster_.nominatedNode(uid);
   if (!nominated.empty() && hasTerminatingVictim(nominated, pod->cls->priority))
     return std::string(kVictimsAreGoing);
   metrics_.preemptionAttempts.inc();
   const MonoTime start = clock_.mono();
-  PreemptionSearch search{cluster_,
-                          cycle.state(),
-                          profile.layout(),
-                          pod,
-                          cycle.diagnosis().mayPreempt,
-                          [&](Row row) { return cycle.fitsWithNominated(row); },
-                          profile.preemptionArgs()};
-  Preemption found = scheduler::preempt(search, rng_);
+  const Preemption found = scheduler::preempt(searchAfter(cycle, cluster_, profile, pod), rng_);
   const Duration took = clock_.mono() - start;
   beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, took);
   if (Plugin* plugin = sampled_ ? profile.find(kEvicting) : nullptr)

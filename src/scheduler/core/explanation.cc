@@ -70,18 +70,11 @@ void tryEvicting(Finding& found, Cycle& cycle, Engine& engine, Profile& profile,
                  const PodPtr& info) {
   if (!profile.preempts() || cycle.diagnosis().isError) return;
   if (info->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever) {
-    found.preemption.message = "preemption: not eligible due to preemptionPolicy=Never.";
+    found.preemption.message = kNeverPreempts;
     return;
   }
   Rng rng(1);
-  const PreemptionSearch search{engine.cluster(),
-                                cycle.state(),
-                                profile.layout(),
-                                info,
-                                cycle.diagnosis().mayPreempt,
-                                [&](Row row) { return cycle.fitsWithNominated(row); },
-                                profile.preemptionArgs()};
-  found.preemption = preempt(search, rng);
+  found.preemption = preempt(searchAfter(cycle, engine.cluster(), profile, info), rng);
   if (found.preemption.row != kNoRow)
     found.preemptNode = engine.cluster().table.info(found.preemption.row).name.str();
 }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "api/annotations/scheduling.h"
+#include "scheduler/core/cycle.h"
 #include "scheduler/core/diagnosis.h"
 
 namespace mangrove::scheduler {
@@ -221,6 +222,16 @@ size_t leastHarmful(const std::vector<Candidate>& candidates) {
   harms.reserve(candidates.size());
   for (const Candidate& candidate : candidates) harms.push_back(harmOf(candidate));
   return static_cast<size_t>(std::min_element(harms.begin(), harms.end()) - harms.begin());
+}
+
+PreemptionSearch searchAfter(Cycle& cycle, Cluster& cluster, Profile& profile, const PodPtr& pod) {
+  return {cluster,
+          cycle.state(),
+          profile.layout(),
+          pod,
+          cycle.diagnosis().mayPreempt,
+          [&cycle](Row row) { return cycle.fitsWithNominated(row); },
+          profile.preemptionArgs()};
 }
 
 Preemption preempt(const PreemptionSearch& search, Rng& rng) {

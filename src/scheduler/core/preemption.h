@@ -14,6 +14,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/rng.h"
@@ -42,6 +43,9 @@ Harm harmOf(const Candidate& candidate);
 // Higher priority first, then who runs longer.
 bool isMoreImportant(const PodInfo& a, const PodInfo& b);
 
+inline constexpr std::string_view kNeverPreempts =
+    "preemption: not eligible due to preemptionPolicy=Never.";
+
 struct PreemptionSearch {
   Cluster& cluster;
   PlanState& state;
@@ -52,5 +56,9 @@ struct PreemptionSearch {
   PreemptionArgs args;
 };
 Preemption preempt(const PreemptionSearch& search, Rng& rng);
+
+class Cycle;
+// What to search after a cycle that found no node. Holds on to the cycle.
+PreemptionSearch searchAfter(Cycle& cycle, Cluster& cluster, Profile& profile, const PodPtr& pod);
 
 }  // namespace mangrove::scheduler

@@ -68,9 +68,10 @@ void NumaNode::rebuild(const api::Node* node, const api::NodeResourceTopology* t
   if (policy_ == NumaPolicy::kNone && topology) policy_ = policyOf(*topology);
   bindPolicy_ = api::nodeCpuBindPolicyOf(labels, orDefault(api::parseCpuManagerPolicy(notes)));
   mostAllocated_ = mostAllocated;
-  if (const auto own = labels.get(api::label::kNumaAllocateStrategy); own && !own->empty())
-    mostAllocated_ = *own == "MostAllocated";
-  evenly_ = api::numaAllocateStrategyOf(labels) == api::NumaAllocateStrategy::kDistributeEvenly;
+  const auto own = api::numaAllocateStrategyOf(labels);
+  if (!labels.get(api::label::kNumaAllocateStrategy).value_or("").empty())
+    mostAllocated_ = own == api::NumaAllocateStrategy::kMostAllocated;
+  evenly_ = own == api::NumaAllocateStrategy::kDistributeEvenly;
   ratio_ = 1;
   badRatio_ = false;
   if (node) {
