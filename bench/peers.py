@@ -64,7 +64,7 @@ def of_pair(results):
 # script, arguments, those of a small run, what must be in the folder, how its results are read
 scripts = (
     ("api_peers.sh", ["--runs", "5"], ["--nodes", "50", "--pods", "50", "--runs", "1", "--starts", "1", "--watchers", "2", "--fan-out-writes", "5"], ("kube-apiserver",), of_api),
-    ("scheduler_peers.sh", ["--nodes", "5000", "--pods", "2000"], ["--nodes", "100", "--pods", "100"], ("kube-apiserver", "kube-scheduler"), of_scheduler),
+    ("scheduler_peers.sh", ["--nodes", "5000", "--pods", "2000", "--turns", "0"], ["--nodes", "100", "--pods", "100", "--turns", "0"], ("kube-apiserver", "kube-scheduler"), of_scheduler),
     ("manager_peers.py", ["--nodes", "2000"], ["--nodes", "50"], ("kube-apiserver", "koord-manager"), of_pair),
     ("agent_peers.py", ["--pods", "100", "--seconds", "30"], ["--pods", "3", "--seconds", "4"], ("kube-apiserver", "koordlet"), of_pair),
 )

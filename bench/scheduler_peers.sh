@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Runs schedulers one after the other on the same server with the same pods, and prints pods/s, processor time per pod and peak
 # memory side by side: first on kube-apiserver + etcd, then on our own server. Each scheduler is a process of its own; all pods wait
-# before it starts; "until quiet" counts what a scheduler does after the last binding, too (events). Each server's raw rate of bindings (the generator of `mangrove bench api`, one pod watch open) is taken in the same run.
+# before it starts; "until quiet" counts what a scheduler does after the last binding, too (events). Then it gets more pods by turns with the server's raw
+# rate of bindings (the generator of `mangrove bench api`): "of raw" is the median of such pairs. --turns 0 leaves that out.
 #
-#   MANGROVE=build/release/bin/mangrove bench/scheduler_peers.sh [--nodes 5000] [--pods 5000] [--case SchedulingBasic]
+#   MANGROVE=build/release/bin/mangrove bench/scheduler_peers.sh [--nodes 5000] [--pods 5000] [--case SchedulingBasic] [--turns 9]
 #
 # KUBE_SCHEDULER, KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
-# koord-scheduler to measure as well on kube-apiserver, with the plugins of its shipped profile (KOORD_CONFIG: another configuration). SERVERS chooses
+# koord-scheduler to measure as well, with the plugins of its shipped profile (KOORD_CONFIG: another configuration). SERVERS chooses
 # "kubernetes", "embedded" or both; RUNS repeats each scheduler. RESULTS names a directory that keeps the JSON. Exit code 77: a peer is missing.
 set -euo pipefail
 source "$(dirname "$0")/../test/kubernetes/lib/control_plane.sh"
@@ -105,20 +106,25 @@ rows = {}
 for path in sorted(glob.glob(sys.argv[1] + "/*.*.*.json")):
     server, name, _, _ = os.path.basename(path).split(".")
     rows.setdefault((server, name), []).append(json.load(open(path))[0])
-print(f"{'server':<11} {'scheduler':<16} {'first pod s':>11} {'pods/s':>8} {'raw bindings/s':>14} {'of raw':>7} {'CPU us/pod':>10} {'until quiet':>11} {'with start':>10} {'peak RSS MB':>11}")
+print(f"{'server':<11} {'scheduler':<16} {'first pod s':>11} {'pods/s':>8} {'raw bindings/s':>14} {'of raw':>13} {'CPU us/pod':>10} {'until quiet':>11} {'with start':>10} {'peak RSS MB':>11}")
 mid = lambda runs, key: sorted(r[key] for r in runs)[len(runs) // 2]
+def share(runs):  # the median of the runs' shares, and from where to where they go
+    shares = sorted(r["shareOfRaw"]["median"] for r in runs if r["shareOfRaw"])
+    if not shares:
+        return "-"
+    return f"{shares[len(shares) // 2]:.0%}" + (f" [{shares[0]:.0%}-{shares[-1]:.0%}]".replace("%", "") if len(shares) > 1 else "")
 table = {}
 for (server, name), runs in sorted(rows.items(), reverse=True):
     r = {key: mid(runs, key) for key in runs[0] if isinstance(runs[0][key], (int, float))}
     table[server, name] = r
     print(f"{server:<11} {name:<16} {r['firstSeconds']:>11.2f} {r['podsPerSecond']:>8.0f} {r['rawBindingsPerSecond']:>14.0f}"
-          f" {r['podsPerSecond'] / r['rawBindingsPerSecond']:>7.0%} {r['cpuMicrosPerPod']:>10.0f} {r['cpuMicrosPerPodSettled']:>11.0f} {r['cpuMicrosPerPodWithStart']:>10.0f} {r['peakRssMegabytes']:>11}")
+          f" {share(runs):>13} {r['cpuMicrosPerPod']:>10.0f} {r['cpuMicrosPerPodSettled']:>11.0f} {r['cpuMicrosPerPodWithStart']:>10.0f} {r['peakRssMegabytes']:>11}")
 at = lambda server, name: table.get((server, name))
 ours, here = at("kubernetes", "mangrove"), at("embedded", "mangrove")
 for name in ("kube-scheduler", "koord-scheduler"):
     other = at("kubernetes", name)
     if ours and other:
-        print(f"on kube-apiserver, ours / {name}: CPU per pod 1/{other['cpuMicrosPerPod'] / ours['cpuMicrosPerPod']:.1f} (until quiet, events that were kept written: 1/{other['cpuMicrosPerPodSettled'] / ours['cpuMicrosPerPodSettled']:.1f}), pods/s x{ours['podsPerSecond'] / other['podsPerSecond']:.1f},"
+        print(f"on kube-apiserver, ours / {name}: CPU per pod 1/{other['cpuMicrosPerPod'] / ours['cpuMicrosPerPod']:.1f} (until quiet, with events: 1/{other['cpuMicrosPerPodSettled'] / ours['cpuMicrosPerPodSettled']:.1f}), pods/s x{ours['podsPerSecond'] / other['podsPerSecond']:.1f},"
               f" peak RSS 1/{other['peakRssMegabytes'] / ours['peakRssMegabytes']:.1f}")
     if here and other:
         print(f"ours on the embedded server / {name} on kube-apiserver: pods/s x{here['podsPerSecond'] / other['podsPerSecond']:.1f}")
@@ -144,8 +150,8 @@ for server in $servers; do
     echo "skipped: no kube-scheduler (KUBE_SCHEDULER='$kube_scheduler')"
     missing=1
   fi
-  # Once, and on kube-apiserver alone: a run takes a minute there, and on our own server it does not come to an end.
-  if [ -n "$koord_scheduler" ] && [ "$server" = kubernetes ]; then
+  # Once: a run takes a minute on kube-apiserver.
+  if [ -n "$koord_scheduler" ]; then
     koord_config "$server"
     RUNS=1 measure "$server" koord-scheduler koord-scheduler "$koord_scheduler --config ${KOORD_CONFIG:-$dir/$server.koord.yaml} --port 0 --secure-port 0" "$@"
   fi

@@ -130,11 +130,14 @@ int benchScheduler(const std::vector<std::string>& args) {
   flags.add("metrics", wanted.options.withMetrics, "give every node a NodeMetric");
   flags.add("untaint", wanted.options.untaint, "remove the taints a server gives to new nodes");
   flags.add("scheduler-name", wanted.options.schedulerName, "schedulerName of the pods");
+  flags.add("passes", wanted.options.passes,
+            "api, http: how often each case is run, for narrower intervals");
   flags.add("connections", wanted.options.connections,
             "http: connections of the scheduler; 0: as many as the role has");
   flags.add("run", wanted.peer.command, "peer: the scheduler's command");
   flags.add("name", wanted.peer.name, "peer: what to call it");
   flags.add("log", wanted.peer.logFile, "peer: where its output goes");
+  flags.add("turns", wanted.peer.turns, "peer: slices by turns with the server's raw rate");
   flags.add("data-dir", wanted.dataDir,
             "where the server keeps its state; api: memory when empty, http: /tmp");
   flags.add("kubeconfig", wanted.kubeconfig,

@@ -42,6 +42,7 @@ bool MeasuredChild::running() {
 MeasuredChild::~MeasuredChild() {
   constexpr int kPatience = 50;  // tenths of a second
   if (running()) ::kill(pid_, SIGTERM);
+  resume();
   for (int i = 0; i < kPatience && running(); ++i) ::poll(nullptr, 0, 100);
   if (!running()) return;
   ::kill(pid_, SIGKILL);
@@ -55,8 +56,16 @@ std::string MeasuredChild::read(const char* file) const {
   return got && *got ? std::string(buffer.data(), **got) : "";
 }
 
+void MeasuredChild::pause() {
+  if (running()) ::kill(pid_, SIGSTOP);
+}
+
+void MeasuredChild::resume() {
+  if (running()) ::kill(pid_, SIGCONT);
+}
+
 double MeasuredChild::cpuSeconds() const {
-  return cpuTicksOfStat(read("stat")) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return processorSecondsOf(pid_);
 }
 
 int64_t MeasuredChild::peakBytes() const {

@@ -3,6 +3,7 @@
 //
 //   auto child = MeasuredChild::start("kube-scheduler --config /tmp/c.yaml", "/tmp/log");
 //   (*child)->cpuSeconds(), (*child)->peakBytes()
+//   (*child)->pause();  …  (*child)->resume();      // it gets no processor time in between
 //
 // Ended with SIGTERM, then SIGKILL, when it goes. One thread.
 
@@ -27,6 +28,8 @@ class MeasuredChild {
 
   pid_t pid() const { return pid_; }
   bool running();
+  void pause();
+  void resume();
   double cpuSeconds() const;
   int64_t peakBytes() const;  // the largest resident size so far
 

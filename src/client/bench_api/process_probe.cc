@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -36,12 +37,12 @@ void addMachine(std::string_view stat, CpuReading& to) {
 
 }  // namespace
 
-double cpuTicksOfStat(std::string_view stat) {
-  const size_t paren = stat.rfind(')');  // the command may hold blanks and parentheses
-  if (paren == std::string_view::npos) return 0;
-  const auto words = splitTrimmed(stat.substr(paren + 1), ' ');
-  constexpr size_t kUser = 11, kSystem = 12;  // fields 14 and 15, counted from field 3
-  return number(words, kUser) + number(words, kSystem);
+double processorSecondsOf(int64_t pid) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(static_cast<pid_t>(pid), &clock) != 0) return 0;
+  if (::clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
 int64_t kilobytesOf(std::string_view text, std::string_view key) {
@@ -62,11 +63,8 @@ std::string ProcessProbe::read(const std::string& path) const {
 
 CpuReading ProcessProbe::cpu() const {
   CpuReading reading;
-  for (int64_t pid : pids_)
-    reading.serverSeconds +=
-        cpuTicksOfStat(read(fmt::format("proc/{}/stat", pid))) / ticksPerSecond();
-  reading.clientSeconds =
-      cpuTicksOfStat(read(fmt::format("proc/{}/stat", ::getpid()))) / ticksPerSecond();
+  for (int64_t pid : pids_) reading.serverSeconds += processorSecondsOf(pid);
+  reading.clientSeconds = processorSecondsOf(::getpid());
   addMachine(read("proc/stat"), reading);
   return reading;
 }

@@ -38,8 +38,11 @@ class ProcessProbe {
   std::vector<int64_t> pids_;
 };
 
-// Pure: the texts of the kernel to numbers; 0 when the text is not what it should be.
-double cpuTicksOfStat(std::string_view stat);                      // of proc/PID/stat
+// From the process's own clock, which is exact: /proc/PID/stat counts hundredths of a second. 0
+// when there is no such process.
+double processorSecondsOf(int64_t pid);
+
+// Pure: the text of the kernel to a number; 0 when the text is not what it should be.
 int64_t kilobytesOf(std::string_view text, std::string_view key);  // "Rss:  12 kB"
 
 }  // namespace mangrove::client

@@ -6,11 +6,14 @@
 #include <fmt/core.h>
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "base/time_text.h"
+#include "client/bench_api/process_probe.h"
 #include "json/value.h"
 #include "scheduler/bench/cases.h"
+#include "scheduler/bench/turns.h"
 #include "scheduler/core/engine.h"
 
 namespace mangrove::scheduler {
@@ -60,12 +63,12 @@ class CoreBench {
     addPods(bench_.measured, "pod", measured);
     std::vector<double> micros;
     micros.reserve(measured);
-    const double cpu = processorSeconds();
+    const double cpu = client::processorSecondsOf(::getpid());
     const MonoTime start = realClock().mono();
     drain(&micros);
     const Duration took = realClock().mono() - start;
-    return summary(measured, first, effects_.bound - before, took, processorSeconds() - cpu,
-                   std::move(micros));
+    return summary(measured, first, effects_.bound - before, took,
+                   client::processorSecondsOf(::getpid()) - cpu, std::move(micros));
   }
 
  private:
@@ -154,15 +157,6 @@ class CoreBench {
 
 }  // namespace
 
-double processorSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 size_t peakMegabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -215,7 +209,7 @@ Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
 
 std::string benchTable(const std::vector<BenchResult>& results) {
   std::string out = fmt::format(
-      "{:<36} {:<5} {:>6} {:>6} {:>6} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6} {:>6}\n", "case",
+      "{:<36} {:<5} {:>6} {:>6} {:>6} {:>8} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6} {:>14}\n", "case",
       "mode", "nodes", "pods", "bound", "pods/s", "p50 us", "p99 us", "cpu us", "RSS MB", "raw/s",
       "raw us", "of raw");
   const auto known = [](double value, int digits) {
@@ -223,11 +217,10 @@ std::string benchTable(const std::vector<BenchResult>& results) {
   };
   for (const auto& r : results)
     out += fmt::format(
-        "{:<36} {:<5} {:>6} {:>6} {:>6} {:>8.0f} {:>8} {:>8} {:>8.1f} {:>6} {:>8} {:>6} {:>6}\n",
+        "{:<36} {:<5} {:>6} {:>6} {:>6} {:>8.0f} {:>8} {:>8} {:>8.1f} {:>6} {:>8} {:>6} {:>14}\n",
         r.name, r.mode, r.nodes, r.pods, r.scheduled, r.perSecond, known(r.p50Micros, 1),
         known(r.p99Micros, 1), r.cpuMicrosPerPod, r.rssMegabytes, known(r.rawPerSecond, 0),
-        known(r.rawCpuMicros, 1),
-        r.rawPerSecond > 0 ? fmt::format("{:.0f} %", 100 * r.perSecond / r.rawPerSecond) : "-");
+        known(r.rawCpuMicros, 1), shareText(r.shareOfRaw));
   return out;
 }
 
@@ -248,7 +241,8 @@ std::string benchJson(const std::vector<BenchResult>& results) {
                                {"cpuMicrosPerPod", r.cpuMicrosPerPod},
                                {"peakRssMegabytes", r.rssMegabytes},
                                {"rawBindingsPerSecond", r.rawPerSecond},
-                               {"rawCpuMicrosPerPod", r.rawCpuMicros}});
+                               {"rawCpuMicrosPerPod", r.rawCpuMicros},
+                               {"shareOfRaw", shareJson(r.shareOfRaw)}});
   return json::writePretty(out) + "\n";
 }
 

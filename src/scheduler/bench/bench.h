@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "stats/experiment.h"
 
 namespace mangrove::scheduler {
 
@@ -20,6 +21,7 @@ struct BenchOptions {
   bool withMetrics = true;         // every node has a NodeMetric, so that load is judged too
   bool untaint = false;            // remove the taints a server gives to new nodes
   std::string schedulerName = "koord-scheduler";
+  int64_t passes = 1;       // over each case on a server; their slices are put together
   int64_t connections = 0;  // of the scheduler over HTTP; 0: as many as the role has
 };
 
@@ -30,8 +32,9 @@ struct BenchResult {
   double p50Micros = 0, p99Micros = 0, maxMicros = 0;
   double cpuMicrosPerPod = 0;
   size_t rssMegabytes = 0;
-  double rawPerSecond = 0;  // what the server takes without a scheduler; 0: not measured
-  double rawCpuMicros = 0;  // of the client that decides nothing, per pod
+  double rawPerSecond = 0;          // what the server takes without a scheduler; 0: not measured
+  double rawCpuMicros = 0;          // of the client that decides nothing, per pod
+  stats::Interval shareOfRaw = {};  // from slices taken by turns; zero: not measured
 };
 
 struct BenchCase;
@@ -44,9 +47,7 @@ Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options);
 std::string benchTable(const std::vector<BenchResult>& results);
 std::string benchJson(const std::vector<BenchResult>& results);
 
-// Processor time of this process in seconds, and its largest resident size in MiB since the last
-// forgetPeak().
-double processorSeconds();
+// The largest resident size of this process in MiB since the last forgetPeak().
 size_t peakMegabytes();
 void forgetPeak();  // and gives free memory back, so that a case is not charged for the one before
 

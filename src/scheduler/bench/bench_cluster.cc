@@ -89,11 +89,13 @@ Result<> BenchCluster::createNodes() {
 
 Result<> BenchCluster::createPods(BenchPod kind, std::string_view name, size_t count) {
   Burst burst(client_);
-  for (size_t i = 0; i < count; i++) {
+  size_t& next = numbers_[std::string(name)];
+  for (size_t i = next; i < next + count; i++) {
     burst.send(creation(api::kind::kPod, "default",
                         podJson(kind, name, i, nodes(), options_.schedulerName)));
     pods_.push_back(fmt::format("{}-{}", name, i));
   }
+  next += count;
   return burst.finish();
 }
 

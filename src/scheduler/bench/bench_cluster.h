@@ -7,6 +7,7 @@
 // Blocks until the server has answered. One thread.
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ class BenchCluster {
   size_t measuredPods() const;
 
   Result<> createNodes();
+  // So many more of that name.
   Result<> createPods(BenchPod kind, std::string_view name, size_t count);
   void remove();  // all of it
 
@@ -60,6 +62,7 @@ class BenchCluster {
   const BenchCase& bench_;
   const BenchOptions& options_;
   std::vector<std::string> pods_;
+  std::map<std::string, size_t> numbers_;  // of the next pod of a name
 };
 
 }  // namespace mangrove::scheduler

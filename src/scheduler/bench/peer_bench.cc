@@ -17,14 +17,17 @@ namespace mangrove::scheduler {
 namespace {
 
 constexpr Duration kLongest = std::chrono::minutes(10);
-constexpr int kLongestSettling = 30;   // seconds
+constexpr int kLongestSettling = 20;   // seconds
 constexpr double kQuietSecond = 0.02;  // of processor time
+constexpr size_t kLeastPods = 200;     // of a turn
+constexpr uint64_t kSeed = 1;
 
 double secondsBetween(MonoTime from, MonoTime to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-// Counts the pods of our namespace that have got a node.
+// Counts the pods of our namespace that have got a node. It follows those of all namespaces, so
+// that a raw binding is watched by as many as one of the scheduler's.
 class BoundPods {
  public:
   explicit BoundPods(client::ApiClient& client) {
@@ -33,10 +36,12 @@ class BoundPods {
     setup.owner = &owner_;
     setup.home = &worker_.mailbox();
     setup.follow.kind = api::kind::kPod;
-    setup.follow.ns = "default";
     setup.raw = client::RawKeep::kNone;
     informer_ = std::make_unique<client::Informer<api::Pod>>(std::move(setup));
     informer_->onChange([this](const client::Change<api::Pod>& change) {
+      const auto& pod = change.after ? change.after : change.before;
+      if (pod->meta.ns.view() != "default") return;
+      known_ += !change.before;
       const bool before = change.before && !change.before->nodeName.empty();
       bound_ += !before && change.after && !change.after->nodeName.empty();
     });
@@ -44,7 +49,6 @@ class BoundPods {
   }
 
   size_t bound() const { return bound_; }
-  size_t known() const { return informer_->size(); }
   // Until `count` pods are bound; false when that takes too long or `alive` says no.
   template <class Alive>
   bool await(size_t count, Alive alive) {
@@ -60,14 +64,14 @@ class BoundPods {
     while (realClock().mono() < until) owner_.runOne(std::chrono::milliseconds(20));
   }
   void awaitKnown(size_t count) {
-    while (known() < count) owner_.runOne(std::chrono::milliseconds(20));
+    while (known_ < count) owner_.runOne(std::chrono::milliseconds(20));
   }
 
  private:
   Mailbox owner_;
   client::Worker worker_;
   std::unique_ptr<client::Informer<api::Pod>> informer_;
-  size_t bound_ = 0;
+  size_t known_ = 0, bound_ = 0;
 };
 
 struct Moment {
@@ -78,105 +82,148 @@ struct Moment {
 
 class PeerBench {
  public:
-  PeerBench(client::ApiClient& client, const client::ClientConfig& config, const BenchCase& bench,
+  PeerBench(client::ApiClient& client, RawSide& raw, const BenchCase& bench,
             const BenchOptions& options, const PeerPlan& plan)
-      : client_(client),
-        config_(config),
-        bench_(bench),
-        options_(options),
-        plan_(plan),
-        cluster_(client, bench, options) {}
+      : raw_(raw), bench_(bench), plan_(plan), cluster_(client, bench, options), watch_(client) {}
 
   Result<PeerResult> run() {
     auto result = measure();
+    child_.reset();
     cluster_.remove();
     return result;
   }
 
  private:
   Result<PeerResult> measure() {
+    PeerResult out;
     if (auto ok = cluster_.createNodes(); !ok) return pass(ok.error());
-    auto raw = measureRaw(config_, bench_, options_);
-    if (!raw) return pass(raw.error());
+    if (auto ok = fromStart(out); !ok) return pass(ok.error());
+    const size_t pods = std::max(kLeastPods, cluster_.measuredPods() / 10);
+    const auto turns = takeTurns(
+        std::vector(static_cast<size_t>(plan_.turns), pods),
+        [this](size_t count) { return rawSlice(count); },
+        [this](size_t count) { return slice(count); }, kSeed);
+    if (!turns) return pass(turns.error());
+    out.rawPerSecond = rateOf(turns->raw);
+    out.shareOfRaw = shareOf(*turns);
+    out.peakMegabytes = static_cast<size_t>(child_->peakBytes() >> 20);
+    return out;
+  }
+
+  // All pods wait before it starts. The rate and the processor time are those of the last nine
+  // tenths, so that filling the caches is not counted.
+  Result<> fromStart(PeerResult& out) {
     const size_t pods = cluster_.measuredPods();
-    if (auto ok = cluster_.createPods(bench_.measured, "pod", pods); !ok) return pass(ok.error());
-    BoundPods watch(client_);
-    watch.awaitKnown(pods);
+    if (auto ok = createPods(pods); !ok) return ok;
     const MonoTime exec = realClock().mono();
     auto child = client::MeasuredChild::start(plan_.command, plan_.logFile);
     if (!child) return pass(child.error());
-    const auto alive = [&] { return (*child)->running(); };
-    const auto reach = [&](size_t count, Moment& out) {
-      if (!watch.await(count, alive)) return false;
-      out = {realClock().mono(), (*child)->cpuSeconds(), watch.bound()};
-      return true;
-    };
-    Moment first, warm, last;
-    if (!reach(1, first) || !reach(std::max<size_t>(1, pods / 10), warm) || !reach(pods, last))
-      return fail(mangrove::Code::kUnavailable, "{}: {} of {} pods bound when it {}; see {}",
-                  plan_.name, watch.bound(), pods, alive() ? "was given up" : "ended",
-                  plan_.logFile);
-    PeerResult out;
+    child_ = std::move(*child);
+    const auto first = reach(1);
+    if (!first) return pass(first.error());
+    const auto warm = reach(std::max<size_t>(1, pods / 10));
+    if (!warm) return pass(warm.error());
+    const auto last = reach(pods);
+    if (!last) return pass(last.error());
     out.name = plan_.name;
-    out.server = config_.server;
     out.nodes = cluster_.nodes();
     out.pods = pods;
-    out.firstSeconds = secondsBetween(exec, first.at);
-    const auto counted = static_cast<double>(std::max<size_t>(1, pods - warm.bound));
-    out.perSecond = counted / std::max(secondsBetween(warm.at, last.at), 1e-9);
-    out.rawPerSecond = raw->perSecond;
-    out.cpuMicrosPerPod = (last.cpu - warm.cpu) * 1e6 / counted;
-    out.cpuMicrosWithStart = last.cpu * 1e6 / static_cast<double>(pods);
-    out.cpuMicrosSettled = (settled(watch, **child) - warm.cpu) * 1e6 / counted;
-    out.peakMegabytes = static_cast<size_t>((*child)->peakBytes() >> 20);
-    return out;
+    out.firstSeconds = secondsBetween(exec, first->at);
+    const auto counted = static_cast<double>(std::max<size_t>(1, pods - warm->bound));
+    out.perSecond = counted / std::max(secondsBetween(warm->at, last->at), 1e-9);
+    out.cpuMicrosPerPod = (last->cpu - warm->cpu) * 1e6 / counted;
+    out.cpuMicrosWithStart = last->cpu * 1e6 / static_cast<double>(pods);
+    settle();
+    out.cpuMicrosSettled = (child_->cpuSeconds() - warm->cpu) * 1e6 / counted;
+    return {};
+  }
+
+  // The scheduler sleeps; what its watch brings waits in the socket, and is read before it is
+  // measured again.
+  Result<Slice> rawSlice(size_t pods) {
+    child_->pause();
+    auto taken = raw_.slice(pods);
+    settle();
+    return taken;
+  }
+
+  Result<Slice> slice(size_t pods) {
+    child_->pause();
+    if (auto ok = createPods(pods); !ok) return pass(ok.error());
+    const MonoTime start = realClock().mono();
+    child_->resume();
+    const auto last = reach(made_);
+    if (!last) return pass(last.error());
+    settle();
+    return Slice{.pods = pods, .seconds = secondsBetween(start, last->at)};
+  }
+
+  Result<> createPods(size_t pods) {
+    if (auto ok = cluster_.createPods(bench_.measured, "pod", pods); !ok) return ok;
+    made_ += pods;
+    watch_.awaitKnown(made_);
+    return {};
+  }
+
+  Result<Moment> reach(size_t bound) {
+    if (watch_.await(bound, [this] { return child_->running(); }))
+      return Moment{realClock().mono(), child_->cpuSeconds(), watch_.bound()};
+    return fail(mangrove::Code::kUnavailable, "{}: {} of {} pods bound when it {}; see {}",
+                plan_.name, watch_.bound(), made_, child_->running() ? "was given up" : "ended",
+                plan_.logFile);
   }
 
   // Schedulers write events after the bindings they tell of: their work is done when they are
   // quiet.
-  static double settled(BoundPods& watch, client::MeasuredChild& child) {
-    double before = child.cpuSeconds();
+  void settle() {
+    child_->resume();
+    double before = child_->cpuSeconds();
     for (int second = 0; second < kLongestSettling; second++) {
-      watch.idle(std::chrono::seconds(1));
-      const double now = child.cpuSeconds();
+      watch_.idle(std::chrono::seconds(1));
+      const double now = child_->cpuSeconds();
       if (now - std::exchange(before, now) < kQuietSecond) break;
     }
-    return before;
   }
 
-  client::ApiClient& client_;
-  const client::ClientConfig& config_;
+  RawSide& raw_;
   const BenchCase& bench_;
-  const BenchOptions& options_;
   const PeerPlan& plan_;
   BenchCluster cluster_;
+  BoundPods watch_;
+  std::unique_ptr<client::MeasuredChild> child_;
+  size_t made_ = 0;  // pods
 };
 
 }  // namespace
 
 Result<PeerResult> runPeerBench(const client::ClientConfig& config, const BenchOptions& options,
                                 const PeerPlan& plan) {
+  if (plan.turns < 0) return invalid("--turns {}: want 0 or more", plan.turns);
   auto cases = casesOf(options);
   if (!cases) return pass(cases.error());
   net::Loop loop;
   auto client = client::HttpApiClient::make(loop, realClock(), config,
                                             {.perSecond = 0, .connections = kServerConnections});
   if (!client) return pass(client.error());
-  return PeerBench(**client, config, *cases->front(), options, plan).run();
+  auto raw = RawSide::connect(config, *cases->front(), options);
+  if (!raw) return pass(raw.error());
+  auto result = PeerBench(**client, **raw, *cases->front(), options, plan).run();
+  if (result) result->server = config.server;
+  return result;
 }
 
 std::string peerTable(const std::vector<PeerResult>& results) {
   std::string out =
-      fmt::format("{:<16} {:>6} {:>6} {:>8} {:>8} {:>8} {:>7} {:>10} {:>12} {:>12} {:>7}\n",
+      fmt::format("{:<16} {:>6} {:>6} {:>8} {:>8} {:>8} {:>14} {:>10} {:>12} {:>12} {:>7}\n",
                   "scheduler", "nodes", "pods", "first s", "pods/s", "raw/s", "of raw",
                   "cpu us/pod", "until quiet", "with start", "RSS MB");
   for (const auto& r : results)
     out += fmt::format(
-        "{:<16} {:>6} {:>6} {:>8.2f} {:>8.0f} {:>8.0f} {:>5.0f} % {:>10.0f} {:>12.0f} {:>12.0f} "
+        "{:<16} {:>6} {:>6} {:>8.2f} {:>8.0f} {:>8.0f} {:>14} {:>10.0f} {:>12.0f} {:>12.0f} "
         "{:>7}\n",
         r.name, r.nodes, r.pods, r.firstSeconds, r.perSecond, r.rawPerSecond,
-        100 * r.perSecond / std::max(r.rawPerSecond, 1e-9), r.cpuMicrosPerPod, r.cpuMicrosSettled,
-        r.cpuMicrosWithStart, r.peakMegabytes);
+        shareText(r.shareOfRaw), r.cpuMicrosPerPod, r.cpuMicrosSettled, r.cpuMicrosWithStart,
+        r.peakMegabytes);
   return out;
 }
 
@@ -190,6 +237,7 @@ std::string peerJson(const std::vector<PeerResult>& results) {
                                {"firstSeconds", r.firstSeconds},
                                {"podsPerSecond", r.perSecond},
                                {"rawBindingsPerSecond", r.rawPerSecond},
+                               {"shareOfRaw", shareJson(r.shareOfRaw)},
                                {"cpuMicrosPerPod", r.cpuMicrosPerPod},
                                {"cpuMicrosPerPodWithStart", r.cpuMicrosWithStart},
                                {"cpuMicrosPerPodSettled", r.cpuMicrosSettled},

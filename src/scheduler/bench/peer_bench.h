@@ -1,16 +1,18 @@
 #pragma once
 // `mangrove bench scheduler --mode peer`: any scheduler, as a process of its own, on any server.
-// The pods are all waiting before it starts; what it does is seen through a watch of pods.
+// What it does is seen through a watch of pods.
 //
 //   auto result = runPeerBench(config, options, {"kube-scheduler --config c.yaml", "stock", log});
-//   result->perSecond, result->cpuMicrosPerPod, result->peakMegabytes
+//   result->perSecond, result->shareOfRaw, result->cpuMicrosPerPod, result->peakMegabytes
 //
-// The rate and the processor time are those of the last nine tenths of the pods, so that filling
-// the caches is not counted; the time until the first pod and the processor time of everything are
-// told apart. Blocks.
+// All pods wait before it starts; the rate and the processor time are those of the last nine tenths
+// of them, and the time until the first pod and the processor time of everything are told apart.
+// Then it gets more pods in slices, by turns with the server's raw rate (turns.h): the scheduler's
+// process is stopped (SIGSTOP) while they are made and while raw is measured. Blocks.
 
 #include "client/kubeconfig.h"
 #include "scheduler/bench/bench.h"
+#include "stats/experiment.h"
 
 namespace mangrove::scheduler {
 
@@ -18,6 +20,7 @@ struct PeerPlan {
   std::string command;                // as a shell reads it
   std::string name = "peer";          // what the result is called
   std::string logFile = "/dev/null";  // of the command
+  int64_t turns = 9;                  // with the raw rate; the first is not kept, 0: none
 };
 
 struct PeerResult {
@@ -26,6 +29,7 @@ struct PeerResult {
   double firstSeconds = 0;        // from exec to the first binding
   double perSecond = 0;           // bindings
   double rawPerSecond = 0;        // bindings the server takes without a scheduler
+  stats::Interval shareOfRaw;     // of slices by turns
   double cpuMicrosPerPod = 0;     // of the scheduler's process, while it binds
   double cpuMicrosSettled = 0;    // … and until it is quiet: events come after bindings
   double cpuMicrosWithStart = 0;  // … from exec to the last binding

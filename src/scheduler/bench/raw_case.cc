@@ -88,7 +88,6 @@ Chain writes(const BenchCase& bench, size_t pod, size_t nodes) {
 client::RawBindingPlan rawPlan(const BenchCase& bench, const BenchOptions& options) {
   const auto nodes = static_cast<size_t>(std::max<int64_t>(1, options.nodes));
   client::RawBindingPlan plan;
-  plan.pods = static_cast<int64_t>(measuredOf(bench, options));
   plan.prepare = [&bench, nodes](int64_t i) {
     return preparation(bench, static_cast<size_t>(i), nodes);
   };
@@ -96,12 +95,18 @@ client::RawBindingPlan rawPlan(const BenchCase& bench, const BenchOptions& optio
   return plan;
 }
 
-Result<RawResult> measureRaw(const client::ClientConfig& config, const BenchCase& bench,
-                             const BenchOptions& options) {
-  auto load = client::measureRawBindings(config, rawPlan(bench, options));
+Result<std::unique_ptr<RawSide>> RawSide::connect(const client::ClientConfig& config,
+                                                  const BenchCase& bench,
+                                                  const BenchOptions& options) {
+  auto bindings = client::RawBindings::connect(config, rawPlan(bench, options));
+  if (!bindings) return pass(bindings.error());
+  return std::unique_ptr<RawSide>(new RawSide(std::move(*bindings)));
+}
+
+Result<Slice> RawSide::slice(size_t pods) {
+  const auto load = bindings_->slice(static_cast<int64_t>(pods));
   if (!load) return pass(load.error());
-  const auto pods = static_cast<double>(std::max<int64_t>(1, load->counted));
-  return RawResult{pods / std::max(load->seconds, 1e-9), load->used.clientSeconds * 1e6 / pods};
+  return Slice{pods, load->seconds, load->used.clientSeconds};
 }
 
 }  // namespace mangrove::scheduler

@@ -1,9 +1,13 @@
 #include "scheduler/bench/server_bench.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "client/bench_api/process_probe.h"
 #include "client/http_api_client.h"
 #include "scheduler/bench/bench_cluster.h"
 #include "scheduler/core/engine.h"
@@ -16,43 +20,40 @@ namespace {
 const Logger log("bench");
 
 constexpr Duration kLongest = std::chrono::minutes(10);
+constexpr Duration kQuiet = std::chrono::milliseconds(50);
 
+// While a slice of raw is taken the owner's thread sleeps, and what the watches bring waits: nobody
+// who reads it disturbs.
 class ServerBench {
  public:
-  ServerBench(client::ApiClient& client, std::string_view mode, const BenchCase& bench,
-              const BenchOptions& options, const RawRate& raw)
+  ServerBench(client::ApiClient& client, const BenchCase& bench, const BenchOptions& options,
+              RawSide* raw)
       : client_(client),
-        mode_(mode),
         bench_(bench),
         options_(options),
         raw_(raw),
-        cluster_(client, bench, options) {}
+        cluster_(client, bench, options),
+        churn_(client) {}
 
-  Result<BenchResult> run() {
-    auto result = compare();
+  Result<Turns> run(uint64_t seed) {
+    auto turns = measure(seed);
+    if (scheduler_) stop();
     cluster_.remove();
-    return result;
+    return turns;
   }
 
  private:
-  // The raw rate is that before and after, so that a machine which slows down meanwhile counts for
-  // both.
-  Result<BenchResult> compare() {
+  Result<Turns> measure(uint64_t seed) {
     if (auto ok = cluster_.createNodes(); !ok) return pass(ok.error());
-    const auto raw = [this] { return raw_ ? raw_(bench_) : Result<RawResult>(RawResult{}); };
-    const auto before = raw();
-    if (!before) return pass(before.error());
-    auto result = fill();
-    if (scheduler_) stop();
-    if (!result) return result;
-    const auto after = raw();
-    if (!after) return pass(after.error());
-    result->rawPerSecond = (before->perSecond + after->perSecond) / 2;
-    result->rawCpuMicros = (before->cpuMicros + after->cpuMicros) / 2;
-    return result;
+    if (auto ok = start(); !ok) return pass(ok.error());
+    if (auto ok = placeFirst(); !ok) return pass(ok.error());
+    const TakeSlice raw = [this](size_t pods) { return rawSlice(pods); };
+    return takeTurns(
+        slicesOf(cluster_.measuredPods()), raw_ ? raw : nullptr,
+        [this](size_t pods) { return slice(pods); }, seed);
   }
 
-  Result<BenchResult> fill() {
+  Result<> start() {
     // Objects are read by the owner, as in the role.
     auto made = Scheduler::make(
         {client_, realClock(), owner_, owner_, registry_, defaultConfig({options_.schedulerName})});
@@ -60,70 +61,58 @@ class ServerBench {
     scheduler_ = std::move(*made);
     scheduler_->start();
     scheduler_->setActive(true);
-    CounterFamily& attempts = scheduler_->engine().metrics().scheduleAttempts;
-    scheduled_ = attempts.with({"scheduled", options_.schedulerName});
-    refused_ = attempts.with({"unschedulable", options_.schedulerName});
-    return schedule();
+    scheduled_ =
+        scheduler_->engine().metrics().scheduleAttempts.with({"scheduled", options_.schedulerName});
+    return {};
   }
 
-  Result<BenchResult> schedule() {
-    const size_t first = cluster_.firstPods(), measured = cluster_.measuredPods();
-    if (auto ok = cluster_.createPods(bench_.first, "first", first); !ok) return pass(ok.error());
+  Result<> placeFirst() {
+    const size_t first = cluster_.firstPods();
+    if (auto ok = cluster_.createPods(bench_.first, "first", first); !ok) return ok;
     const size_t placeable = bench_.first == BenchPod::kTooLarge ? 0 : first;
     if (auto ok = until([&] { return bound() >= placeable && synced(); }, "first pods"); !ok)
-      return pass(ok.error());
-    scheduler_->setActive(false);
-    if (auto ok = cluster_.createPods(bench_.measured, "pod", measured); !ok)
-      return pass(ok.error());
-    const size_t waiting = first - placeable + measured;
-    if (auto ok = until([&] { return queued() >= waiting; }, "pods in the queue"); !ok)
-      return pass(ok.error());
-    return measure(measured, first, placeable);
+      return ok;
+    placed_ = bound();
+    return settle();
   }
 
-  Result<BenchResult> measure(size_t measured, size_t first, size_t before) {
-    Burst churn(client_);
-    scheduler_->setActive(true);
-    const auto reached = [&](size_t wanted) {
-      return [&, wanted] {
-        const size_t now = bound() - before;
-        if (bench_.churn) churnUpTo(now / kChurnEvery, churn);
-        return now >= wanted;
-      };
-    };
-    // The first tenth is not counted, as in the raw rate: it goes in while caches fill and the pods
-    // are listed once more. Pods that preempt are bound at the very end, after all their other
-    // writes: there everything counts from the first decision on.
-    const bool preempts = bench_.measured == BenchPod::kHighPriority;
-    const double decided = refused_.value();
-    if (auto ok = preempts ? until([&] { return refused_.value() > decided; }, "the first decision")
-                           : until(reached(measured / 10), "the first tenth");
-        !ok)
+  Result<Slice> slice(size_t pods) {
+    const size_t wanted = bound() + pods, waiting = queued() + pods;
+    scheduler_->hold(true);
+    if (auto ok = cluster_.createPods(bench_.measured, "pod", pods); !ok) return pass(ok.error());
+    if (auto ok = until([&] { return queued() >= waiting; }, "pods in the queue"); !ok)
       return pass(ok.error());
-    const size_t from = bound() - before;
-    const double cpu = processorSeconds();
+    const double cpu = client::processorSecondsOf(::getpid());
     const MonoTime start = realClock().mono();
-    if (auto ok = until(reached(measured), "measured pods"); !ok) return pass(ok.error());
-    const auto counted = static_cast<double>(measured - from);
-    BenchResult out;
-    out.seconds = std::chrono::duration<double>(realClock().mono() - start).count();
-    out.cpuMicrosPerPod = (processorSeconds() - cpu) * 1e6 / counted;
-    out.name = bench_.name;
-    out.mode = mode_;
-    out.nodes = cluster_.nodes();
-    out.firstPods = first;
-    out.pods = out.scheduled = measured;
-    out.perSecond = counted / out.seconds;
-    out.rssMegabytes = peakMegabytes();
-    if (auto ok = churn.finish(); !ok) return ok.error().in("churn");
-    return out;
+    scheduler_->hold(false);
+    const auto reached = [&] {
+      if (bench_.churn) churnUpTo((bound() - placed_) / kChurnEvery);
+      return bound() >= wanted;
+    };
+    if (auto ok = until(reached, "measured pods"); !ok) return pass(ok.error());
+    const Slice taken{pods, std::chrono::duration<double>(realClock().mono() - start).count(),
+                      client::processorSecondsOf(::getpid()) - cpu};
+    if (auto ok = settle(); !ok) return pass(ok.error());
+    return taken;
+  }
+
+  Result<Slice> rawSlice(size_t pods) {
+    auto taken = raw_->slice(pods);
+    if (auto ok = settle(); !ok) return pass(ok.error());
+    return taken;
+  }
+
+  // Until everything is read and written: events too, which come after bindings.
+  Result<> settle() {
+    if (auto ok = churn_.finish(); !ok) return ok.error().in("churn");
+    return until([&] { return scheduler_->idle() && !owner_.runOne(kQuiet); }, "a quiet moment");
   }
 
   // A node comes and the one before it goes, as in the public benchmark's churn.
-  void churnUpTo(size_t turn, Burst& burst) {
+  void churnUpTo(size_t turn) {
     for (; churned_ < turn; churned_++) {
-      burst.send(creation(api::kind::kNode, "", nodeJson(bench_, kFirstChurnedNode + churned_)));
-      if (churned_ > 0) burst.send(removal(churned_ - 1));
+      churn_.send(creation(api::kind::kNode, "", nodeJson(bench_, kFirstChurnedNode + churned_)));
+      if (churned_ > 0) churn_.send(removal(churned_ - 1));
     }
   }
   static client::Request removal(size_t turn) {
@@ -161,28 +150,64 @@ class ServerBench {
   }
 
   client::ApiClient& client_;
-  std::string mode_;
   const BenchCase& bench_;
   const BenchOptions& options_;
-  const RawRate& raw_;
+  RawSide* raw_;  // null: not measured
   BenchCluster cluster_;
   Registry registry_;
   Mailbox owner_;
   std::unique_ptr<Scheduler> scheduler_;
-  Counter scheduled_, refused_;
+  Counter scheduled_;
+  Burst churn_;
+  size_t placed_ = 0;  // of the first pods
   size_t churned_ = 0;
 };
+
+BenchResult summary(const BenchCase& bench, const BenchOptions& options, std::string_view mode,
+                    const Turns& turns) {
+  BenchResult out;
+  out.name = bench.name;
+  out.mode = mode;
+  out.nodes = static_cast<size_t>(options.nodes);
+  out.firstPods = firstOf(bench, options);
+  out.pods = out.scheduled = measuredOf(bench, options);
+  for (const Slice& slice : turns.ours) out.seconds += slice.seconds;
+  out.perSecond = rateOf(turns.ours);
+  out.cpuMicrosPerPod = cpuMicrosOf(turns.ours);
+  out.rssMegabytes = peakMegabytes();
+  if (turns.raw.empty()) return out;
+  out.rawPerSecond = rateOf(turns.raw);
+  out.rawCpuMicros = cpuMicrosOf(turns.raw);
+  out.shareOfRaw = shareOf(turns);
+  return out;
+}
+
+Result<BenchResult> runCase(client::ApiClient& client, std::string_view mode,
+                            const BenchCase& bench, const BenchOptions& options,
+                            const ConnectRaw& connectRaw) {
+  auto raw = connectRaw ? connectRaw(bench) : Result<std::unique_ptr<RawSide>>(nullptr);
+  if (!raw) return pass(raw.error());
+  Turns all;
+  for (uint64_t i = 0; i < static_cast<uint64_t>(std::max<int64_t>(1, options.passes)); i++) {
+    const auto turns = ServerBench(client, bench, options, raw->get()).run(i);
+    if (!turns) return pass(turns.error());
+    all.raw.insert(all.raw.end(), turns->raw.begin(), turns->raw.end());
+    all.ours.insert(all.ours.end(), turns->ours.begin(), turns->ours.end());
+  }
+  return summary(bench, options, mode, all);
+}
 
 }  // namespace
 
 Result<std::vector<BenchResult>> runServerBench(client::ApiClient& client, std::string_view mode,
-                                                const BenchOptions& options, const RawRate& raw) {
+                                                const BenchOptions& options,
+                                                const ConnectRaw& connectRaw) {
   auto cases = casesOf(options);
   if (!cases) return pass(cases.error());
   std::vector<BenchResult> out;
   for (const BenchCase* bench : *cases) {
     forgetPeak();
-    auto result = ServerBench(client, mode, *bench, options, raw).run();
+    auto result = runCase(client, mode, *bench, options, connectRaw);
     if (!result && out.empty()) return result.error().in("{}", bench->name);
     if (result)
       out.push_back(std::move(*result));
@@ -201,8 +226,9 @@ Result<std::vector<BenchResult>> runHttpBench(const client::ClientConfig& config
        .connections =
            options.connections > 0 ? static_cast<int>(options.connections) : kServerConnections});
   if (!client) return pass(client.error());
-  return runServerBench(**client, "http", options,
-                        [&](const BenchCase& bench) { return measureRaw(config, bench, options); });
+  return runServerBench(**client, "http", options, [&](const BenchCase& bench) {
+    return RawSide::connect(config, bench, options);
+  });
 }
 
 }  // namespace mangrove::scheduler

@@ -32,6 +32,8 @@ class ApiEffects final : public Effects {
 
   // Requests without an answer yet. They need the client and the owner's mailbox.
   size_t pending() const { return pending_; }
+  // Nothing is under way, and no event waits for a quieter moment.
+  bool idle() const { return pending_ == 0 && events_.idle(); }
   void onAnswer(std::function<void()> fn) { onAnswer_ = std::move(fn); }
   const std::shared_ptr<Answers>& answers() const { return answers_; }
   // Answers that wait for more of them, and statuses and events that waited; about once a second.

@@ -40,10 +40,14 @@ api::ObjectRef refOf(const PodEvent::About& about) {
   return api::refTo(api::kind::kPod, meta);
 }
 
+uint64_t unsettledOf(const client::EventRecorder& recorder) {
+  const client::EventRecorderStats s = recorder.stats();
+  return s.recorded - s.sent - s.suppressed - s.overflowed - s.failed;
+}
+
 // How many more the recorder takes without dropping any.
 size_t roomOf(const client::EventRecorder& recorder) {
-  const client::EventRecorderStats s = recorder.stats();
-  const uint64_t waiting = s.recorded - s.sent - s.suppressed - s.overflowed - s.failed;
+  const uint64_t waiting = unsettledOf(recorder);
   const uint64_t limit = client::EventRecorderOptions().queueLimit;
   return waiting >= limit ? 0 : limit - waiting;
 }
@@ -107,6 +111,12 @@ void EventOutbox::add(std::string_view profile, PodEvent event, size_t underWay)
     return recorder.record(event.wholly());
   if (!hasRoom()) return drop();
   waiting_.push_back({&recorder, std::move(event)});
+}
+
+bool EventOutbox::idle() const {
+  return waiting_.empty() && std::ranges::all_of(recorders_, [](const auto& recorder) {
+           return unsettledOf(*recorder.second) == 0;
+         });
 }
 
 // In the order in which they came, so that one profile whose recorder is full keeps the others

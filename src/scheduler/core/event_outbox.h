@@ -59,6 +59,7 @@ class EventOutbox {
   void drop() { dropped_.inc(); }
   void tick(size_t underWay);
   size_t waiting() const { return waiting_.size(); }
+  bool idle() const;  // nothing waits, and the server has answered all
 
  private:
   struct Waiting {

@@ -44,12 +44,14 @@ TEST(EventOutbox, lets_events_wait_while_there_is_much_but_not_for_ever) {
   Desk desk;
   desk.add(EventOutbox::kTrickle + 50, EventOutbox::kBusy);
   EXPECT_EQ(desk.serve(), 0u);
+  EXPECT_FALSE(desk.outbox.idle());
   desk.outbox.tick(EventOutbox::kBusy);
   EXPECT_EQ(desk.serve(), EventOutbox::kTrickle);
   desk.add(1, 0);  // behind those that came before
   EXPECT_EQ(desk.outbox.waiting(), 51u);
   desk.outbox.tick(0);
   EXPECT_EQ(desk.serve(), 51u);
+  EXPECT_TRUE(desk.outbox.idle());
 }
 
 TEST(EventOutbox, tells_when_it_happened_not_when_it_is_written) {

@@ -61,7 +61,14 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     wakeUp();
   }
 
+  void hold(bool held) {
+    held_ = held;
+    wakeUp();
+  }
+
   bool synced() const { return watches_ && watches_->synced(); }
+
+  bool idle() const { return engine_.binding() == 0 && effects_.idle(); }
 
   void stop(Fn done) {
     active_ = false;
@@ -108,7 +115,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
 
   // Decisions that need other writes than a binding (conditions, victims) wait for the server too.
   bool mayDecide() const {
-    return engine_.ready() && engine_.binding() < setup_.maxBindings &&
+    return !held_ && engine_.ready() && engine_.binding() < setup_.maxBindings &&
            effects_.pending() < setup_.maxBindings;
   }
 
@@ -210,6 +217,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   std::optional<uint64_t> target_;  // version of a pod to be seen before anything is decided
   MonoTime giveUpAt_{};
   bool active_ = false;
+  bool held_ = false;
   bool begun_ = false;
   bool posted_ = false;
   bool alive_ = true;
@@ -236,8 +244,16 @@ void Scheduler::setActive(bool active) {
 void Scheduler::onFilled(std::function<void()> fn) {
   impl_->onFilled(std::move(fn));
 }
+void Scheduler::hold(bool held) {
+  impl_->hold(held);
+}
+
 bool Scheduler::synced() const {
   return impl_->synced();
+}
+
+bool Scheduler::idle() const {
+  return impl_->idle();
 }
 void Scheduler::stop(Fn done) {
   impl_->stop(std::move(done));

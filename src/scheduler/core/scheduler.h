@@ -50,8 +50,12 @@ class Scheduler {
 
   void start();
   void setActive(bool active);              // decides only while active
+  void hold(bool held);                     // pods queue up meanwhile; for benchmarks
   bool synced() const;                      // everything that must be known is known
   void onFilled(std::function<void()> fn);  // called once, when that is first so
+  // Nothing is under way: bindings and other writes are answered, events are written. Pods may
+  // wait.
+  bool idle() const;
   // Stops deciding; `done` runs when everything under way has its answer.
   void stop(Fn done);
 
