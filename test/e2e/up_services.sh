@@ -21,6 +21,9 @@ Y
 address=$(kubectl get service my-web -o 'jsonpath={.spec.clusterIP}')
 [ -n "$address" ] || fail "the service has no address"
 want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://$address/', timeout=5).read().decode())"
+# Who gets the address next is known under the same hardware address: nobody's cache is wrong about it.
+want "$(printf '0a:6d:%02x:%02x:%02x:%02x' ${ip//./ })" ip neigh show "$ip" dev "$bridge"
+want "$(printf '0a:6d:%02x:%02x:%02x:%02x' $(echo "${subnet%.0/24}.1" | tr . ' '))" ip link show "$bridge"
 pod client 'restartPolicy: Never, containers: [{name: main, image: x, command: [python3, -c, "import os, urllib.request as u; e = os.environ; print(u.urlopen(\"http://%s:%s/\" % (e[\"MY_WEB_SERVICE_HOST\"], e[\"MY_WEB_SERVICE_PORT\"]), timeout=5).read().decode())"]}]'
 want "Succeeded" state client .status.phase
 want "Directory listing" kubectl logs client

@@ -35,6 +35,9 @@ class LinkMessage {
   LinkMessage& number(uint16_t type, uint32_t value) {
     return attribute(type, &value, sizeof value);
   }
+  LinkMessage& hardware(const HardwareAddress& value) {
+    return attribute(IFLA_ADDRESS, value.data(), value.size());
+  }
   size_t open(uint16_t type) {
     const size_t at = bytes_.size();
     append(rtattr{0, type});
@@ -95,19 +98,21 @@ Result<> changeAddress(uint16_t type, uint16_t flags, const std::string& interfa
 
 }  // namespace
 
-Result<> makeBridge(const std::string& name) {
+// Without an address of its own a bridge takes the lowest of its ports', which come and go.
+Result<> makeBridge(const std::string& name, const HardwareAddress& hardware) {
   if (::if_nametoindex(name.c_str()) != 0) return {};
   LinkMessage message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
   message.info().ifi_flags = IFF_UP;
   message.info().ifi_change = IFF_UP;
-  message.text(IFLA_IFNAME, name);
+  message.text(IFLA_IFNAME, name).hardware(hardware);
   const size_t link = message.open(IFLA_LINKINFO);
   message.text(IFLA_INFO_KIND, "bridge");
   message.close(link);
   return transact(message, "bridge " + name);
 }
 
-Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid) {
+Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid,
+                  const HardwareAddress& hardware) {
   const unsigned master = ::if_nametoindex(bridge.c_str());
   if (master == 0) return failErrno(errno, "bridge " + bridge);
   (void)removeLink(name);
@@ -120,7 +125,8 @@ Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pi
   const size_t data = message.open(IFLA_INFO_DATA);
   const size_t peer = message.open(VETH_INFO_PEER);
   message.interface();
-  message.text(IFLA_IFNAME, "eth0").number(IFLA_NET_NS_PID, static_cast<uint32_t>(pid));
+  message.text(IFLA_IFNAME, "eth0").hardware(hardware);
+  message.number(IFLA_NET_NS_PID, static_cast<uint32_t>(pid));
   message.close(peer);
   message.close(data);
   message.close(link);

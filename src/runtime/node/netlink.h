@@ -3,6 +3,7 @@
 // namespaces, the end of either, and single addresses on an interface. Blocking, microseconds. Any
 // thread.
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -10,10 +11,14 @@
 
 namespace mangrove::runtime {
 
+using HardwareAddress = std::array<uint8_t, 6>;
+
 // Up. Exists already: left as it is.
-Result<> makeBridge(const std::string& name);
-// `name` on our side, up and on `bridge`; the peer is "eth0" in the namespace of process `pid`.
-Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid);
+Result<> makeBridge(const std::string& name, const HardwareAddress& hardware);
+// `name` on our side, up and on `bridge`; the peer is "eth0" in the namespace of process `pid` and
+// has the given address.
+Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid,
+                  const HardwareAddress& hardware);
 Result<> removeLink(const std::string& name);
 // One IPv4 address, /32. Adding one that is there is fine.
 Result<> addAddress(const std::string& interface, const std::string& address);

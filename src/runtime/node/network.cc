@@ -1,5 +1,6 @@
 #include "runtime/node/network.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -35,6 +36,12 @@ std::string vethName(std::string_view uid) {
 
 }  // namespace
 
+// 0x0a: not a manufacturer's.
+std::array<uint8_t, 6> hardwareAddressOf(uint32_t address) {
+  const auto byte = [address](int shift) { return static_cast<uint8_t>(address >> shift); };
+  return {0x0a, 0x6d, byte(24), byte(16), byte(8), byte(0)};
+}
+
 Network::Network(NetworkOptions options) : options_(std::move(options)) {}
 
 Result<> Network::readSubnet() {
@@ -54,7 +61,7 @@ Result<> Network::start() {
   std::error_code error;
   fs::create_directories(options_.stateDir, error);
   loadLeases();
-  auto made = makeBridge(options_.bridge);
+  auto made = makeBridge(options_.bridge, hardwareAddressOf(base_ + 1));
   if (made) {
     PodAddress address{options_.bridge, dotted(base_ + 1), dotted(maskOf(maskBits_)), ""};
     made = configureInterface(address);
@@ -74,6 +81,8 @@ void Network::loadLeases() {
     // A file that was being written when the process was killed, or a second one of the same pod.
     if (!isLease || !leases_.emplace(*uid, ntohl(address.s_addr)).second)
       fs::remove(entry.path(), error);
+    else
+      newest_ = std::max(newest_, ntohl(address.s_addr));
   }
 }
 
@@ -91,24 +100,35 @@ PodLease Network::leaseFor(uint32_t address) const {
 Result<PodLease> Network::allocate(const std::string& uid) {
   std::lock_guard lock(mutex_);
   if (auto found = leases_.find(uid); found != leases_.end()) return leaseFor(found->second);
+  const uint32_t address = freeAddress();
+  if (address == 0) return fail(Code::kTooMany, "no address left in {}", options_.subnet);
+  const std::string file = options_.stateDir + "/" + dotted(address);
+  if (auto ok = writeFileAtomically(file, uid, {.sync = false}); !ok) return pass(ok.error());
+  leases_[uid] = newest_ = address;
+  return leaseFor(address);
+}
+
+uint32_t Network::lastAddress() const {
+  return base_ + ~maskOf(maskBits_) - 1;
+}
+
+// In turn, so that one that was just given back rests: somebody may still talk to who had it.
+uint32_t Network::freeAddress() const {
   std::set<uint32_t> taken;
   for (const auto& [who, address] : leases_) taken.insert(address);
-  const uint32_t last = base_ + (~maskOf(maskBits_)) - 1;
-  // Not the lowest free one: an address that was just given back may still be in somebody's cache.
-  for (uint32_t i = 0; i + base_ + 2 <= last; ++i) {
-    const uint32_t address =
-        base_ + 2 + (i + static_cast<uint32_t>(leases_.size())) % (last - base_ - 1);
-    if (taken.contains(address)) continue;
-    const std::string file = options_.stateDir + "/" + dotted(address);
-    if (auto ok = writeFileAtomically(file, uid, {.sync = false}); !ok) return pass(ok.error());
-    leases_[uid] = address;
-    return leaseFor(address);
-  }
-  return fail(Code::kTooMany, "no address left in {}", options_.subnet);
+  const uint32_t first = base_ + 2, count = lastAddress() - first + 1;
+  const uint32_t after = newest_ < first ? 0 : newest_ - first + 1;
+  for (uint32_t i = 0; i < count; ++i)
+    if (const uint32_t address = first + (after + i) % count; !taken.contains(address))
+      return address;
+  return 0;
 }
 
 Result<> Network::connect(const std::string& uid, int64_t pid) {
-  return makeVeth(vethName(uid), options_.bridge, pid);
+  std::lock_guard lock(mutex_);
+  const auto lease = leases_.find(uid);
+  if (lease == leases_.end()) return fail(Code::kNotFound, "pod {} has no address", uid);
+  return makeVeth(vethName(uid), options_.bridge, pid, hardwareAddressOf(lease->second));
 }
 
 void Network::release(const std::string& uid) {

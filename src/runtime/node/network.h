@@ -4,12 +4,13 @@
 // a pod unless the administrator forwards and masquerades.
 //
 //   Network network({.bridge = "mangrove0", .subnet = "10.88.0.0/16", .stateDir = dir});
-//   network.start();                       // false: no network for pods here, network.trouble()
-//   why auto lease = network.allocate(uid);    // the same address for the same pod, also after a
+//   network.start();                         // !available(): none for pods here, and trouble()
+//   says why auto lease = network.allocate(uid);      // the same for the same pod, also after a
 //   restart network.connect(uid, shimPid);
 //
 // Any thread.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -29,6 +30,10 @@ struct NetworkOptions {
 struct PodLease {
   std::string address, mask, gateway;
 };
+
+// Follows from the IPv4 address, so that whoever remembers it of the pod that had the address
+// before reaches the pod that has it now: others would be heard again only after half a minute.
+std::array<uint8_t, 6> hardwareAddressOf(uint32_t address);
 
 class Network {
  public:
@@ -50,6 +55,8 @@ class Network {
 
  private:
   Result<> readSubnet();
+  uint32_t lastAddress() const;
+  uint32_t freeAddress() const;  // 0: none left
   PodLease leaseFor(uint32_t address) const;
   void loadLeases();
 
@@ -59,6 +66,7 @@ class Network {
   std::string trouble_;
   std::mutex mutex_;
   std::map<std::string, uint32_t> leases_;  // by uid
+  uint32_t newest_ = 0;                     // the address given out last
 };
 
 }  // namespace mangrove::runtime

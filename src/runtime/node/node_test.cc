@@ -286,6 +286,26 @@ TEST_F(LogReading, FollowsWhatComesUntilTheRunEnds) {
   EXPECT_EQ(got, "");
 }
 
+TEST(Addresses, RestAfterUse) {
+  Folder folder;
+  Network network({"none0", "10.9.8.0/29", folder.path});
+  if (auto ok = network.start(); !ok) GTEST_SKIP() << ok.error().text();
+  std::vector<std::string> given;
+  for (int i = 0; i < 6; i++) {  // one pod after the other
+    given.push_back(network.allocate("pod")->address);
+    network.release("pod");
+  }
+  EXPECT_EQ(given, (std::vector<std::string>{"10.9.8.2", "10.9.8.3", "10.9.8.4", "10.9.8.5",
+                                             "10.9.8.6", "10.9.8.2"}));
+  network.stop();
+}
+
+TEST(Addresses, SayTheHardwares) {
+  const std::array<uint8_t, 6> want = {0x0a, 0x6d, 10, 88, 1, 255};
+  EXPECT_EQ(hardwareAddressOf(10 << 24 | 88 << 16 | 1 << 8 | 255), want);
+  EXPECT_EQ(want[0] & 3, 2) << "one machine's, given locally";
+}
+
 TEST(Addresses, AreKeptPerPod) {
   Folder folder;
   Network network({"none0", "10.9.8.0/29", folder.path});
