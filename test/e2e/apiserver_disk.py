@@ -27,12 +27,11 @@ def expect(what, text, *wanted):
 
 def fill(path, keep=0):
     """Takes what is left of the file system, but for `keep` bytes."""
-    with open(path, "wb") as ballast:
+    with open(path, "wb", buffering=0) as ballast:  # a buffer would be written once more when it is closed
         chunk = b"\0" * 65536
         try:
             while True:
                 ballast.write(chunk)
-                ballast.flush()
         except OSError:
             pass
         size = max(0, ballast.tell() - keep)
