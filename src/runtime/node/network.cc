@@ -9,7 +9,6 @@
 
 #include "base/files.h"
 #include "base/strings.h"
-#include "runtime/node/netlink.h"
 #include "runtime/shim/pod_net.h"
 
 namespace mangrove::runtime {
@@ -37,7 +36,7 @@ std::string vethName(std::string_view uid) {
 }  // namespace
 
 // 0x0a: not a manufacturer's.
-std::array<uint8_t, 6> hardwareAddressOf(uint32_t address) {
+HardwareAddress hardwareAddressOf(uint32_t address) {
   const auto byte = [address](int shift) { return static_cast<uint8_t>(address >> shift); };
   return {0x0a, 0x6d, byte(24), byte(16), byte(8), byte(0)};
 }
@@ -108,15 +107,12 @@ Result<PodLease> Network::allocate(const std::string& uid) {
   return leaseFor(address);
 }
 
-uint32_t Network::lastAddress() const {
-  return base_ + ~maskOf(maskBits_) - 1;
-}
-
 // In turn, so that one that was just given back rests: somebody may still talk to who had it.
 uint32_t Network::freeAddress() const {
   std::set<uint32_t> taken;
   for (const auto& [who, address] : leases_) taken.insert(address);
-  const uint32_t first = base_ + 2, count = lastAddress() - first + 1;
+  const uint32_t first = base_ + 2;               // behind network and gateway
+  const uint32_t count = ~maskOf(maskBits_) - 2;  // up to the broadcast address
   const uint32_t after = newest_ < first ? 0 : newest_ - first + 1;
   for (uint32_t i = 0; i < count; ++i)
     if (const uint32_t address = first + (after + i) % count; !taken.contains(address))
@@ -125,10 +121,14 @@ uint32_t Network::freeAddress() const {
 }
 
 Result<> Network::connect(const std::string& uid, int64_t pid) {
-  std::lock_guard lock(mutex_);
-  const auto lease = leases_.find(uid);
-  if (lease == leases_.end()) return fail(Code::kNotFound, "pod {} has no address", uid);
-  return makeVeth(vethName(uid), options_.bridge, pid, hardwareAddressOf(lease->second));
+  uint32_t address = 0;
+  {
+    std::lock_guard lock(mutex_);
+    const auto lease = leases_.find(uid);
+    if (lease == leases_.end()) return fail(Code::kNotFound, "pod {} has no address", uid);
+    address = lease->second;
+  }
+  return makeVeth(vethName(uid), options_.bridge, pid, hardwareAddressOf(address));
 }
 
 void Network::release(const std::string& uid) {

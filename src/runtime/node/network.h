@@ -4,13 +4,12 @@
 // a pod unless the administrator forwards and masquerades.
 //
 //   Network network({.bridge = "mangrove0", .subnet = "10.88.0.0/16", .stateDir = dir});
-//   network.start();                         // !available(): none for pods here, and trouble()
-//   says why auto lease = network.allocate(uid);      // the same for the same pod, also after a
-//   restart network.connect(uid, shimPid);
+//   network.start();                     // available()? If not, trouble() says why
+//   auto lease = network.allocate(uid);  // the same for the same pod, also after a restart
+//   network.connect(uid, shimPid);
 //
 // Any thread.
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/node/netlink.h"
 
 namespace mangrove::runtime {
 
@@ -33,7 +33,7 @@ struct PodLease {
 
 // Follows from the IPv4 address, so that whoever remembers it of the pod that had the address
 // before reaches the pod that has it now: others would be heard again only after half a minute.
-std::array<uint8_t, 6> hardwareAddressOf(uint32_t address);
+HardwareAddress hardwareAddressOf(uint32_t address);
 
 class Network {
  public:
@@ -55,7 +55,6 @@ class Network {
 
  private:
   Result<> readSubnet();
-  uint32_t lastAddress() const;
   uint32_t freeAddress() const;  // 0: none left
   PodLease leaseFor(uint32_t address) const;
   void loadLeases();
