@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/encoding.h"
-#include "net/url.h"
-#include "net/wire.h"
+#include "base/text/encoding.h"
+#include "net/http/url.h"
+#include "net/http/wire.h"
 
 namespace {
 

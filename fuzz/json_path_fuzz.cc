@@ -6,7 +6,7 @@
 
 #include "apiserver/output/json_path.h"
 #include "base/check.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 using namespace mangrove;
 using namespace mangrove::apiserver;

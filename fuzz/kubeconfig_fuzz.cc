@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "client/exec_plugin.h"
-#include "client/json_slices.h"
-#include "client/kubeconfig.h"
+#include "client/http/exec_plugin.h"
+#include "client/http/kubeconfig.h"
+#include "client/informer/json_slices.h"
 
 namespace {
 

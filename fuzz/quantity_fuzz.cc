@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "base/quantity.h"
-#include "base/strings.h"
+#include "base/number/quantity.h"
+#include "base/text/strings.h"
 
 using mangrove::Quantity;
 

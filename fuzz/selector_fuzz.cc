@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/field_selector.h"
-#include "api/label_selector.h"
-#include "api/selector.h"
+#include "api/select/field_selector.h"
+#include "api/select/label_selector.h"
+#include "api/select/selector.h"
 #include "base/check.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 using namespace mangrove;
 using namespace mangrove::api;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "net/spdy_wire.h"
+#include "net/upgrade/spdy_wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   mangrove::net::SpdyReader reader;

@@ -5,7 +5,7 @@
 
 #include "apiserver/auth/static_tokens.h"
 #include "base/check.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 using namespace mangrove;
 using namespace mangrove::apiserver;

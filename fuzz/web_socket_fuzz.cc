@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "net/web_socket_wire.h"
+#include "net/upgrade/web_socket_wire.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   mangrove::net::FrameReader reader(1 << 16);

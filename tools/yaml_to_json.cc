@@ -2,7 +2,7 @@
 // need not parse YAML when it starts, which costs ten times as much.
 #include <cstdio>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "json/yaml.h"
 
 int main(int argc, char** argv) {

@@ -26,10 +26,10 @@
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "base/files.h"
 #include "base/fn.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
+#include "base/number/units.h"
+#include "base/os/files.h"
 #include "base/result.h"
-#include "base/strings.h"
-#include "base/units.h"
+#include "base/text/strings.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "base/code_pages.h"
-#include "base/log.h"
+#include "base/os/code_pages.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

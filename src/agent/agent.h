@@ -29,12 +29,12 @@
 #include "agent/series/history.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_slo.h"
-#include "api/node.h"
+#include "api/object/node.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
-#include "client/informer.h"
+#include "client/informer/informer.h"
 
 namespace mangrove::agent {
 

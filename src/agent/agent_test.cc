@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/testing/scene.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

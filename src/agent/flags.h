@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "agent/flags_without_effect.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "frame/flags.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"

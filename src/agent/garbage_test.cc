@@ -8,7 +8,7 @@
 
 #include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace mangrove::agent {
 namespace {

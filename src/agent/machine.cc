@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "agent/report/kubelet_process.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "kernel/numa.h"
 #include "kernel/read_text.h"
 #include "kernel/scan.h"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "kernel/capabilities.h"
 #include "kernel/cgroup_layout.h"
 #include "kernel/cpu_topology.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "agent/self_usage.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

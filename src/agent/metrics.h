@@ -16,7 +16,7 @@
 #include "agent/look.h"
 #include "agent/predict/reclaim.h"
 #include "agent/report/reporter.h"
-#include "api/node.h"
+#include "api/object/node.h"
 #include "base/metrics.h"
 
 namespace mangrove::agent {

@@ -7,7 +7,7 @@
 #include "agent/executor/core_cookies.h"
 #include "agent/executor/owners.h"
 #include "agent/qos/core_sched/strategy.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

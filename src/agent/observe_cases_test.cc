@@ -41,7 +41,7 @@
 #include "agent/report/topology.h"
 #include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "kernel/fake_root.h"
 #include "kernel/numa.h"
 #include "stats/decaying_histogram.h"

@@ -6,10 +6,10 @@
 #include "agent/audit/http.h"
 #include "agent/devices/nvml.h"
 #include "agent/gates.h"
-#include "api/names.h"
-#include "base/log.h"
-#include "base/strings.h"
-#include "client/kubeconfig.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
+#include "client/http/kubeconfig.h"
 
 namespace mangrove::agent {
 namespace {

@@ -11,9 +11,9 @@
 #include "agent/flags.h"
 #include "agent/pod_resources/proxy.h"
 #include "agent/qos/enforcement.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
-#include "client/worker.h"
+#include "client/http/http_api_client.h"
+#include "client/http/kubeconfig.h"
+#include "client/queue/worker.h"
 #include "frame/role.h"
 
 namespace mangrove::agent {

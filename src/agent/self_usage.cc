@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/read_text.h"
 #include "kernel/scan.h"
 

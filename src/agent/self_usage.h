@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "apiserver/auth/signing_key.h"
-#include "base/encoding.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
 #include "json/yaml.h"
 
 namespace mangrove::apiserver {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
-#include "net/tls_keys.h"
+#include "net/tls/tls_keys.h"
 
 namespace mangrove::apiserver {
 

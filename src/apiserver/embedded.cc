@@ -29,8 +29,8 @@
 #include "apiserver/lifecycle/stored_fields.h"
 #include "apiserver/output/serve.h"
 #include "apiserver/subresources/subresources.h"
-#include "base/log.h"
-#include "client/event_recorder.h"
+#include "base/os/log.h"
+#include "client/events/event_recorder.h"
 
 namespace mangrove::apiserver {
 

@@ -4,9 +4,9 @@
 
 #include "apiserver/core/spdy_upgrade.h"
 #include "apiserver/output/groups.h"
-#include "base/strings.h"
-#include "net/spdy_session.h"
-#include "net/web_socket.h"
+#include "base/text/strings.h"
+#include "net/upgrade/spdy_session.h"
+#include "net/upgrade/web_socket.h"
 
 namespace mangrove::apiserver {
 

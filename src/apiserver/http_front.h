@@ -16,8 +16,8 @@
 #include "apiserver/core/call.h"
 #include "apiserver/core/server.h"
 #include "base/mailbox.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::apiserver {
 

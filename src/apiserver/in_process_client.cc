@@ -3,9 +3,9 @@
 #include <atomic>
 #include <utility>
 
-#include "base/strings.h"
-#include "client/http_request.h"
-#include "client/status_error.h"
+#include "base/text/strings.h"
+#include "client/http/http_request.h"
+#include "client/http/status_error.h"
 
 namespace mangrove::apiserver {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/encoding.h"
-#include "base/strings.h"
-#include "net/url.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
+#include "net/http/url.h"
 
 namespace mangrove::apiserver {
 

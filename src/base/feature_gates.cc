@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "base/go_bool.h"
-#include "base/nearest.h"
-#include "base/strings.h"
+#include "base/text/go_bool.h"
+#include "base/text/nearest.h"
+#include "base/text/strings.h"
 
 namespace mangrove {
 namespace {

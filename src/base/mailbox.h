@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "base/fn.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove {
 

@@ -1,11 +1,11 @@
 // mangrove bench api: what an API server can do, ours or any other.
-#include "client/bench_api/bench_api.h"
+#include "client/bench/api/bench_api.h"
 
 #include <cstdlib>
 
 #include <fmt/core.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "frame/flags.h"

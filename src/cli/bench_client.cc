@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
-#include "client/bench.h"
+#include "client/bench/bench.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {

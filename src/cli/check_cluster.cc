@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "base/clock.h"
 #include "cli/cluster_access.h"
 #include "cli/cluster_facts.h"

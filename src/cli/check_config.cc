@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "cli/command.h"
 #include "cli/config_verdict.h"
 #include "frame/flags.h"

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 
 #include "agent/machine.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/value.h"
 #include "runtime/node/node_facts.h"
-#include "runtime/node/pod_prep.h"
+#include "runtime/node/pods/pod_prep.h"
 
 namespace mangrove::cli {
 namespace {

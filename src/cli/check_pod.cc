@@ -6,12 +6,12 @@
 
 #include <fmt/core.h>
 
-#include "api/classes.h"
-#include "api/names.h"
-#include "api/pod.h"
-#include "api/pod_requests.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/config_verdict.h"
 #include "cli/voice.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "client/kubeconfig.h"
+#include "client/http/kubeconfig.h"
 
 namespace mangrove::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "client/http_api_client.h"
+#include "client/http/http_api_client.h"
 #include "frame/flags.h"
 #include "net/loop.h"
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "api/core_objects.h"
 #include "api/koordinator/node_metric.h"
-#include "api/lease.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/core_objects.h"
+#include "api/object/lease.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "cli/voice.h"
 #include "client/api_client.h"
 

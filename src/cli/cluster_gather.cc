@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "cli/cluster_facts.h"
 
 namespace mangrove::cli {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "cli/cluster_facts.h"
 #include "cli/config_verdict.h"
 #include "manager/config/node_strategy.h"

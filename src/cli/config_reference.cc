@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "manager/config/rules.h"
 #include "manager/config/strategies.h"
 

@@ -1,7 +1,7 @@
 #include "cli/dashboard_listener.h"
 
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "frame/ops_server.h"
 #include "net/loopback.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "dashboard/board.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::cli {
 

@@ -1,6 +1,6 @@
 #include "cli/dashboard_role.h"
 
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::cli {
 namespace {

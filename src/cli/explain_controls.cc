@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "agent/qos/controls_text.h"
-#include "api/classes.h"
-#include "base/files.h"
-#include "base/strings.h"
-#include "net/http_client.h"
+#include "api/pod/classes.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
+#include "net/client/http_client.h"
 
 namespace mangrove::cli {
 namespace {

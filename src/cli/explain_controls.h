@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "base/result.h"
 #include "frame/flags.h"
 #include "json/value.h"

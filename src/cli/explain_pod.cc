@@ -2,9 +2,9 @@
 // and what the agent of its node holds for it.
 #include <fmt/core.h>
 
-#include "api/pod.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "api/pod/pod.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "cli/advice.h"
 #include "cli/cluster_access.h"
 #include "cli/command.h"

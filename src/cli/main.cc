@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "base/nearest.h"
-#include "base/strings.h"
+#include "base/text/nearest.h"
+#include "base/text/strings.h"
 #include "cli/command.h"
 
 namespace mangrove::cli {

@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "base/files.h"
+#include "base/os/files.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
+#include "client/http/http_api_client.h"
+#include "client/http/kubeconfig.h"
 #include "frame/flags.h"
 #include "frame/interrupt.h"
 #include "report/experiment.h"

@@ -10,16 +10,16 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "api/decode.h"
-#include "api/pod.h"
+#include "api/pod/pod.h"
+#include "api/wire/decode.h"
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/signal_relay.h"
-#include "client/credentials.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
+#include "client/http/credentials.h"
+#include "client/http/http_api_client.h"
+#include "client/http/kubeconfig.h"
 #include "frame/flags.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 #include "up/run_pod.h"
 
 extern char** environ;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <thread>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::cli {
 

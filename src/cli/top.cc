@@ -8,8 +8,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/output.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "cli/command.h"
 #include "cli/dashboard_listener.h"
 #include "cli/explain_controls.h"

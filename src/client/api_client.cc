@@ -2,7 +2,7 @@
 
 #include <future>
 
-#include "client/json_slices.h"
+#include "client/informer/json_slices.h"
 #include "json/print.h"
 #include "json/value.h"
 

@@ -23,11 +23,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/bodies.h"
+#include "api/object/bodies.h"
 #include "base/fn.h"
 #include "base/mailbox.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "client/key.h"
 
 namespace mangrove::client {

@@ -1,12 +1,12 @@
 #pragma once
 // How objects are called in caches, queues and messages: "namespace/name", or "name" alone for
-// cluster-scoped ones. Kinds are those of api/kind.h, named here as client::Kind and
+// cluster-scoped ones. Kinds are those of api/wire/kind.h, named here as client::Kind and
 // client::kind::….
 
 #include <string>
 #include <string_view>
 
-#include "api/kind.h"
+#include "api/wire/kind.h"
 
 namespace mangrove::client {
 

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "client/api_client.h"
-#include "client/fair_limiter.h"
-#include "client/http_request.h"
-#include "client/json_slices.h"
-#include "client/raw_codec.h"
-#include "client/resource_version.h"
-#include "client/retry_policy.h"
-#include "client/status_error.h"
+#include "client/http/http_request.h"
+#include "client/http/status_error.h"
+#include "client/informer/json_slices.h"
+#include "client/informer/raw_codec.h"
+#include "client/informer/resource_version.h"
+#include "client/queue/fair_limiter.h"
+#include "client/queue/retry_policy.h"
 #include "json/value.h"
 
 namespace mangrove::client {

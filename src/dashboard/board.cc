@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "dashboard/assets.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 namespace mangrove::dashboard {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "dashboard/cluster_feed.h"
 #include "dashboard/hub.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::dashboard {
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dashboard/assets.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 
 namespace mangrove::dashboard {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/webhook/configmap/lint.h"
 
 namespace mangrove::dashboard {

@@ -12,10 +12,10 @@
 #include <memory>
 #include <string>
 
-#include "api/core_objects.h"
+#include "api/object/core_objects.h"
 #include "base/clock.h"
 #include "base/fn.h"
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "dashboard/hub.h"
 
 namespace mangrove::dashboard {

@@ -21,7 +21,7 @@
 
 #include "agent/executor/audit.h"
 #include "dashboard/rows.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::dashboard {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "api/annotations/cpu.h"
-#include "api/classes.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::dashboard {
 namespace {

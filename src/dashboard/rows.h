@@ -18,8 +18,8 @@
 
 #include "agent/look.h"
 #include "api/koordinator/node_metric.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "json/value.h"
 
 namespace mangrove::dashboard {

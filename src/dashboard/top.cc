@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 #include "dashboard/rows.h"
 
 namespace mangrove::dashboard {

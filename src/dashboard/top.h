@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::dashboard {

@@ -1,7 +1,7 @@
 #include "dashboard/top_source.h"
 
 #include "dashboard/rows.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 
 namespace mangrove::dashboard {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::demo {
 namespace {

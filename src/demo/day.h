@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::demo {
 

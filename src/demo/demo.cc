@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/files.h"
+#include "base/os/files.h"
 #include "demo/day.h"
 #include "demo/house.h"
 #include "demo/meter.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::demo {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "demo/findings.h"
 
 namespace mangrove::demo {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "demo/day.h"
 #include "demo/meter.h"
 

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/fd.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 
 namespace mangrove::demo {
 namespace {

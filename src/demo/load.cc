@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::demo {
 namespace {

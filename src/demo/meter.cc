@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/proc_stat.h"
 #include "kernel/read_text.h"

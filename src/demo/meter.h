@@ -11,8 +11,8 @@
 
 #include <sys/types.h>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"
 

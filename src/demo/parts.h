@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::demo {
 

@@ -15,8 +15,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/strings.h"
+#include "base/os/fd.h"
+#include "base/text/strings.h"
 
 namespace mangrove::demo {
 namespace {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "demo/load.h"
 
 namespace mangrove::demo {

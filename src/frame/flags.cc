@@ -7,11 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "base/files.h"
-#include "base/go_bool.h"
-#include "base/nearest.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/os/files.h"
+#include "base/text/go_bool.h"
+#include "base/text/nearest.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "json/yaml.h"
 
 namespace mangrove::frame {

@@ -21,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::frame {
 

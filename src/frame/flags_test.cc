@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace mangrove::frame {
 namespace {

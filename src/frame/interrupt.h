@@ -9,8 +9,8 @@
 
 #include <sys/types.h>
 
-#include "base/fd.h"
-#include "base/units.h"
+#include "base/number/units.h"
+#include "base/os/fd.h"
 
 namespace mangrove::frame {
 

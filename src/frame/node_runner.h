@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/fn.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
-#include "net/byte_stream.h"
+#include "net/upgrade/byte_stream.h"
 
 namespace mangrove::frame {
 

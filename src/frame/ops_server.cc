@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "frame/version.h"
 
 namespace mangrove::frame {

@@ -20,8 +20,8 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "frame/health.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::frame {
 

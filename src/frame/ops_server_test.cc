@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 
 namespace mangrove::frame {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/core.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "frame/signals.h"
 #include "frame/verbosity.h"
 #include "frame/version.h"

@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::frame {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::json {
 

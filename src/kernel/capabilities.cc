@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/cpu_info.h"
 #include "kernel/cpu_topology.h"

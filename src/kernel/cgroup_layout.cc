@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::kernel {
 namespace {

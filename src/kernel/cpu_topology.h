@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
 #include "base/result.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::kernel {
 

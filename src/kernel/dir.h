@@ -21,7 +21,7 @@
 
 #include <sys/types.h>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 #include "kernel/file.h"
 

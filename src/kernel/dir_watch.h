@@ -9,7 +9,7 @@
 //
 // A watch ends when its directory is removed. One owner, no locks.
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 #include "kernel/dir.h"
 

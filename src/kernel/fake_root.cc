@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::kernel {
 namespace {

@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 
 namespace mangrove::kernel {

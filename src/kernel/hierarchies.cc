@@ -1,6 +1,6 @@
 #include "kernel/hierarchies.h"
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/scan.h"
 
 namespace mangrove::kernel {

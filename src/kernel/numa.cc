@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/read_text.h"
 
 namespace mangrove::kernel {

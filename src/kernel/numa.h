@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"
 

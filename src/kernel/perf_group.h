@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/cpu_set.h"
-#include "base/fd.h"
+#include "base/number/cpu_set.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 
 namespace mangrove::kernel {

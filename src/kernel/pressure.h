@@ -8,8 +8,8 @@
 
 #include <string_view>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::kernel {
 

@@ -10,8 +10,8 @@
 
 #include <string_view>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "kernel/dir.h"
 #include "kernel/file.h"
 

@@ -1,6 +1,6 @@
 #include "kernel/read_text.h"
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::kernel {
 

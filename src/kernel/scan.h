@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::kernel {
 

@@ -1,9 +1,9 @@
 #include "manager/caches.h"
 
 #include "api/koordinator/node_slo.h"
-#include "api/names.h"
-#include "api/node_pause.h"
-#include "api/write.h"
+#include "api/object/node_pause.h"
+#include "api/wire/names.h"
+#include "api/wire/write.h"
 #include "manager/kept_annotations.h"
 #include "manager/listed.h"
 

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/core_objects.h"
 #include "api/koordinator/device.h"
 #include "api/koordinator/node_resource_topology.h"
-#include "client/informer.h"
+#include "api/object/core_objects.h"
+#include "client/informer/informer.h"
 #include "manager/controllers/noderesource/node_inputs.h"
 
 namespace mangrove::manager {

@@ -22,7 +22,7 @@
 #include "base/fn.h"
 #include "base/mailbox.h"
 #include "base/result.h"
-#include "client/work_queue.h"
+#include "client/queue/work_queue.h"
 
 namespace mangrove::manager {
 

@@ -8,7 +8,7 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "manager/caches.h"
 #include "manager/config/slo_config.h"
 #include "manager/control_loop.h"

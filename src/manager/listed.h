@@ -12,7 +12,7 @@
 
 #include <fmt/core.h>
 
-#include "client/informer.h"
+#include "client/informer/informer.h"
 
 namespace mangrove::manager {
 

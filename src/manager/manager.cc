@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
-#include "api/event.h"
-#include "api/names.h"
-#include "api/node_pause.h"
-#include "base/log.h"
+#include "api/object/event.h"
+#include "api/object/node_pause.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
 #include "manager/controllers/colocationprofile/controller.h"
 #include "manager/controllers/nodemetric/controller.h"
 #include "manager/controllers/noderesource/controller.h"

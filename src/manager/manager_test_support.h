@@ -9,14 +9,14 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "api/names.h"
-#include "api/node.h"
-#include "api/node_pause.h"
-#include "base/time_text.h"
-#include "client/event_recorder.h"
-#include "client/http_api_client.h"
+#include "api/object/node.h"
+#include "api/object/node_pause.h"
+#include "api/wire/names.h"
+#include "base/text/time_text.h"
+#include "client/events/event_recorder.h"
+#include "client/http/http_api_client.h"
+#include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
-#include "client/worker.h"
 #include "manager/manager.h"
 
 namespace mangrove::manager::testing {

@@ -6,9 +6,9 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include "base/code_pages.h"
-#include "base/log.h"
-#include "client/kubeconfig.h"
+#include "base/os/code_pages.h"
+#include "base/os/log.h"
+#include "client/http/kubeconfig.h"
 #include "json/value.h"
 #include "manager/controllers/noderesource/node_gauges.h"
 #include "manager/gates.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "client/event_recorder.h"
-#include "client/http_api_client.h"
-#include "client/leader_election.h"
-#include "client/worker.h"
+#include "client/events/event_recorder.h"
+#include "client/http/http_api_client.h"
+#include "client/lease/leader_election.h"
+#include "client/queue/worker.h"
 #include "frame/role.h"
 #include "manager/manager.h"
 #include "manager/webhook/service.h"

@@ -1,7 +1,7 @@
 // --controllers and --noderesource-plugins: "*,-nodeslo".
 #include <algorithm>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "manager/manager.h"
 
 namespace mangrove::manager {

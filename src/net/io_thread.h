@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/fn.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace boost::asio {
 class io_context;

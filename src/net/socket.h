@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 
 namespace mangrove::net {

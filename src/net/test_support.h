@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "net/http_client.h"
-#include "net/http_server.h"
-#include "net/tls_keys.h"
+#include "net/client/http_client.h"
+#include "net/server/http_server.h"
+#include "net/tls/tls_keys.h"
 
 namespace mangrove::net::testing {
 

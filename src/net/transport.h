@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.h"
 #include "base/fn.h"
+#include "base/os/fd.h"
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "net/io_thread.h"
-#include "net/tls_context.h"
+#include "net/tls/tls_context.h"
 
 namespace mangrove::net {
 

@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "api/decode.h"
 #include "api/koordinator/node_metric.h"
-#include "api/names.h"
-#include "api/node.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "api/object/node.h"
+#include "api/wire/decode.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 
 namespace mangrove::report {
 namespace {

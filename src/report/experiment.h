@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "client/api_client.h"
 #include "frame/interrupt.h"
 #include "net/loop.h"

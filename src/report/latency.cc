@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::report {
 namespace {

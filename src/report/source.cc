@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 #include "stats/experiment.h"
 
 namespace mangrove::report {

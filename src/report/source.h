@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "net/loop.h"
 #include "report/latency.h"
 

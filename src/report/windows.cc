@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "stats/experiment.h"
 
 namespace mangrove::report {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "report/latency.h"
 #include "report/page.h"
 

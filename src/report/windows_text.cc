@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/value.h"
 #include "report/latency.h"
 #include "report/page.h"

@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "base/files.h"
-#include "base/log.h"
-#include "base/strings.h"
-#include "client/kubeconfig.h"
+#include "base/os/files.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
+#include "client/http/kubeconfig.h"
 #include "frame/verbosity.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/service/pages.h"

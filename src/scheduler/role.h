@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "client/http_api_client.h"
-#include "client/leader_election.h"
+#include "client/http/http_api_client.h"
+#include "client/lease/leader_election.h"
 #include "frame/role.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/core/scheduler.h"

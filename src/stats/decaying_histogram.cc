@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
-#include "base/int128.h"
+#include "base/number/int128.h"
 
 namespace mangrove::stats {
 namespace {

@@ -19,9 +19,9 @@
 #include <map>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/time_text.h"
-#include "base/units.h"
+#include "base/text/time_text.h"
 #include "stats/exponential_buckets.h"
 
 namespace mangrove::stats {

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "base/check.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::stats {
 

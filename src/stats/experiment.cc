@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::stats {
 namespace {

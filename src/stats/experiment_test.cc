@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::stats {
 namespace {

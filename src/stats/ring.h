@@ -17,7 +17,7 @@
 #include <span>
 
 #include "base/check.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::stats {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::store {
 

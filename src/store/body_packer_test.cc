@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "store/testing.h"
 
 namespace mangrove::store {

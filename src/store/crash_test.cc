@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fd.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
+#include "base/os/fd.h"
 #include "store/testing.h"
 
 namespace mangrove::store {

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::store {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 
 namespace mangrove::store {

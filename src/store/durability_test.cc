@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/files.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
+#include "base/os/files.h"
 #include "store/sqlite.h"
 #include "store/testing.h"
 

@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 #include <sys/mount.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "store/testing.h"
 
 namespace mangrove::store {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fn.h"
-#include "base/interned.h"
+#include "base/text/interned.h"
 #include "store/history.h"
 #include "store/watch.h"
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/interned.h"
+#include "base/text/interned.h"
 #include "store/revision.h"
 #include "store/watch.h"
 

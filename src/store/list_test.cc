@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "store/testing.h"
 
 namespace mangrove::store {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::store {
 namespace {

@@ -14,9 +14,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/interned.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
+#include "base/text/interned.h"
 #include "store/body_packer.h"
 #include "store/packed_texts.h"
 #include "store/resource.h"

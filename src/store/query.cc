@@ -1,7 +1,7 @@
 #include "store/query.h"
 
-#include "base/encoding.h"
-#include "base/strings.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
 
 namespace mangrove::store {
 

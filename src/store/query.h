@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/interned.h"
 #include "base/result.h"
+#include "base/text/interned.h"
 #include "store/object.h"
 #include "store/revision.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/interned.h"
+#include "base/text/interned.h"
 #include "json/view.h"
 
 namespace mangrove::store {

@@ -35,9 +35,9 @@
 #include <vector>
 
 #include "base/fn.h"
-#include "base/interned.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
+#include "base/text/interned.h"
 #include "store/batch_report.h"
 #include "store/object.h"
 #include "store/query.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "store/store_impl.h"
 
 namespace mangrove::store {

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/mailbox.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "store/store.h"
 
 namespace mangrove::store {

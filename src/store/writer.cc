@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::store {
 namespace {

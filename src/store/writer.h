@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/fn.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "store/batch_report.h"
 #include "store/database.h"
 

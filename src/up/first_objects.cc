@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "runtime/core/claims.h"
 
 namespace mangrove::up {

@@ -15,7 +15,7 @@
 #include "base/fn.h"
 #include "base/metrics.h"
 #include "base/result.h"
-#include "client/worker.h"
+#include "client/queue/worker.h"
 
 namespace mangrove::up {
 

@@ -7,7 +7,7 @@
 
 #include <span>
 
-#include "api/node.h"
+#include "api/object/node.h"
 #include "scheduler/config/config.h"
 
 namespace mangrove::up {

@@ -8,9 +8,9 @@
 #include "agent/qos/cpu_suppress/pick.h"
 #include "agent/report/topology.h"
 #include "api/annotations/cpu.h"
-#include "api/names.h"
-#include "api/write.h"
-#include "base/files.h"
+#include "api/wire/names.h"
+#include "api/wire/write.h"
+#include "base/os/files.h"
 #include "json/yaml.h"
 #include "scheduler/testing/lab.h"
 

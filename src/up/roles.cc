@@ -2,7 +2,7 @@
 
 #include "agent/agent.h"
 #include "agent/qos/enforcement.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/owner_judge.h"

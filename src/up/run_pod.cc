@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/names.h"
-#include "base/quantity.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/number/quantity.h"
+#include "base/text/strings.h"
 
 namespace mangrove::up {
 

@@ -9,7 +9,7 @@
 
 #include "agent/gates.h"
 #include "apiserver/data_dir.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "frame/version.h"
 #include "net/loopback.h"
 #include "up/first_objects.h"

@@ -19,7 +19,7 @@
 #include "apiserver/heap.h"
 #include "apiserver/http_front.h"
 #include "apiserver/in_process_client.h"
-#include "client/worker.h"
+#include "client/queue/worker.h"
 #include "frame/role.h"
 #include "runtime/node/runner.h"
 #include "up/manager_admission.h"

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "api/core_objects.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/core_objects.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "workloads/objects.h"
 #include "workloads/plan.h"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "api/selector.h"
+#include "api/select/selector.h"
 #include "workloads/plan.h"
 
 namespace mangrove::workloads {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/meta.h"
+#include "api/object/meta.h"
 #include "workloads/plan.h"
 
 namespace mangrove::workloads {

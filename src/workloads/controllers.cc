@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "api/event.h"
-#include "api/selector.h"
-#include "base/strings.h"
+#include "api/object/event.h"
+#include "api/select/selector.h"
+#include "base/text/strings.h"
 #include "workloads/claim.h"
 #include "workloads/cron_job.h"
 #include "workloads/daemon_set.h"

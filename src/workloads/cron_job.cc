@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "api/write.h"
+#include "api/wire/write.h"
 #include "workloads/cron_schedule.h"
 #include "workloads/job.h"
 #include "workloads/pods.h"

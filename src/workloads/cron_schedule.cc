@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::workloads {
 namespace {

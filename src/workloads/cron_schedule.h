@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::workloads {
 

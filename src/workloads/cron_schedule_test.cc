@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 #include "workloads/time_zone.h"
 
 namespace mangrove::workloads {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/node.h"
+#include "api/object/node.h"
 #include "workloads/objects.h"
 #include "workloads/plan.h"
 #include "workloads/revisions.h"

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "api/write.h"
-#include "base/strings.h"
+#include "api/wire/write.h"
+#include "base/text/strings.h"
 #include "workloads/deployment_status.h"
 #include "workloads/pods.h"
 #include "workloads/rollout.h"

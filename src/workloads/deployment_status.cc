@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "workloads/pods.h"
 
 namespace mangrove::workloads {

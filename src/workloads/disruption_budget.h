@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "api/core_objects.h"
+#include "api/object/core_objects.h"
 #include "workloads/plan.h"
 
 namespace mangrove::workloads {

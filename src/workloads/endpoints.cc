@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "api/write.h"
+#include "api/wire/write.h"
 #include "workloads/pods.h"
 
 namespace mangrove::workloads {

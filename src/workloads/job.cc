@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "api/write.h"
+#include "api/wire/write.h"
 #include "workloads/job_count.h"
 #include "workloads/job_indexes.h"
 #include "workloads/pods.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/view.h"
 #include "workloads/job_indexes.h"
 #include "workloads/pods.h"

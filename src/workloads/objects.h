@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "api/decode.h"
-#include "api/kind.h"
-#include "api/label_selector.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
+#include "api/select/label_selector.h"
+#include "api/wire/decode.h"
+#include "api/wire/kind.h"
 
 namespace mangrove::workloads {
 

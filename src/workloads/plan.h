@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "api/bodies.h"
-#include "api/kind.h"
-#include "api/pod.h"
-#include "base/units.h"
+#include "api/object/bodies.h"
+#include "api/pod/pod.h"
+#include "api/wire/kind.h"
+#include "base/number/units.h"
 #include "client/api_client.h"
 #include "json/value.h"
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <tuple>
 
-#include "api/write.h"
-#include "base/fnv.h"
-#include "base/strings.h"
+#include "api/wire/write.h"
+#include "base/number/fnv.h"
+#include "base/text/strings.h"
 
 namespace mangrove::workloads {
 namespace {

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "json/value.h"
 #include "workloads/objects.h"
 #include "workloads/plan.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/selector.h"
+#include "api/select/selector.h"
 #include "workloads/pods.h"
 
 namespace mangrove::workloads {

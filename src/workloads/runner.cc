@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "api/event.h"
-#include "client/resource_version.h"
+#include "api/object/event.h"
+#include "client/informer/resource_version.h"
 
 namespace mangrove::workloads {
 namespace {

@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
-#include "client/event_recorder.h"
-#include "client/work_queue.h"
-#include "client/writer.h"
+#include "client/events/event_recorder.h"
+#include "client/queue/work_queue.h"
+#include "client/queue/writer.h"
 #include "workloads/caches.h"
 #include "workloads/controller.h"
 

@@ -1,6 +1,6 @@
 #include "workloads/time_zone.h"
 
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace mangrove::workloads {
 namespace {

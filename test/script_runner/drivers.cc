@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::scripts {
 

@@ -14,8 +14,8 @@
 #include <fmt/core.h>
 
 #include "agent/qos/testing/machine_bench.h"
-#include "base/quantity.h"
-#include "base/strings.h"
+#include "base/number/quantity.h"
+#include "base/text/strings.h"
 #include "script_runner/drivers.h"
 
 namespace mangrove::scripts {

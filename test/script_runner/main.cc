@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "script_runner/drivers.h"
 #include "script_runner/script.h"
 

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "base/time_text.h"
-#include "client/work_queue.h"
+#include "base/text/time_text.h"
+#include "client/queue/work_queue.h"
 #include "script_runner/drivers.h"
 
 namespace mangrove::scripts {

@@ -12,8 +12,8 @@
 #include <fmt/core.h>
 
 #include "api/annotations/cpu.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "scheduler/testing/lab.h"
 #include "script_runner/drivers.h"
 

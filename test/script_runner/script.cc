@@ -1,6 +1,6 @@
 #include "script_runner/script.h"
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::scripts {
 

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {

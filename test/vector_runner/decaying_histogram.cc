@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {

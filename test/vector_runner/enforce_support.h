@@ -1,7 +1,7 @@
 #pragma once
 // What the handlers of the enforcing half share.
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {

@@ -1,7 +1,7 @@
 #include "agent/hooks/batch_resource.h"
 #include "agent/hooks/cpuset.h"
 #include "agent/hooks/group_identity.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "vector_runner/enforce_support.h"
 
 namespace mangrove::vectors {

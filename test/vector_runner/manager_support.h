@@ -3,8 +3,8 @@
 
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "manager/config/slo_config.h"
 #include "vector_runner/handlers.h"
 

@@ -1,5 +1,5 @@
 // CPU normalization and resource amplification of a node.
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/controllers/noderesource/ratios.h"
 #include "vector_runner/handlers.h"
 #include "vector_runner/manager_support.h"

@@ -1,6 +1,6 @@
 // What a node has for sale, and how it gets onto the Node object.
 #include "api/annotations/annotation.h"
-#include "api/write.h"
+#include "api/wire/write.h"
 #include "json/merge_patch.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/batch_resource.h"

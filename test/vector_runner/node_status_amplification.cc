@@ -1,5 +1,5 @@
 // Node status admission: amplified allocatable and raw-allocatable (spec 02 §4.4).
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/webhook/node/amplify.h"
 #include "vector_runner/admission_case.h"
 #include "vector_runner/handlers.h"

@@ -1,6 +1,6 @@
 // QoS and priority lookups of a pod (spec 01 §3).
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {

@@ -1,6 +1,6 @@
 // Pod mutating admission: profiles, translation, extended-resource-spec, devices (spec 02 §4.2).
-#include "api/core_objects.h"
-#include "api/names.h"
+#include "api/object/core_objects.h"
+#include "api/wire/names.h"
 #include "manager/webhook/pod/mutate.h"
 #include "vector_runner/admission_case.h"
 #include "vector_runner/handlers.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "manager/webhook/pod/validate.h"
 #include "vector_runner/admission_case.h"
 #include "vector_runner/handlers.h"

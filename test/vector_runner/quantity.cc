@@ -1,4 +1,4 @@
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 
 #include "vector_runner/handlers.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 
 namespace mangrove::vectors {
 

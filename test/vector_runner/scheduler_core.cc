@@ -1,7 +1,7 @@
 // The scheduler's order of pods, resource scores and normalisation (spec 05 §1, §5).
 #include <algorithm>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 #include "scheduler/config/config.h"
 #include "scheduler/core/queue.h"
 #include "scheduler/framework/scale.h"

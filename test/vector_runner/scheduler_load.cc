@@ -1,6 +1,6 @@
 // Load-aware scheduling: estimates, filter and score (spec 05 §3).
-#include "api/classes.h"
-#include "base/time_text.h"
+#include "api/pod/classes.h"
+#include "base/text/time_text.h"
 #include "scheduler/plugins/loadaware/load.h"
 #include "vector_runner/handlers.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::agent {
 

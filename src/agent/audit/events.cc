@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "agent/audit/backwards.h"
-#include "base/log.h"
-#include "base/time_text.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::agent {
 namespace {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/number/rng.h"
+#include "base/os/fd.h"
 #include "base/result.h"
-#include "base/rng.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

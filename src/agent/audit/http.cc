@@ -1,6 +1,6 @@
 #include "agent/audit/http.h"
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

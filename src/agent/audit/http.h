@@ -8,7 +8,7 @@
 // Any thread.
 
 #include "agent/audit/events.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace mangrove::agent {
 

@@ -11,15 +11,15 @@
 #include "agent/bench/background.h"
 #include "agent/bench/pod_cgroups.h"
 #include "agent/self_usage.h"
-#include "api/kind.h"
-#include "base/files.h"
-#include "base/strings.h"
-#include "client/http_api_client.h"
-#include "client/kubeconfig.h"
+#include "api/wire/kind.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
+#include "client/http/http_api_client.h"
+#include "client/http/kubeconfig.h"
 #include "json/value.h"
 #include "kernel/scan.h"
-#include "net/http_client.h"
-#include "net/http_server.h"
+#include "net/client/http_client.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::agent {
 namespace {

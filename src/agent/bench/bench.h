@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "agent/bench/course.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

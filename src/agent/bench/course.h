@@ -8,7 +8,7 @@
 
 #include <span>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -8,7 +8,7 @@
 #include "agent/qos/cpu_suppress/pick.h"
 #include "agent/qos/cpu_suppress/quota.h"
 #include "base/clock.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/cpu_topology.h"
 #include "kernel/proc_stat.h"

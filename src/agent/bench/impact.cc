@@ -21,7 +21,7 @@
 #include "kernel/control_files.h"
 #include "kernel/proc_stat.h"
 #include "kernel/read_text.h"
-#include "net/http_server.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::agent {
 namespace {

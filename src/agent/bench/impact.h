@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "stats/experiment.h"
 
 namespace mangrove::agent {

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "agent/bench/pod_cgroups.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "json/value.h"
 #include "kernel/control_files.h"
 #include "kernel/pressure.h"

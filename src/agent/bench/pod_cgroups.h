@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"
 

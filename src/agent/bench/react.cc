@@ -13,7 +13,7 @@
 #include "agent/bench/probe.h"
 #include "agent/pressure/sentinel.h"
 #include "agent/qos/cpu_suppress/quota.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "json/value.h"
 #include "kernel/control_files.h"
 #include "stats/experiment.h"

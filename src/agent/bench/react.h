@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/fd.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/fd.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -1,9 +1,9 @@
 #include "agent/collect/claims.h"
 
-#include "api/names.h"
-#include "api/storage.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "api/object/storage.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

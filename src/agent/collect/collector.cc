@@ -6,8 +6,8 @@
 #include "agent/collect/control_path.h"
 #include "agent/collect/host_app_path.h"
 #include "agent/collect/usage_rules.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/collect/host_app_path.h"
 
-#include "api/classes.h"
+#include "api/pod/classes.h"
 
 namespace mangrove::agent {
 namespace {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 
 namespace mangrove::agent {
 

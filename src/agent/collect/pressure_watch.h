@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "agent/machine.h"
-#include "base/fd.h"
 #include "base/mailbox.h"
+#include "base/os/fd.h"
 #include "kernel/psi_trigger.h"
 
 namespace mangrove::agent {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "base/cpu_set.h"
-#include "base/units.h"
+#include "api/pod/pod.h"
+#include "base/number/cpu_set.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

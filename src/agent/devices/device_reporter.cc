@@ -5,9 +5,9 @@
 #include "agent/devices/nvml.h"
 #include "agent/devices/rdma.h"
 #include "agent/devices/xpu.h"
-#include "api/names.h"
-#include "api/write.h"
-#include "base/log.h"
+#include "api/wire/names.h"
+#include "api/wire/write.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -15,7 +15,7 @@
 #include "agent/devices/inventory.h"
 #include "agent/look.h"
 #include "agent/report/sole_writer.h"
-#include "api/node.h"
+#include "api/object/node.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
 

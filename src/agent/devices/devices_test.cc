@@ -6,7 +6,7 @@
 #include "agent/devices/rdma.h"
 #include "agent/devices/xpu.h"
 #include "agent/testing/scene.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

@@ -8,7 +8,7 @@
 #include "agent/devices/nvml.h"
 #include "agent/testing/fake_nvml.h"
 #include "agent/testing/scene.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -9,8 +9,8 @@
 #include <fmt/core.h>
 
 #include "agent/devices/nvml_library.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "kernel/read_text.h"
 
 namespace mangrove::agent {

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "kernel/read_text.h"
 
 namespace mangrove::agent {

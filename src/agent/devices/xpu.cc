@@ -4,8 +4,8 @@
 #include <set>
 
 #include "api/annotations/device.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "json/view.h"
 #include "kernel/hierarchies.h"
 #include "kernel/read_text.h"

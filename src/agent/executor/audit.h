@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "base/log.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "kernel/make_dir.h"
 #include "kernel/read_text.h"
 

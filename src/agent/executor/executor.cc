@@ -6,8 +6,8 @@
 
 #include "agent/executor/plain_file.h"
 #include "agent/executor/write_times.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/read_text.h"
 

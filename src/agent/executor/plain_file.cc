@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
+#include "base/os/files.h"
 #include "kernel/read_text.h"
 
 namespace mangrove::agent {

@@ -5,7 +5,7 @@
 #include "agent/executor/executor.h"
 #include "agent/executor/owners.h"
 #include "base/check.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

@@ -7,7 +7,7 @@
 
 #include "agent/executor/owners.h"
 #include "agent/executor/plain_file.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/cpu_units.h"
 
 namespace mangrove::agent {

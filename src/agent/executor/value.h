@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
 #include "base/result.h"
 #include "kernel/cgroup_stat.h"
 

@@ -18,7 +18,7 @@
 #include "agent/executor/core_cookies.h"
 #include "agent/executor/net_plan.h"
 #include "agent/executor/value.h"
-#include "api/pod.h"
+#include "api/pod/pod.h"
 
 namespace mangrove::agent {
 

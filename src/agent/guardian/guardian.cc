@@ -12,7 +12,7 @@
 
 #include "agent/executor/owners.h"
 #include "agent/executor/reflex_file.h"
-#include "base/log.h"
+#include "base/os/log.h"
 
 extern char** environ;
 

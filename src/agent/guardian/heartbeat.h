@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "agent/executor/value.h"
-#include "base/fd.h"
+#include "base/number/units.h"
+#include "base/os/fd.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "kernel/cpu_units.h"
 
 namespace mangrove::agent {

@@ -11,7 +11,7 @@
 
 #include "agent/executor/value.h"
 #include "api/annotations/extended_resource.h"
-#include "api/pod.h"
+#include "api/pod/pod.h"
 
 namespace mangrove::agent {
 

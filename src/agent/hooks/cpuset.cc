@@ -4,7 +4,7 @@
 
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "api/annotations/topology.h"
-#include "api/classes.h"
+#include "api/pod/classes.h"
 #include "base/result.h"
 
 namespace mangrove::agent {

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "api/classes.h"
 #include "api/koordinator/resource_qos.h"
+#include "api/pod/classes.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

@@ -9,8 +9,8 @@
 #include "agent/qos/kernel_floor.h"
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
-#include "api/pod_requests.h"
-#include "base/strings.h"
+#include "api/pod/pod_requests.h"
+#include "base/text/strings.h"
 #include "kernel/cpu_units.h"
 
 namespace mangrove::agent {

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -5,7 +5,7 @@
 #include "agent/executor/owners.h"
 #include "agent/executor/reflex_file.h"
 #include "agent/pressure/meter.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "kernel/cgroup_stat.h"
 #include "kernel/control_files.h"
 #include "kernel/meminfo.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

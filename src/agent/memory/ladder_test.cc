@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/memory/forecast.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::agent {
 namespace {

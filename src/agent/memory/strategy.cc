@@ -6,7 +6,7 @@
 #include "agent/qos/evict/task.h"
 #include "agent/qos/memory_qos/values.h"
 #include "api/annotations/eviction.h"
-#include "api/classes.h"
+#include "api/pod/classes.h"
 
 namespace mangrove::agent {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"
 

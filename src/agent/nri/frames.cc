@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/proto_wire.h"
+#include "base/text/proto_wire.h"
 
 namespace mangrove::agent {
 namespace {

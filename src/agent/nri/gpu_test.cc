@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agent/nri/rules.h"
-#include "base/proto_wire.h"
+#include "base/text/proto_wire.h"
 
 namespace mangrove::agent {
 namespace {

@@ -1,6 +1,6 @@
 #include "agent/nri/messages.h"
 
-#include "base/proto_wire.h"
+#include "base/text/proto_wire.h"
 
 namespace mangrove::agent {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
+#include "api/select/labels.h"
 #include "base/result.h"
 
 namespace mangrove::agent {

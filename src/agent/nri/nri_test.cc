@@ -11,9 +11,9 @@
 
 #include "agent/nri/service.h"
 #include "base/check.h"
-#include "base/fd.h"
-#include "base/files.h"
-#include "base/proto_wire.h"
+#include "base/os/fd.h"
+#include "base/os/files.h"
+#include "base/text/proto_wire.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

@@ -1,7 +1,7 @@
 #include "agent/nri/rdma_nodes.h"
 
 #include "api/annotations/device.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/read_text.h"
 
 namespace mangrove::agent {

@@ -4,7 +4,7 @@
 
 #include "agent/hooks/reconcile.h"
 #include "agent/qos/resctrl/classes.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

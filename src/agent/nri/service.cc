@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent/metrics_enforce.h"
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "json/value.h"
-#include "net/byte_stream.h"
+#include "net/client/raw_client.h"
 #include "net/loop.h"
-#include "net/raw_client.h"
+#include "net/upgrade/byte_stream.h"
 
 namespace mangrove::agent {
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "net/grpc_wire.h"
+#include "net/http/grpc_wire.h"
 
 namespace mangrove::agent {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// gRPC for unary calls over a unix socket, both sides (the framing is net/grpc_wire.h).
+// gRPC for unary calls over a unix socket, both sides (the framing is net/http/grpc_wire.h).
 //
 //   Result<GrpcReply> reply = grpcCall("/var/lib/kubelet/pod-resources/kubelet.sock",
 //                                      "/v1.PodResourcesLister/List", message, 5s);
@@ -11,10 +11,10 @@
 #include <memory>
 #include <string>
 
-#include "base/fd.h"
+#include "base/number/units.h"
+#include "base/os/fd.h"
 #include "base/result.h"
-#include "base/units.h"
-#include "net/grpc_wire.h"
+#include "net/http/grpc_wire.h"
 
 namespace mangrove::agent {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "agent/devices/inventory.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "api/annotations/device.h"
-#include "api/pod_spec.h"
+#include "api/pod/pod_spec.h"
 #include "base/result.h"
 
 namespace mangrove::agent {

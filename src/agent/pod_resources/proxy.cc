@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "api/annotations/device.h"
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

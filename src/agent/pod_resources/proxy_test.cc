@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "json/view.h"
 #include "kernel/fake_root.h"
 

@@ -8,9 +8,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "api/write.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "api/wire/write.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "agent/predict/models.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 #include "json/value.h"
 #include "json/view.h"

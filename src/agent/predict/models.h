@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "agent/predict/reclaim.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "stats/decaying_histogram.h"
 
 namespace mangrove::agent {

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "agent/executor/value.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "kernel/file.h"
 #include "kernel/psi_trigger.h"
 #include "kernel/sys_root.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent/executor/owners.h"
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -25,7 +25,7 @@
 #include "agent/pressure/governor.h"
 #include "agent/pressure/meter.h"
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "kernel/cgroup_stat.h"
 #include "kernel/sys_root.h"
 

@@ -7,8 +7,8 @@
 
 #include "agent/gates.h"
 #include "agent/hooks/cpuset.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

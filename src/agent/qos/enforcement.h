@@ -22,7 +22,7 @@
 #include "agent/qos/evict/sender.h"
 #include "agent/qos/network/shaper.h"
 #include "agent/qos/reflexes.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "frame/role.h"
 
 namespace mangrove::agent {

@@ -17,9 +17,9 @@
 #include "agent/qos/oom/strategy.h"
 #include "agent/qos/resctrl/strategy.h"
 #include "agent/qos/system_config/strategy.h"
-#include "base/files.h"
-#include "base/log.h"
-#include "base/time_text.h"
+#include "base/os/files.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::agent {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "api/classes.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
 
 namespace mangrove::agent {
 namespace {

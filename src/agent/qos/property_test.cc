@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "agent/qos/testing/machine_bench.h"
-#include "base/rng.h"
-#include "base/strings.h"
+#include "base/number/rng.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

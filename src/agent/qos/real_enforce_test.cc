@@ -14,8 +14,8 @@
 #include "agent/gates.h"
 #include "agent/qos/enforcer.h"
 #include "agent/testing/scene.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "kernel/control_files.h"
 
 namespace mangrove::agent {

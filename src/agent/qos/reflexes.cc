@@ -6,7 +6,7 @@
 #include "agent/memory/strategy.h"
 #include "agent/pressure/strategy.h"
 #include "agent/qos/cpu_suppress/quota.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

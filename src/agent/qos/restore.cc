@@ -5,7 +5,7 @@
 #include "agent/memory/strategy.h"
 #include "agent/qos/enforcer.h"
 #include "agent/qos/network/shaper.h"
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace mangrove::agent {
 namespace {

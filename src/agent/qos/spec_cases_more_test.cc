@@ -9,8 +9,8 @@
 #include "agent/qos/memory_qos/values.h"
 #include "agent/qos/resctrl/schemata.h"
 #include "agent/qos/system_config/files.h"
-#include "api/decode.h"
-#include "api/names.h"
+#include "api/wire/decode.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

@@ -10,7 +10,7 @@
 #include "agent/qos/memory_qos/values.h"
 #include "agent/qos/testing/machine_bench.h"
 #include "api/annotations/topology.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "kernel/cpu_units.h"
 
 namespace mangrove::agent {

@@ -6,7 +6,7 @@
 #include "agent/qos/cpu_suppress/budget.h"
 #include "agent/qos/cpu_suppress/pick.h"
 #include "agent/qos/cpu_suppress/quota.h"
-#include "api/decode.h"
+#include "api/wire/decode.h"
 
 namespace mangrove::agent {
 namespace {

@@ -14,7 +14,7 @@
 #include "agent/executor/executor.h"
 #include "agent/executor/wish.h"
 #include "agent/look.h"
-#include "api/node.h"
+#include "api/object/node.h"
 #include "base/feature_gates.h"
 #include "json/value.h"
 

@@ -8,7 +8,7 @@
 // Pure, any thread.
 
 #include "api/koordinator/node_metric.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

@@ -1,8 +1,8 @@
 #include "agent/report/kubelet.h"
 
 #include "base/clock.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "json/view.h"
 
 namespace mangrove::agent {

@@ -15,10 +15,10 @@
 
 #include "agent/collect/pod_book.h"
 #include "agent/report/topology.h"
-#include "api/node.h"
+#include "api/object/node.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 #include "net/loop.h"
 
 namespace mangrove::agent {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/read_text.h"
 #include "kernel/scan.h"
 

@@ -13,7 +13,7 @@
 
 #include "agent/look.h"
 #include "agent/report/kubelet.h"
-#include "client/token_bucket.h"
+#include "client/queue/token_bucket.h"
 
 namespace mangrove::agent {
 

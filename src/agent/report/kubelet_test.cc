@@ -8,11 +8,11 @@
 
 #include "agent/report/kubelet_process.h"
 #include "agent/report/kubelet_source.h"
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "json/view.h"
 #include "kernel/fake_root.h"
-#include "net/http_server.h"
-#include "net/tls_keys.h"
+#include "net/server/http_server.h"
+#include "net/tls/tls_keys.h"
 
 namespace mangrove::agent {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/koordinator/node_metric.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "stats/percentile.h"
 
 namespace mangrove::agent {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/report/reporter.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "client/testing/scripted_client.h"
 #include "kernel/fake_root.h"
 

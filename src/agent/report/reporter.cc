@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

@@ -21,7 +21,7 @@
 #include "agent/report/status.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "client/api_client.h"
 #include "stats/ewma.h"
 

@@ -1,6 +1,6 @@
 #include "agent/report/sole_writer.h"
 
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "agent/devices/nvml.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "api/annotations/cpu.h"
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 #include "json/view.h"
 
 namespace mangrove::agent {

@@ -16,8 +16,8 @@
 #include "api/annotations/node.h"
 #include "api/annotations/topology.h"
 #include "api/koordinator/node_resource_topology.h"
-#include "api/node.h"
-#include "base/cpu_set.h"
+#include "api/object/node.h"
+#include "base/number/cpu_set.h"
 #include "kernel/cpu_topology.h"
 #include "kernel/numa.h"
 

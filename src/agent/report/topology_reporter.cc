@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "api/names.h"
-#include "base/log.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
 #include "kernel/meminfo.h"
 #include "kernel/read_text.h"
 

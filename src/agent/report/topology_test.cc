@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/report/topology_reporter.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

@@ -25,8 +25,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "stats/percentile.h"
 
 namespace mangrove::agent {

@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "base/check.h"
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent::testing {
 namespace {

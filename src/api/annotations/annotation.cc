@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::api {
 namespace {

@@ -18,10 +18,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "api/decode.h"
-#include "api/labels.h"
-#include "api/names.h"
-#include "api/write.h"
+#include "api/select/labels.h"
+#include "api/wire/decode.h"
+#include "api/wire/names.h"
+#include "api/wire/write.h"
 #include "base/result.h"
 
 namespace mangrove::api {
@@ -70,7 +70,7 @@ std::string annotationText(const T& value) {
   return writeLikeGo(toJson(value));
 }
 
-// Numbers as Go's strconv reads them (booleans: base/go_bool.h), sentences that say what would be
+// Numbers as Go's strconv reads them (booleans: base/text/go_bool.h), sentences that say what would be
 // right.
 Result<int64_t> parseGoInt(std::string_view text,
                            int bits = 64);           // base 10, "+5" and "007" are fine

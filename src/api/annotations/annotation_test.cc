@@ -7,7 +7,7 @@
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
 #include "api/annotations/topology.h"
-#include "base/go_bool.h"
+#include "base/text/go_bool.h"
 
 namespace mangrove::api {
 namespace {

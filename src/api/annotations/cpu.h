@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "api/annotations/annotation.h"
-#include "api/resource_list.h"
+#include "api/pod/resource_list.h"
 
 namespace mangrove::api {
 

@@ -1,7 +1,7 @@
 #include "api/annotations/device.h"
 
-#include "api/schema.h"
-#include "base/strings.h"
+#include "api/wire/schema.h"
+#include "base/text/strings.h"
 
 namespace mangrove::api {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "api/annotations/annotation.h"
-#include "api/label_selector.h"
-#include "api/resource_list.h"
+#include "api/pod/resource_list.h"
+#include "api/select/label_selector.h"
 
 namespace mangrove::api {
 

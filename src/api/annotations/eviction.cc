@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 namespace {

@@ -1,6 +1,6 @@
 #include "api/annotations/gang.h"
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 namespace {

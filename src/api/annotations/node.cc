@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "api/schema.h"
-#include "base/cpu_set.h"
-#include "base/go_bool.h"
+#include "api/wire/schema.h"
+#include "base/number/cpu_set.h"
+#include "base/text/go_bool.h"
 #include "json/print.h"
 
 namespace mangrove::api {

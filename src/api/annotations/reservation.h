@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "api/affinity.h"
 #include "api/annotations/annotation.h"
 #include "api/koordinator/reservation.h"
+#include "api/pod/affinity.h"
 
 namespace mangrove::api {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "api/label_selector.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
+#include "api/select/label_selector.h"
 #include "json/value.h"
 
 namespace mangrove::api {

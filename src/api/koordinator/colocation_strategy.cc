@@ -1,7 +1,7 @@
 #include "api/koordinator/colocation_strategy.h"
 
 #include "api/annotations/annotation.h"
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 

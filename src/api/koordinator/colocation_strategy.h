@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "api/decode.h"
-#include "api/labels.h"
-#include "base/units.h"
+#include "api/select/labels.h"
+#include "api/wire/decode.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::api {

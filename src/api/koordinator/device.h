@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "api/condition.h"
-#include "api/labels.h"
-#include "api/meta.h"
-#include "api/resource_list.h"
+#include "api/object/condition.h"
+#include "api/object/meta.h"
+#include "api/pod/resource_list.h"
+#include "api/select/labels.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -1,6 +1,6 @@
 #include "api/koordinator/elastic_quota.h"
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 

@@ -3,8 +3,8 @@
 // tree; its place in the tree and the scheduler's figures are labels and annotations
 // (annotations/quota.h). Namespaced; no status subresource.
 
-#include "api/meta.h"
-#include "api/resource_list.h"
+#include "api/object/meta.h"
+#include "api/pod/resource_list.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -1,6 +1,6 @@
 #include "api/koordinator/extensions.h"
 
-#include "api/write.h"
+#include "api/wire/write.h"
 
 namespace mangrove::api {
 namespace {

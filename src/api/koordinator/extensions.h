@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -12,7 +12,7 @@
 #include "api/koordinator/recommendation.h"
 #include "api/koordinator/reservation.h"
 #include "api/koordinator/schedule_explanation.h"
-#include "api/write.h"
+#include "api/wire/write.h"
 
 namespace mangrove::api {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "api/koordinator/device.h"
 #include "api/koordinator/extensions.h"
-#include "api/meta.h"
-#include "api/resource_list.h"
+#include "api/object/meta.h"
+#include "api/pod/resource_list.h"
 #include "json/value.h"
 
 namespace mangrove::api {

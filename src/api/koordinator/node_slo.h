@@ -10,7 +10,7 @@
 #include "api/koordinator/extensions.h"
 #include "api/koordinator/resource_qos.h"
 #include "api/koordinator/slo_strategy.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
 
 namespace mangrove::api {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "api/meta.h"
-#include "api/resource_list.h"
+#include "api/object/meta.h"
+#include "api/pod/resource_list.h"
 #include "json/value.h"
 
 namespace mangrove::api {

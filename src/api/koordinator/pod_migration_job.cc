@@ -1,6 +1,6 @@
 #include "api/koordinator/pod_migration_job.h"
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/koordinator/probed_condition.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -1,6 +1,6 @@
 #include "api/koordinator/probed_condition.h"
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 

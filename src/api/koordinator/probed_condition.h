@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "json/value.h"
 
 namespace mangrove::api {

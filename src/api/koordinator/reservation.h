@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "api/affinity.h"
 #include "api/koordinator/probed_condition.h"
-#include "api/label_selector.h"
-#include "api/meta.h"
-#include "api/pod.h"
-#include "api/resource_list.h"
+#include "api/object/meta.h"
+#include "api/pod/affinity.h"
+#include "api/pod/pod.h"
+#include "api/pod/resource_list.h"
+#include "api/select/label_selector.h"
 #include "json/value.h"
 
 namespace mangrove::api {

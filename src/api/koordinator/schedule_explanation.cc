@@ -1,6 +1,6 @@
 #include "api/koordinator/schedule_explanation.h"
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::api {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/meta.h"
+#include "api/object/meta.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "api/decode.h"
-#include "base/units.h"
+#include "api/wire/decode.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -3,7 +3,7 @@
 
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_slo.h"
-#include "api/write.h"
+#include "api/wire/write.h"
 #include "json/value.h"
 
 namespace mangrove::api {

@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
-#include "api/pod.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_requests.h"
 #include "apiserver/admission/builtin_refusal.h"
 #include "apiserver/core/object.h"
-#include "base/quantity.h"
-#include "base/strings.h"
+#include "base/number/quantity.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -6,7 +6,7 @@
 
 #include "apiserver/core/object.h"
 #include "apiserver/kinds/defaults.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

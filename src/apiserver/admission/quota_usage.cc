@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "api/classes.h"
-#include "api/pod.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_requests.h"
 #include "apiserver/core/object.h"
 
 namespace mangrove::apiserver {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apiserver/kinds/catalogue.h"
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

@@ -16,8 +16,8 @@
 #include "apiserver/admission/webhook_review.h"
 #include "base/fn.h"
 #include "base/mailbox.h"
-#include "base/rng.h"
-#include "net/http_client.h"
+#include "base/number/rng.h"
+#include "net/client/http_client.h"
 #include "net/loop.h"
 
 namespace mangrove::apiserver {

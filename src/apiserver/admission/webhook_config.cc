@@ -4,7 +4,7 @@
 
 #include "apiserver/core/object.h"
 #include "apiserver/subresources/label_match.h"
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 
 namespace mangrove::apiserver {
 

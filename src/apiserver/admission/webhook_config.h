@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "api/selector.h"
+#include "api/select/selector.h"
 #include "apiserver/admission/admission.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

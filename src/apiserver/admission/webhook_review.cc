@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/core/object.h"
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 
 namespace mangrove::apiserver {
 

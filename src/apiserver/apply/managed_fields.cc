@@ -6,7 +6,7 @@
 
 #include "apiserver/apply/typed_fields.h"
 #include "apiserver/core/object.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -9,7 +9,7 @@
 
 #include "apiserver/answer.h"
 #include "apiserver/schema/schema.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/auth/jwt.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -22,7 +22,7 @@
 #include "apiserver/auth/static_tokens.h"
 #include "apiserver/identity.h"
 #include "apiserver/request.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace mangrove::apiserver {
 

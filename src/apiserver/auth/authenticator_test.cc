@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/auth/auth_test_support.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -6,7 +6,7 @@
 #include "apiserver/core/strategy.h"
 #include "apiserver/core/write.h"
 #include "base/check.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -1,6 +1,6 @@
 #include "apiserver/auth/credential_files.h"
 
-#include "base/files.h"
+#include "base/os/files.h"
 
 namespace mangrove::apiserver {
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "apiserver/auth/authenticator.h"
-#include "base/encoding.h"
-#include "base/strings.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

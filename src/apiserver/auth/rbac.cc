@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/core/object.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/label_selector.h"
+#include "api/select/label_selector.h"
 #include "apiserver/core/object.h"
 
 namespace mangrove::apiserver {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/selector.h"
+#include "api/select/selector.h"
 #include "apiserver/auth/rbac_rules.h"
 
 namespace mangrove::apiserver {

@@ -9,7 +9,7 @@
 #include "apiserver/auth/texts.h"
 #include "apiserver/core/object.h"
 #include "apiserver/core/resources.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

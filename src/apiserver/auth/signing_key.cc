@@ -14,7 +14,7 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 
 namespace mangrove::apiserver {
 

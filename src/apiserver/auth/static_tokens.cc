@@ -1,7 +1,7 @@
 #include "apiserver/auth/static_tokens.h"
 
 #include "apiserver/auth/signing_key.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

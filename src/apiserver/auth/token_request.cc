@@ -10,7 +10,7 @@
 #include "apiserver/core/strategy.h"
 #include "apiserver/schema/decoding.h"
 #include "base/check.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

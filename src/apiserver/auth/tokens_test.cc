@@ -7,8 +7,8 @@
 #include "apiserver/auth/signing_key.h"
 #include "apiserver/auth/static_tokens.h"
 #include "apiserver/auth/token_request.h"
-#include "base/encoding.h"
-#include "base/strings.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -5,7 +5,7 @@
 #include "apiserver/core/object.h"
 #include "apiserver/schema/decoding.h"
 #include "apiserver/schema/pruning.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/view.h"
 #include "json/yaml.h"
 

@@ -11,8 +11,8 @@
 #include "apiserver/identity.h"
 #include "apiserver/request.h"
 #include "base/fn.h"
-#include "base/units.h"
-#include "net/web_socket.h"
+#include "base/number/units.h"
+#include "net/upgrade/web_socket.h"
 
 namespace mangrove::apiserver {
 

@@ -13,7 +13,7 @@
 #include <cstddef>
 
 #include "apiserver/core/commit.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::apiserver {
 

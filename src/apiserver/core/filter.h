@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "api/field_selector.h"
-#include "api/selector.h"
+#include "api/select/field_selector.h"
+#include "api/select/selector.h"
 #include "apiserver/answer.h"
 #include "apiserver/core/resources.h"
 #include "apiserver/request.h"

@@ -4,7 +4,7 @@
 
 #include "apiserver/core/filter.h"
 #include "apiserver/output/encode.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -9,8 +9,8 @@
 #include "apiserver/core/strategy.h"
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/output/encode.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/core/spdy_upgrade.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "apiserver/kinds/catalogue.h"
-#include "base/interned.h"
+#include "base/text/interned.h"
 
 namespace mangrove::apiserver {
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "store/store.h"
 
 namespace mangrove::apiserver {

@@ -13,7 +13,7 @@
 
 #include "apiserver/core/call.h"
 #include "base/fn.h"
-#include "net/byte_stream.h"
+#include "net/upgrade/byte_stream.h"
 
 namespace mangrove::apiserver {
 

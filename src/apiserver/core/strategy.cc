@@ -5,10 +5,10 @@
 
 #include <fmt/core.h>
 
-#include "api/classes.h"
-#include "api/pod.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
 #include "apiserver/core/object.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -8,7 +8,7 @@
 
 #include "apiserver/core/resources.h"
 #include "base/clock.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

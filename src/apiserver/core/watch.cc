@@ -7,7 +7,7 @@
 #include "apiserver/core/filter.h"
 #include "apiserver/core/read.h"
 #include "apiserver/output/encode.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -9,8 +9,8 @@
 #include "apiserver/schema/decoding.h"
 #include "apiserver/schema/defaulting.h"
 #include "base/check.h"
-#include "base/fnv.h"
-#include "base/strings.h"
+#include "base/number/fnv.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -1,8 +1,8 @@
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/inspect.h"
 #include "apiserver/schema/formats.h"
-#include "base/encoding.h"
-#include "base/strings.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

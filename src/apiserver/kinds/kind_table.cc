@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "api/label_syntax.h"
+#include "api/select/label_syntax.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // How things may be called, each rule as a function that returns "" or a sentence that says what is
-// wrong and what would be right. Label keys and values are in api/label_syntax.h. Pure; any thread.
+// wrong and what would be right. Label keys and values are in api/select/label_syntax.h. Pure; any thread.
 
 #include <string>
 #include <string_view>

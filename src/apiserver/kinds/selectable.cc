@@ -1,5 +1,5 @@
 #include "apiserver/kinds/catalogue.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

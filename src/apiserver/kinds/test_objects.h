@@ -11,7 +11,7 @@
 #include "apiserver/kinds/object_rules.h"
 #include "apiserver/schema/decoding.h"
 #include "apiserver/schema/defaulting.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/yaml.h"
 
 namespace mangrove::apiserver::fixture {

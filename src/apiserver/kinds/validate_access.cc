@@ -6,7 +6,7 @@
 
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/validators.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -6,7 +6,7 @@
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/validators.h"
 #include "apiserver/schema/formats.h"
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 
 namespace mangrove::apiserver {
 namespace {

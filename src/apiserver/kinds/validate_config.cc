@@ -3,7 +3,7 @@
 
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/validators.h"
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -4,8 +4,8 @@
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/object_meta.h"
 #include "apiserver/kinds/validators.h"
-#include "base/quantity.h"
-#include "base/strings.h"
+#include "base/number/quantity.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

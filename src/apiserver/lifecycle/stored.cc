@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "apiserver/core/object.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 #include "store/object.h"
 

@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/protobuf/envelope.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

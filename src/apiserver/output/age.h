@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/view.h"
 
 namespace mangrove::apiserver {

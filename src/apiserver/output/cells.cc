@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/output/age.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/print.h"
 
 namespace mangrove::apiserver {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/view.h"
 
 namespace mangrove::apiserver {

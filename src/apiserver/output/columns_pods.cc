@@ -7,7 +7,7 @@
 
 #include "apiserver/output/age.h"
 #include "apiserver/output/columns.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

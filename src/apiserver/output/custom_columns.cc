@@ -10,7 +10,7 @@
 #include "apiserver/output/age.h"
 #include "apiserver/output/json_path.h"
 #include "apiserver/output/table.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

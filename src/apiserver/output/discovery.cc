@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/output/accept.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

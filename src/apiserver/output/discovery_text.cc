@@ -1,7 +1,7 @@
 // The documents of discovery themselves.
 
 #include "apiserver/output/discovery.h"
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

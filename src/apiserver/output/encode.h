@@ -18,7 +18,7 @@
 #include "apiserver/answer.h"
 #include "apiserver/core/resources.h"
 #include "apiserver/request.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "store/object.h"
 
 namespace mangrove::apiserver {

@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include "base/fnv.h"
-#include "base/strings.h"
+#include "base/number/fnv.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 

@@ -11,7 +11,7 @@
 #include "apiserver/core/resources.h"
 #include "apiserver/kinds/test_objects.h"
 #include "apiserver/output/table.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 #include "json/view.h"
 #include "store/object.h"
 

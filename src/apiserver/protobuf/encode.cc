@@ -4,7 +4,7 @@
 
 #include "apiserver/protobuf/scalars.h"
 #include "apiserver/protobuf/wire.h"
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 
 namespace mangrove::apiserver::protobuf {
 

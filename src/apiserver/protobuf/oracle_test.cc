@@ -11,7 +11,7 @@
 #include "apiserver/kinds/catalogue.h"
 #include "apiserver/protobuf/envelope.h"
 #include "apiserver/schema/decoding.h"
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 
 namespace mangrove::apiserver::protobuf {
 namespace {

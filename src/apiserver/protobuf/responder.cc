@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "apiserver/protobuf/envelope.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/view.h"
 
 namespace mangrove::apiserver::protobuf {

@@ -3,7 +3,7 @@
 #include "apiserver/kinds/inspect.h"
 #include "apiserver/schema/crd_schema.h"
 #include "apiserver/schema/crd_validation.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

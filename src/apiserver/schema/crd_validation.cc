@@ -8,7 +8,7 @@
 #include "apiserver/kinds/inspect.h"
 #include "apiserver/kinds/names.h"
 #include "apiserver/schema/crd_schema.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::apiserver {
 namespace {

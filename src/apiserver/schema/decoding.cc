@@ -4,10 +4,10 @@
 
 #include "apiserver/schema/field_path.h"
 #include "apiserver/schema/pruning.h"
-#include "base/encoding.h"
-#include "base/quantity.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/number/quantity.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "json/print.h"
 
 namespace mangrove::apiserver {

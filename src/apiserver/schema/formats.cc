@@ -6,10 +6,10 @@
 
 #include <arpa/inet.h>
 
-#include "api/label_syntax.h"
-#include "base/encoding.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "api/select/label_syntax.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -1,7 +1,7 @@
 #include "apiserver/subresources/conditions.h"
 
 #include "apiserver/core/object.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::apiserver {

@@ -13,7 +13,7 @@
 #include "apiserver/subresources/conditions.h"
 #include "apiserver/subresources/label_match.h"
 #include "base/check.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frame/node_runner.h"
-#include "net/web_socket.h"
+#include "net/upgrade/web_socket.h"
 
 namespace mangrove::apiserver {
 

@@ -5,7 +5,7 @@
 //   auto wanted = selectorFrom(spec["selector"].get_object());
 //   if (wanted && matchesLabels(*wanted, pod)) …
 
-#include "api/selector.h"
+#include "api/select/selector.h"
 #include "base/result.h"
 #include "json/value.h"
 

@@ -8,8 +8,8 @@
 #include "apiserver/http_front.h"
 #include "apiserver/subresources/subresources.h"
 #include "apiserver/subresources/test_server.h"
-#include "net/spdy_wire.h"
-#include "net/web_socket_test_support.h"
+#include "net/upgrade/spdy_wire.h"
+#include "net/upgrade/web_socket_test_support.h"
 
 namespace mangrove::apiserver {
 namespace {

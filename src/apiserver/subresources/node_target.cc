@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "apiserver/core/object.h"
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 

@@ -3,7 +3,7 @@
 // from the query and the pod's JSON; the answers to mistakes are Kubernetes' own.
 
 #include "apiserver/core/call.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "frame/node_runner.h"
 #include "json/value.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/subresources/channel_session.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::apiserver {
 namespace {

@@ -4,8 +4,8 @@
 #include <mutex>
 
 #include "apiserver/subresources/forward_channels.h"
-#include "base/strings.h"
-#include "net/spdy_session.h"
+#include "base/text/strings.h"
+#include "net/upgrade/spdy_session.h"
 
 namespace mangrove::apiserver {
 

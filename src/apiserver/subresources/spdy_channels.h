@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "frame/node_runner.h"
-#include "net/byte_stream.h"
+#include "net/upgrade/byte_stream.h"
 
 namespace mangrove::apiserver {
 

@@ -1,10 +1,10 @@
 #include "client/testing/fake_api.h"
 
 #include "base/check.h"
-#include "base/encoding.h"
-#include "base/strings.h"
+#include "base/text/encoding.h"
+#include "base/text/strings.h"
 #include "json/merge_patch.h"
-#include "net/url.h"
+#include "net/http/url.h"
 
 namespace mangrove::client::testing {
 

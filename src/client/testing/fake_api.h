@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "client/http/kubeconfig.h"
 #include "client/key.h"
-#include "client/kubeconfig.h"
 #include "client/testing/fake_store.h"
 #include "client/testing/fake_stream.h"
-#include "net/http_server.h"
 #include "net/loop.h"
-#include "net/tls.h"
+#include "net/server/http_server.h"
+#include "net/tls/tls.h"
 
 namespace mangrove::client::testing {
 

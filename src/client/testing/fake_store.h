@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "client/json_slices.h"
+#include "client/informer/json_slices.h"
 #include "json/value.h"
 
 namespace mangrove::client::testing {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "client/testing/fake_store.h"
-#include "net/byte_stream.h"
+#include "net/upgrade/byte_stream.h"
 
 namespace mangrove::client::testing {
 

@@ -16,7 +16,7 @@
 
 #include "base/check.h"
 #include "client/api_client.h"
-#include "client/status_error.h"
+#include "client/http/status_error.h"
 
 namespace mangrove::client::testing {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "json/yaml.h"
 #include "manager/config/locate.h"
 #include "manager/config/merge.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "api/label_selector.h"
+#include "api/select/label_selector.h"
 #include "manager/config/finding.h"
 #include "manager/config/strategies.h"
 

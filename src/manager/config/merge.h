@@ -7,8 +7,8 @@
 //
 // Pure; any thread.
 
-#include "api/decode.h"
-#include "api/write.h"
+#include "api/wire/decode.h"
+#include "api/wire/write.h"
 #include "base/check.h"
 #include "json/value.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "api/annotations/node.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/config/merge.h"
 #include "manager/config/parse.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "api/koordinator/node_slo.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
 #include "manager/config/slo_config.h"
 
 namespace mangrove::manager {

@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "api/decode.h"
-#include "api/names.h"
-#include "base/nearest.h"
+#include "api/wire/decode.h"
+#include "api/wire/names.h"
+#include "base/text/nearest.h"
 #include "json/diagnose.h"
 #include "manager/config/merge.h"
 #include "manager/config/rules.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/core.h>
 
-#include "base/nearest.h"
-#include "base/quantity.h"
-#include "base/strings.h"
+#include "base/number/quantity.h"
+#include "base/text/nearest.h"
+#include "base/text/strings.h"
 
 namespace mangrove::manager {
 namespace {

@@ -1,7 +1,7 @@
 // The tables of spec 01 §5.1–5.8.
 #include <array>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/config/rules.h"
 
 namespace mangrove::manager {

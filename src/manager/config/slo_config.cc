@@ -1,6 +1,6 @@
 #include "manager/config/slo_config.h"
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/config/parse.h"
 
 namespace mangrove::manager {

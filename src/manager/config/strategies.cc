@@ -1,6 +1,6 @@
 #include "manager/config/strategies.h"
 
-#include "api/schema.h"
+#include "api/wire/schema.h"
 
 namespace mangrove::manager {
 

@@ -1,8 +1,8 @@
 #include "manager/profile/profile.h"
 
 #include "api/annotations/annotation.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 
 namespace mangrove::manager {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "api/koordinator/colocation_profile.h"
-#include "api/selector.h"
+#include "api/select/selector.h"
 #include "base/result.h"
 #include "json/value.h"
 

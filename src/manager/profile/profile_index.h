@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/labels.h"
+#include "api/select/labels.h"
 #include "manager/profile/profile.h"
 
 namespace mangrove::manager {

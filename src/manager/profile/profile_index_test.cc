@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::manager {
 namespace {

@@ -16,7 +16,7 @@
 #include "manager/webhook/review_text.h"
 #include "manager/webhook/routes.h"
 #include "manager/webhook/server.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 
 namespace mangrove::manager {
 namespace {

@@ -3,10 +3,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "api/core_objects.h"
-#include "base/encoding.h"
-#include "base/files.h"
-#include "base/log.h"
+#include "api/object/core_objects.h"
+#include "base/os/files.h"
+#include "base/os/log.h"
+#include "base/text/encoding.h"
 #include "manager/webhook/draft.h"
 
 namespace mangrove::manager {

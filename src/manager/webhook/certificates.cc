@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/time_text.h"
-#include "net/tls.h"
-#include "net/tls_keys.h"
+#include "base/text/time_text.h"
+#include "net/tls/tls.h"
+#include "net/tls/tls_keys.h"
 
 namespace mangrove::manager {
 namespace {

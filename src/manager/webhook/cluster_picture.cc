@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "api/annotations/quota.h"
-#include "api/names.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 #include "manager/listed.h"
 
 namespace mangrove::manager {

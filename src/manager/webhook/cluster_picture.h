@@ -15,14 +15,14 @@
 #include <mutex>
 #include <string>
 
-#include "api/core_objects.h"
 #include "api/koordinator/colocation_profile.h"
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/quota_profile.h"
-#include "api/names.h"
+#include "api/object/core_objects.h"
+#include "api/wire/names.h"
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "manager/webhook/surroundings.h"
 
 namespace mangrove::manager {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/value.h"
 #include "manager/webhook/draft.h"
 

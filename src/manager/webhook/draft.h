@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 #include "json/value.h"
 
 namespace mangrove::manager {

@@ -1,6 +1,6 @@
 // The ConfigMap of the enhanced validator.
-#include "api/decode.h"
-#include "base/strings.h"
+#include "api/wire/decode.h"
+#include "base/text/strings.h"
 #include "manager/webhook/cluster_picture.h"
 
 namespace mangrove::manager {

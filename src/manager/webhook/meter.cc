@@ -1,6 +1,6 @@
 #include "manager/webhook/meter.h"
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::manager {
 namespace {

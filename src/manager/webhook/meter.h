@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/metrics.h"
-#include "base/units.h"
+#include "base/number/units.h"
 #include "manager/webhook/routes.h"
 
 namespace mangrove::manager {

@@ -1,8 +1,8 @@
 // What the environment and the flags say about admission.
 #include <cstdlib>
 
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "manager/webhook/service.h"
 
 namespace mangrove::manager {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/log.h"
+#include "base/os/log.h"
 
 namespace mangrove::manager {
 namespace {

@@ -13,11 +13,11 @@
 #include <optional>
 #include <string>
 
-#include "api/meta.h"
+#include "api/object/meta.h"
 #include "base/clock.h"
 #include "base/metrics.h"
-#include "client/event_recorder.h"
-#include "client/informer.h"
+#include "client/events/event_recorder.h"
+#include "client/informer/informer.h"
 #include "manager/webhook/registration.h"
 
 namespace mangrove::manager {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 #include "manager/webhook/draft.h"
 
 namespace mangrove::manager {

@@ -1,6 +1,6 @@
 #include "manager/webhook/review_text.h"
 
-#include "base/encoding.h"
+#include "base/text/encoding.h"
 #include "json/print.h"
 #include "json/value.h"
 

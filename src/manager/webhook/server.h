@@ -20,12 +20,12 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "base/result.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "manager/webhook/admission.h"
 #include "manager/webhook/routes.h"
 #include "manager/webhook/surroundings.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/server/http_server.h"
 
 namespace mangrove::manager {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "api/event.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "api/object/event.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 #include "manager/webhook/convert.h"
 #include "manager/webhook/quota/dump.h"
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "api/names.h"
-#include "base/log.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::manager {
 namespace {

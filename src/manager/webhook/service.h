@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/feature_gates.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "frame/flags.h"
 #include "manager/webhook/certificate_keeper.h"
 #include "manager/webhook/cluster_picture.h"

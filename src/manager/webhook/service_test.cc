@@ -5,13 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "base/encoding.h"
-#include "client/http_api_client.h"
+#include "base/text/encoding.h"
+#include "client/http/http_api_client.h"
+#include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
-#include "client/worker.h"
 #include "manager/gates.h"
 #include "manager/webhook/test_support.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 
 namespace mangrove::manager {
 namespace {

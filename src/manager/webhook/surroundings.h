@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "api/labels.h"
-#include "api/pod.h"
-#include "api/pod_spec.h"
-#include "base/quantity.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_spec.h"
+#include "api/select/labels.h"
+#include "base/number/quantity.h"
 #include "manager/profile/profile_index.h"
 #include "manager/webhook/gates.h"
 #include "manager/webhook/quota/tree.h"

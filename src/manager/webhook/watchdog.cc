@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "json/value.h"
 
 namespace mangrove::manager {

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::runtime {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
-#include "api/pod_spec.h"
-#include "base/units.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_spec.h"
+#include "base/number/units.h"
 
 namespace mangrove::runtime {
 

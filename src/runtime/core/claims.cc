@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/write.h"
+#include "api/wire/write.h"
 
 namespace mangrove::runtime {
 

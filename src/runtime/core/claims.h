@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/storage.h"
+#include "api/object/storage.h"
 #include "json/value.h"
 
 namespace mangrove::runtime {

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::runtime {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::runtime {
 

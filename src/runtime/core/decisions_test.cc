@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "runtime/core/pod_actions.h"
 #include "runtime/core/pod_status.h"
 #include "runtime/core/restart.h"

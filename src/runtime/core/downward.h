@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/pod_run.h"
+#include "api/pod/pod_run.h"
 #include "base/result.h"
 #include "runtime/core/pod_model.h"
 

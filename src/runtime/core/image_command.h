@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod_run.h"
+#include "api/pod/pod_run.h"
 
 namespace mangrove::runtime {
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
-#include "api/pod_run.h"
-#include "base/units.h"
+#include "api/pod/pod.h"
+#include "api/pod/pod_run.h"
+#include "base/number/units.h"
 
 namespace mangrove::runtime {
 

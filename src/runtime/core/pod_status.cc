@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "api/classes.h"
-#include "api/write.h"
-#include "base/time_text.h"
+#include "api/pod/classes.h"
+#include "api/wire/write.h"
+#include "base/text/time_text.h"
 #include "runtime/core/cgroup_values.h"
 #include "runtime/core/restart.h"
 

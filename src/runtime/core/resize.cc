@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "api/classes.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::runtime {
 

@@ -2,7 +2,7 @@
 // When a container that ended runs again. Kubernetes' rules: at once after the first failure, then
 // 10 s, 20 s, 40 s … up to 5 min; forgiven after 10 min of running. Pure.
 
-#include "api/pod_spec.h"
+#include "api/pod/pod_spec.h"
 #include "runtime/core/pod_model.h"
 
 namespace mangrove::runtime {

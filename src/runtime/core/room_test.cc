@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "runtime/core/admission.h"
 #include "runtime/core/cgroup_values.h"
 #include "runtime/core/claims.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/decode.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
+#include "api/wire/decode.h"
 #include "runtime/core/env_expand.h"
 
 namespace mangrove::runtime {

@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "runtime/core/cgroup_values.h"
 #include "runtime/core/cri_log.h"
 #include "runtime/core/downward.h"

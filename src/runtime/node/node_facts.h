@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::runtime {
 

@@ -9,8 +9,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/strings.h"
-#include "base/time_text.h"
+#include "base/text/strings.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::runtime {
 

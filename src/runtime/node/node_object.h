@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "json/value.h"
 #include "kernel/sys_root.h"
 #include "runtime/core/cgroup_values.h"

@@ -7,19 +7,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/files.h"
 #include "base/mailbox.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 #include "kernel/fake_root.h"
-#include "runtime/node/action.h"
-#include "runtime/node/cgroups.h"
-#include "runtime/node/config_source.h"
-#include "runtime/node/log_reader.h"
-#include "runtime/node/network.h"
+#include "runtime/node/network/network.h"
 #include "runtime/node/node_object.h"
-#include "runtime/node/prober.h"
-#include "runtime/node/static_pods.h"
-#include "runtime/node/volumes.h"
+#include "runtime/node/pods/action.h"
+#include "runtime/node/pods/cgroups.h"
+#include "runtime/node/pods/prober.h"
+#include "runtime/node/pods/static_pods.h"
+#include "runtime/node/sessions/log_reader.h"
+#include "runtime/node/volumes/config_source.h"
+#include "runtime/node/volumes/volumes.h"
 #include "runtime/shim/log_file.h"
 
 namespace mangrove::runtime {

@@ -1,7 +1,7 @@
 #include "runtime/node/registration.h"
 
-#include "base/log.h"
-#include "base/strings.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 
 namespace mangrove::runtime {
 

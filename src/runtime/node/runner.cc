@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/classes.h"
-#include "api/pod_requests.h"
-#include "base/log.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
+#include "base/os/log.h"
 #include "runtime/core/admission.h"
 
 namespace mangrove::runtime {

@@ -5,11 +5,11 @@
 #include <fmt/core.h>
 #include <sys/socket.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "runtime/core/pod_status.h"
-#include "runtime/node/log_reader.h"
 #include "runtime/node/runner.h"
-#include "runtime/node/sessions.h"
+#include "runtime/node/sessions/log_reader.h"
+#include "runtime/node/sessions/sessions.h"
 
 namespace mangrove::runtime {
 

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 #include "runtime/shim/container_spec.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/shim/container_spec.h"
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "json/value.h"
 
 namespace mangrove::runtime {

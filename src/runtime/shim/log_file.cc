@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 #include "runtime/core/cri_log.h"
 
 namespace mangrove::runtime {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/clock.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 
 namespace mangrove::runtime {

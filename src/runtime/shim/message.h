@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 #include "base/result.h"
 #include "json/value.h"
 

@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::runtime {
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/files.h"
+#include "base/os/files.h"
 #include "runtime/shim/message.h"
 #include "runtime/shim/pod_net.h"
 #include "runtime/shim/shim_container.h"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "base/fd.h"
-#include "base/time_text.h"
+#include "base/os/fd.h"
+#include "base/text/time_text.h"
 #include "json/value.h"
 #include "runtime/shim/child.h"
 #include "runtime/shim/container_spec.h"

@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
-#include "base/time_text.h"
-#include "client/bench_api/process_probe.h"
+#include "base/text/nearest.h"
+#include "base/text/time_text.h"
+#include "client/bench/api/process_probe.h"
 #include "json/value.h"
 #include "scheduler/bench/cases.h"
 #include "scheduler/bench/turns.h"

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::scheduler {
 

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "client/bench_api/measured_child.h"
-#include "client/http_api_client.h"
-#include "client/informer.h"
-#include "client/worker.h"
+#include "client/bench/api/measured_child.h"
+#include "client/http/http_api_client.h"
+#include "client/informer/informer.h"
+#include "client/queue/worker.h"
 #include "json/value.h"
 #include "scheduler/bench/bench_cluster.h"
 #include "scheduler/bench/raw_case.h"

@@ -10,7 +10,7 @@
 // Then it gets more pods in slices, by turns with the server's raw rate (turns.h): the scheduler's
 // process is stopped (SIGSTOP) while they are made and while raw is measured. Blocks.
 
-#include "client/kubeconfig.h"
+#include "client/http/kubeconfig.h"
 #include "scheduler/bench/bench.h"
 #include "stats/experiment.h"
 

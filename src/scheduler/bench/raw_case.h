@@ -10,7 +10,7 @@
 // when the binding follows within a second (core/held_statuses.h). In SchedulingWithMixedChurn a
 // node comes and goes with every hundredth pod. Blocks.
 
-#include "client/bench_api/raw_bindings.h"
+#include "client/bench/api/raw_bindings.h"
 #include "scheduler/bench/bench.h"
 #include "scheduler/bench/cases.h"
 #include "scheduler/bench/turns.h"

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "client/bench_api/process_probe.h"
-#include "client/http_api_client.h"
+#include "base/os/log.h"
+#include "client/bench/api/process_probe.h"
+#include "client/http/http_api_client.h"
 #include "scheduler/bench/bench_cluster.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/core/scheduler.h"

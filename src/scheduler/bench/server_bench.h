@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "client/api_client.h"
-#include "client/kubeconfig.h"
+#include "client/http/kubeconfig.h"
 #include "scheduler/bench/raw_case.h"
 
 namespace mangrove::scheduler {

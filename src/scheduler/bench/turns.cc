@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "stats/paired.h"
 
 namespace mangrove::scheduler {

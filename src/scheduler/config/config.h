@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "scheduler/core/profile.h"
 #include "scheduler/core/transform.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "scheduler/testing/lab.h"
 
 namespace mangrove::scheduler {

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/nearest.h"
+#include "base/text/nearest.h"
 #include "json/yaml.h"
 #include "scheduler/config/config.h"
 #include "scheduler/config/merge.h"

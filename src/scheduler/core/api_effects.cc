@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "api/names.h"
-#include "base/log.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
 #include "json/print.h"
 
 namespace mangrove::scheduler {

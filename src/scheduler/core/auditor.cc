@@ -5,9 +5,9 @@
 
 #include <fmt/core.h>
 
-#include "api/classes.h"
-#include "base/log.h"
-#include "base/strings.h"
+#include "api/pod/classes.h"
+#include "base/os/log.h"
+#include "base/text/strings.h"
 
 namespace mangrove::scheduler {
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 #include "base/clock.h"
 #include "base/metrics.h"
 

@@ -1,6 +1,6 @@
 #include "scheduler/core/bunched_watches.h"
 
-#include "api/kind.h"
+#include "api/wire/kind.h"
 
 namespace mangrove::scheduler {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "api/names.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/text/time_text.h"
 #include "json/value.h"
 #include "scheduler/core/explanation.h"
 

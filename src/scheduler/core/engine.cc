@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "api/annotations/scheduling.h"
-#include "base/log.h"
+#include "base/os/log.h"
 #include "scheduler/core/debug.h"
 #include "scheduler/plugins/absent.h"
 #include "scheduler/plugins/registry.h"

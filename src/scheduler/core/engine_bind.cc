@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "base/log.h"
+#include "base/os/log.h"
 #include "scheduler/core/engine.h"
 
 namespace mangrove::scheduler {

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "api/event.h"
-#include "api/kind.h"
+#include "api/object/event.h"
+#include "api/wire/kind.h"
 
 namespace mangrove::scheduler {
 

@@ -16,11 +16,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 
 namespace mangrove::scheduler {
 

@@ -8,8 +8,8 @@
 #include <fmt/core.h>
 
 #include "api/annotations/gang.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "scheduler/plugins/absent.h"
 
 namespace mangrove::scheduler {

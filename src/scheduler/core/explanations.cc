@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/kind.h"
-#include "api/names.h"
-#include "base/log.h"
+#include "api/wire/kind.h"
+#include "api/wire/names.h"
+#include "base/os/log.h"
 
 namespace mangrove::scheduler {
 

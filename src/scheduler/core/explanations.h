@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "api/koordinator/schedule_explanation.h"
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "scheduler/core/explanation.h"
 
 namespace mangrove::scheduler {

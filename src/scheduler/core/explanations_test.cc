@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "base/log.h"
-#include "client/http_api_client.h"
+#include "base/os/log.h"
+#include "client/http/http_api_client.h"
+#include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
 #include "client/testing/scripted_client.h"
-#include "client/worker.h"
 #include "scheduler/core/scheduler.h"
 #include "scheduler/testing/lab.h"
 

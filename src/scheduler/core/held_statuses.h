@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/meta.h"
-#include "base/units.h"
+#include "api/object/meta.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::scheduler {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/metrics.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::scheduler {
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "scheduler/core/preemption_memo.h"
 #include "scheduler/core/profile.h"
 #include "scheduler/framework/preemption_args.h"

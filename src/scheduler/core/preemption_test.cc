@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "scheduler/core/cycle.h"
 #include "scheduler/testing/lab.h"
 #include "scheduler/testing/oracle.h"

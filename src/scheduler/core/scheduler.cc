@@ -2,10 +2,10 @@
 
 #include <mutex>
 
-#include "api/kind.h"
-#include "base/log.h"
-#include "client/json_slices.h"
-#include "client/resource_version.h"
+#include "api/wire/kind.h"
+#include "base/os/log.h"
+#include "client/informer/json_slices.h"
+#include "client/informer/resource_version.h"
 #include "json/view.h"
 #include "scheduler/core/api_effects.h"
 #include "scheduler/core/bunched_watches.h"

@@ -8,12 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "api/annotations/cpu.h"
-#include "api/pod_requests.h"
-#include "base/cpu_set.h"
-#include "base/log.h"
-#include "client/http_api_client.h"
+#include "api/pod/pod_requests.h"
+#include "base/number/cpu_set.h"
+#include "base/os/log.h"
+#include "client/http/http_api_client.h"
+#include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
-#include "client/worker.h"
 #include "scheduler/core/engine.h"
 #include "scheduler/core/scheduler.h"
 

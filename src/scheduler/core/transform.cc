@@ -8,8 +8,8 @@
 
 #include "api/annotations/extended_resource.h"
 #include "api/annotations/scheduling.h"
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 
 namespace mangrove::scheduler {
 

@@ -11,8 +11,8 @@
 // (schedulableAmounts). Any thread; each thread remembers which specs it has changed, so that pods
 // of one class stay one class.
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 
 namespace mangrove::scheduler {
 

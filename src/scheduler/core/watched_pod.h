@@ -13,7 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 
 namespace mangrove::scheduler {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "client/resource_version.h"
+#include "client/informer/resource_version.h"
 #include "scheduler/core/transform.h"
 #include "scheduler/core/watched_pod.h"
 

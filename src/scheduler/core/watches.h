@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "scheduler/core/engine.h"
 
 namespace mangrove::scheduler {

@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include "base/nearest.h"
-#include "base/time_text.h"
+#include "base/text/nearest.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::scheduler {
 

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "json/value.h"
 
 namespace mangrove::scheduler {

@@ -17,10 +17,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/core_objects.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
-#include "api/workload.h"
+#include "api/object/core_objects.h"
+#include "api/object/workload.h"
 #include "scheduler/framework/node_table.h"
 #include "scheduler/framework/storage.h"
 

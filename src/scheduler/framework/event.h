@@ -6,8 +6,8 @@
 #include <memory>
 #include <string_view>
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "scheduler/framework/verdict.h"
 
 namespace mangrove::scheduler {

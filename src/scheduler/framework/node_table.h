@@ -19,8 +19,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "scheduler/framework/pod_class.h"
 #include "scheduler/framework/resource_ids.h"
 #include "scheduler/framework/verdict.h"

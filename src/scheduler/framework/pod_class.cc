@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::scheduler {
 

@@ -16,9 +16,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/classes.h"
-#include "api/label_selector.h"
-#include "api/pod.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
+#include "api/select/label_selector.h"
 #include "scheduler/framework/resource_ids.h"
 
 namespace mangrove::scheduler {

@@ -1,6 +1,6 @@
 #include "scheduler/framework/resource_ids.h"
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::scheduler {
 

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "api/resource_list.h"
-#include "base/interned.h"
-#include "base/quantity.h"
+#include "api/pod/resource_list.h"
+#include "base/number/quantity.h"
+#include "base/text/interned.h"
 
 namespace mangrove::scheduler {
 

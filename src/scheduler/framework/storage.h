@@ -8,7 +8,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "api/storage.h"
+#include "api/object/storage.h"
 
 namespace mangrove::scheduler {
 

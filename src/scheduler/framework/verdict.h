@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::scheduler {
 

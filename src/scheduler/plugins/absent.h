@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 
 namespace mangrove::scheduler {
 

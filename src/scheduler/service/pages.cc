@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "api/pod_requests.h"
-#include "base/strings.h"
+#include "api/pod/pod_requests.h"
+#include "base/text/strings.h"
 #include "json/value.h"
 
 namespace mangrove::scheduler {

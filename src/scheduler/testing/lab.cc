@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "api/event.h"
-#include "api/kind.h"
+#include "api/object/event.h"
+#include "api/wire/kind.h"
 #include "base/check.h"
 #include "json/yaml.h"
 #include "scheduler/core/transform.h"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "api/label_selector.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
+#include "api/select/label_selector.h"
 
 namespace mangrove::scheduler::oracle {
 

@@ -5,10 +5,10 @@
 
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
-#include "api/classes.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
-#include "base/cpu_set.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
+#include "base/number/cpu_set.h"
 
 namespace mangrove::scheduler::oracle {
 

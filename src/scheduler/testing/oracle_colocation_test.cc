@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "api/annotations/cpu.h"
-#include "api/names.h"
-#include "base/cpu_set.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/number/cpu_set.h"
+#include "base/text/time_text.h"
 #include "json/yaml.h"
 #include "scheduler/testing/lab.h"
 #include "scheduler/testing/oracle.h"

@@ -7,8 +7,8 @@
 
 #include "api/annotations/node.h"
 #include "api/annotations/scheduling.h"
-#include "api/classes.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
 
 namespace mangrove::scheduler::oracle {
 

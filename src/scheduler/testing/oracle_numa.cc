@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
 #include "scheduler/testing/oracle_board.h"
 
 namespace mangrove::scheduler::oracle {

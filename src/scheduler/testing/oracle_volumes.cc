@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "api/label_selector.h"
-#include "api/names.h"
+#include "api/select/label_selector.h"
+#include "api/wire/names.h"
 
 namespace mangrove::scheduler::oracle {
 

@@ -8,8 +8,8 @@
 
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "scheduler/framework/storage.h"
 
 namespace mangrove::scheduler::oracle {

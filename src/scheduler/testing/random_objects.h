@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::scheduler {
 

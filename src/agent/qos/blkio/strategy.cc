@@ -7,7 +7,7 @@
 #include "agent/qos/blkio/lines.h"
 #include "agent/qos/kernel_floor.h"
 #include "api/annotations/qos.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "api/annotations/qos.h"
-#include "api/classes.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
 
 namespace mangrove::agent {
 namespace {

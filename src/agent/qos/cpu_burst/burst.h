@@ -11,10 +11,10 @@
 #include <span>
 #include <vector>
 
-#include "api/classes.h"
 #include "api/koordinator/slo_strategy.h"
-#include "api/pod.h"
-#include "base/units.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

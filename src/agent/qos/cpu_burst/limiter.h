@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

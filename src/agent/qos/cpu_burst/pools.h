@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "agent/qos/cpu_burst/burst.h"
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
 #include "kernel/cpu_topology.h"
 
 namespace mangrove::agent {

@@ -6,7 +6,7 @@
 #include "agent/qos/cpu_burst/throttle_window.h"
 #include "agent/qos/testing/bench.h"
 #include "agent/qos/testing/machine_bench.h"
-#include "api/decode.h"
+#include "api/wire/decode.h"
 
 namespace mangrove::agent {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "agent/collect/cgroup_meter.h"
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

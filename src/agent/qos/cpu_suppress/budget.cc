@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "api/annotations/node.h"
-#include "api/classes.h"
+#include "api/pod/classes.h"
 
 namespace mangrove::agent {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "api/koordinator/slo_strategy.h"
-#include "api/node.h"
-#include "api/pod.h"
-#include "base/units.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

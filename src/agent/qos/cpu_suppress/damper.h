@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

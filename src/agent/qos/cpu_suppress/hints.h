@@ -11,7 +11,7 @@
 
 #include <map>
 
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
 #include "kernel/cgroup_stat.h"
 #include "kernel/proc_stat.h"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent/qos/cpu_suppress/hints.h"
-#include "api/classes.h"
-#include "base/cpu_set.h"
-#include "base/units.h"
+#include "api/pod/classes.h"
+#include "base/number/cpu_set.h"
+#include "base/number/units.h"
 #include "kernel/cpu_topology.h"
 
 namespace mangrove::agent {

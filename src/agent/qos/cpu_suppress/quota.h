@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "base/units.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

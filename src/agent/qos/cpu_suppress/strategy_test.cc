@@ -6,7 +6,7 @@
 #include "agent/gates.h"
 #include "agent/qos/enforcer.h"
 #include "agent/testing/scene.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/fake_root.h"
 
 namespace mangrove::agent {

@@ -1,9 +1,9 @@
 #include "agent/qos/evict/node_pause.h"
 
-#include "api/event.h"
-#include "api/write.h"
-#include "base/log.h"
-#include "base/time_text.h"
+#include "api/object/event.h"
+#include "api/wire/write.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

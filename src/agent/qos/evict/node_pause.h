@@ -14,12 +14,12 @@
 #include <string>
 #include <string_view>
 
-#include "api/node.h"
-#include "api/node_pause.h"
+#include "api/object/node.h"
+#include "api/object/node_pause.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 
 namespace mangrove::agent {
 

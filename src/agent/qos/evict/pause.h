@@ -7,7 +7,7 @@
 //   pause.evicted(now);                 // until() is now + 300 s
 //   pause.isOn(now, stillInTrouble)
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

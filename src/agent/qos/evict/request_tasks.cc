@@ -4,8 +4,8 @@
 
 #include "agent/qos/evict/task.h"
 #include "api/annotations/eviction.h"
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "api/event.h"
-#include "base/log.h"
+#include "api/object/event.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {

@@ -18,7 +18,7 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 
 namespace mangrove::agent {
 

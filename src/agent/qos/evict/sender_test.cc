@@ -6,7 +6,7 @@
 #include "agent/qos/evict/lately.h"
 #include "agent/qos/evict/node_pause.h"
 #include "agent/qos/evict/pause.h"
-#include "api/decode.h"
+#include "api/wire/decode.h"
 
 namespace mangrove::agent {
 namespace {

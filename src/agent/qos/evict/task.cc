@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "api/annotations/eviction.h"
-#include "api/classes.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

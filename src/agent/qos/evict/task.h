@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "api/koordinator/slo_strategy.h"
-#include "api/node.h"
-#include "api/pod.h"
-#include "base/units.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
+#include "base/number/units.h"
 
 namespace mangrove::agent {
 

@@ -3,9 +3,9 @@
 
 #include "agent/qos/evict/task.h"
 #include "api/annotations/eviction.h"
-#include "api/classes.h"
-#include "api/names.h"
-#include "base/int128.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
+#include "base/number/int128.h"
 
 namespace mangrove::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/qos/evict/strategy.h"
 #include "api/annotations/eviction.h"
-#include "api/classes.h"
+#include "api/pod/classes.h"
 
 namespace mangrove::agent {
 namespace {

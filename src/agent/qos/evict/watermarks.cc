@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

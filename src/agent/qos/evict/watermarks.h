@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "agent/collect/pod_book.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::agent {
 namespace {

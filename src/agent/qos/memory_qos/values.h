@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "agent/executor/value.h"
-#include "api/classes.h"
 #include "api/koordinator/resource_qos.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
 #include "kernel/cgroup_layout.h"
 
 namespace mangrove::agent {

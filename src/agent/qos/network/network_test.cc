@@ -9,7 +9,7 @@
 #include "agent/qos/network/plan.h"
 #include "agent/qos/network/shaper.h"
 #include "agent/qos/testing/machine_bench.h"
-#include "api/decode.h"
+#include "api/wire/decode.h"
 
 namespace mangrove::agent {
 namespace {

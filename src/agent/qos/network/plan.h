@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "agent/executor/net_plan.h"
-#include "api/classes.h"
 #include "api/koordinator/resource_qos.h"
-#include "base/quantity.h"
+#include "api/pod/classes.h"
+#include "base/number/quantity.h"
 
 namespace mangrove::agent {
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agent/qos/network/messages.h"
-#include "base/fd.h"
+#include "base/os/fd.h"
 
 namespace mangrove::agent {
 namespace {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "api/classes.h"
 #include "api/koordinator/resource_qos.h"
+#include "api/pod/classes.h"
 
 namespace mangrove::agent {
 

@@ -4,7 +4,7 @@
 #include "agent/executor/plain_file.h"
 #include "agent/qos/network/terway.h"
 #include "api/annotations/qos.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/qos/testing/machine_bench.h"
-#include "api/decode.h"
+#include "api/wire/decode.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

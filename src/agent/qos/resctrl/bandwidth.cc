@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 #include "json/value.h"
 
 namespace mangrove::agent {

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/number/units.h"
 #include "base/result.h"
-#include "base/units.h"
 
 namespace mangrove::agent {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "agent/resctrl_names.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "agent/qos/resctrl/schemata.h"
 #include "api/annotations/qos.h"
-#include "api/classes.h"
 #include "api/koordinator/resource_qos.h"
+#include "api/pod/classes.h"
 
 namespace mangrove::agent {
 

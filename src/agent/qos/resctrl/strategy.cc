@@ -7,7 +7,7 @@
 #include "agent/executor/owners.h"
 #include "agent/gates.h"
 #include "agent/qos/resctrl/monitors.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "agent/gates.h"
 #include "base/check.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 
 namespace mangrove::agent::testing {
 namespace {

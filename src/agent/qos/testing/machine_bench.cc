@@ -7,7 +7,7 @@
 
 #include "agent/gates.h"
 #include "base/check.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/meminfo.h"
 

@@ -1,7 +1,7 @@
 #include "manager/controllers/colocationprofile/controller.h"
 
-#include "api/event.h"
-#include "base/log.h"
+#include "api/object/event.h"
+#include "base/os/log.h"
 #include "json/merge_patch.h"
 
 namespace mangrove::manager {

@@ -7,10 +7,10 @@
 #include <memory>
 #include <string>
 
-#include "api/core_objects.h"
-#include "base/rng.h"
-#include "client/informer.h"
-#include "client/token_bucket.h"
+#include "api/object/core_objects.h"
+#include "base/number/rng.h"
+#include "client/informer/informer.h"
+#include "client/queue/token_bucket.h"
 #include "manager/controllers/colocationprofile/pod_profiles.h"
 #include "manager/desk.h"
 #include "manager/profile/profile_index.h"

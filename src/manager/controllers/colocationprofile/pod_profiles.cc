@@ -1,7 +1,7 @@
 #include "manager/controllers/colocationprofile/pod_profiles.h"
 
 #include "api/annotations/annotation.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "json/merge_schema.h"
 #include "json/strategic_patch.h"
 #include "manager/webhook/draft.h"

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "api/koordinator/colocation_profile.h"
-#include "api/labels.h"
+#include "api/select/labels.h"
 #include "manager/profile/profile.h"
 
 namespace mangrove::manager {

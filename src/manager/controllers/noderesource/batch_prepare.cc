@@ -1,8 +1,8 @@
 #include "manager/controllers/noderesource/batch_prepare.h"
 
 #include "api/annotations/node.h"
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

@@ -1,6 +1,6 @@
 #include "manager/controllers/noderesource/batch_resource.h"
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

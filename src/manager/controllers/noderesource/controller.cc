@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "api/event.h"
-#include "api/names.h"
-#include "api/node_pause.h"
-#include "api/write.h"
-#include "client/resource_version.h"
+#include "api/object/event.h"
+#include "api/object/node_pause.h"
+#include "api/wire/names.h"
+#include "api/wire/write.h"
+#include "client/informer/resource_version.h"
 #include "manager/kept_annotations.h"
 
 namespace mangrove::manager {

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "api/resource_list.h"
-#include "base/quantity.h"
+#include "api/pod/resource_list.h"
+#include "base/number/quantity.h"
 
 namespace mangrove::manager {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::manager {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "api/core_objects.h"
+#include "api/object/core_objects.h"
 #include "manager/controllers/noderesource/explain_age.h"
 #include "manager/controllers/noderesource/plan.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 #include "json/view.h"
 
 namespace mangrove::manager {

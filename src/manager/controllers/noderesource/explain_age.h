@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::manager {
 

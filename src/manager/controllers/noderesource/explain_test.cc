@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/time_text.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::manager {
 namespace {

@@ -2,8 +2,8 @@
 // the way back from what stands on a node.
 #include <gtest/gtest.h>
 
-#include "api/names.h"
-#include "base/rng.h"
+#include "api/wire/names.h"
+#include "base/number/rng.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/node_sync.h"
 #include "manager/controllers/noderesource/test_scene.h"

@@ -6,10 +6,10 @@
 
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
-#include "base/fnv.h"
-#include "base/time_text.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
+#include "base/number/fnv.h"
+#include "base/text/time_text.h"
 #include "manager/controllers/noderesource/alias_views.h"
 #include "manager/pod_annotations.h"
 

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/classes.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
 #include "manager/config/strategies.h"
 #include "manager/controllers/noderesource/cpu_memory.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "api/annotations/node.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/controllers/noderesource/alias_views.h"
 #include "manager/controllers/noderesource/device_resources.h"
 #include "manager/controllers/noderesource/zone_update.h"

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "manager/config/strategies.h"
 #include "manager/controllers/noderesource/node_wish.h"
 

@@ -1,6 +1,6 @@
 #include "manager/controllers/noderesource/node_wish.h"
 
-#include "api/write.h"
+#include "api/wire/write.h"
 
 namespace mangrove::manager {
 namespace {

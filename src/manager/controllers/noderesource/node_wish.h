@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/node.h"
+#include "api/object/node.h"
 #include "json/value.h"
 
 namespace mangrove::manager {

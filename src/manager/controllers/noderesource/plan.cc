@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "api/annotations/node.h"
-#include "api/names.h"
-#include "api/node_pause.h"
-#include "base/strings.h"
+#include "api/object/node_pause.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/device_resources.h"
 #include "manager/controllers/noderesource/ratios.h"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/names.h"
-#include "base/rng.h"
+#include "api/wire/names.h"
+#include "base/number/rng.h"
 #include "manager/controllers/noderesource/plan.h"
 
 namespace mangrove::manager {

@@ -1,6 +1,6 @@
 #include "manager/controllers/noderesource/ratios.h"
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/config/node_strategy.h"
 
 namespace mangrove::manager {

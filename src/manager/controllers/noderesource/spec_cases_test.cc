@@ -21,7 +21,7 @@
 //   42–44 SpecCases.Cases42To44Devices
 #include <gtest/gtest.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
 #include "manager/controllers/noderesource/node_sync.h"
 #include "manager/controllers/noderesource/plan.h"

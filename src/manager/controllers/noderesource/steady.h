@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/units.h"
+#include "base/number/units.h"
 #include "manager/config/strategies.h"
 
 namespace mangrove::manager {

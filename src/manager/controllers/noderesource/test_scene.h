@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "api/names.h"
-#include "base/time_text.h"
+#include "api/wire/names.h"
+#include "base/text/time_text.h"
 #include "manager/controllers/noderesource/plan.h"
 
 namespace mangrove::manager::testing {

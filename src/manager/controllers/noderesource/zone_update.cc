@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

@@ -1,6 +1,6 @@
 #include "manager/controllers/nodeslo/controller.h"
 
-#include "api/event.h"
+#include "api/object/event.h"
 #include "manager/config/node_strategy.h"
 
 namespace mangrove::manager {

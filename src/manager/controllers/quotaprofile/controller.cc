@@ -1,7 +1,7 @@
 #include "manager/controllers/quotaprofile/controller.h"
 
-#include "api/event.h"
-#include "api/names.h"
+#include "api/object/event.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/quota_profile.h"
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "manager/controllers/quotaprofile/quota_of_profile.h"
 #include "manager/desk.h"
 

@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include "api/annotations/annotation.h"
-#include "api/kind.h"
-#include "api/names.h"
-#include "base/fnv.h"
+#include "api/wire/kind.h"
+#include "api/wire/names.h"
+#include "base/number/fnv.h"
 
 namespace mangrove::manager {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/quota_profile.h"
-#include "api/node.h"
+#include "api/object/node.h"
 #include "base/result.h"
 
 namespace mangrove::manager {

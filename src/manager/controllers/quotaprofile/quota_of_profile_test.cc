@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

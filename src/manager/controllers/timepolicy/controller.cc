@@ -4,10 +4,10 @@
 
 #include <fmt/core.h>
 
-#include "api/event.h"
-#include "api/write.h"
-#include "base/log.h"
-#include "base/time_text.h"
+#include "api/object/event.h"
+#include "api/wire/write.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
 #include "manager/listed.h"
 #include "manager/pod_annotations.h"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "client/informer.h"
+#include "client/informer/informer.h"
 #include "manager/controllers/noderesource/plan.h"
 #include "manager/controllers/timepolicy/leaving.h"
 #include "manager/controllers/timepolicy/policy.h"

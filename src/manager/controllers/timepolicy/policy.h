@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "api/kind.h"
-#include "api/label_selector.h"
-#include "api/meta.h"
+#include "api/object/meta.h"
+#include "api/select/label_selector.h"
+#include "api/wire/kind.h"
 #include "manager/controllers/noderesource/cpu_memory.h"
 #include "manager/controllers/timepolicy/time_zone.h"
 

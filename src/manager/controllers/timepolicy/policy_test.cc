@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "api/decode.h"
-#include "base/time_text.h"
+#include "api/wire/decode.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::manager {
 namespace {

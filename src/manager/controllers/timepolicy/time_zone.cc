@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/files.h"
-#include "base/strings.h"
+#include "base/os/files.h"
+#include "base/text/strings.h"
 
 namespace mangrove::manager {
 namespace {

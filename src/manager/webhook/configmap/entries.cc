@@ -1,6 +1,6 @@
 #include "manager/webhook/configmap/entries.h"
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/config/parse.h"
 #include "manager/config/rules.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/label_selector.h"
+#include "api/select/label_selector.h"
 #include "json/value.h"
 #include "manager/config/finding.h"
 

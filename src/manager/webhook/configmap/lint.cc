@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "api/core_objects.h"
-#include "base/strings.h"
+#include "api/object/core_objects.h"
+#include "base/text/strings.h"
 #include "json/yaml.h"
 #include "manager/config/rules.h"
 #include "manager/webhook/configmap/overlap.h"

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "base/quantity.h"
+#include "base/number/quantity.h"
 #include "json/value.h"
 #include "manager/config/finding.h"
 

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/label_selector.h"
-#include "api/labels.h"
-#include "api/selector.h"
+#include "api/select/label_selector.h"
+#include "api/select/labels.h"
+#include "api/select/selector.h"
 
 namespace mangrove::manager {
 

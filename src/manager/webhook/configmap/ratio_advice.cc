@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

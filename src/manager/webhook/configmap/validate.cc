@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "api/core_objects.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/object/core_objects.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "manager/config/parse.h"
 #include "manager/webhook/configmap/entries.h"
 #include "manager/webhook/configmap/network.h"

@@ -1,8 +1,8 @@
 #include "manager/webhook/node/amplify.h"
 
 #include "api/annotations/node.h"
-#include "api/names.h"
-#include "api/node.h"
+#include "api/object/node.h"
+#include "api/wire/names.h"
 #include "json/json_patch.h"
 #include "manager/webhook/draft.h"
 

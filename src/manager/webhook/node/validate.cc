@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "api/meta.h"
-#include "base/strings.h"
+#include "api/object/meta.h"
+#include "base/text/strings.h"
 #include "manager/webhook/configmap/overlap.h"
 #include "manager/webhook/node/amplify.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "json/strategic_patch.h"
 #include "manager/webhook/draft.h"
 

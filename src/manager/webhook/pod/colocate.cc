@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/pod/apply_profile.h"
 #include "manager/webhook/pod/jvm.h"

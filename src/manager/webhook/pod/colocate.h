@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "api/classes.h"
+#include "api/pod/classes.h"
 #include "base/result.h"
 #include "json/value.h"
 #include "manager/webhook/surroundings.h"

@@ -2,9 +2,9 @@
 // with CPUs of their own ask for whole ones.
 #include <fmt/format.h>
 
-#include "api/classes.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 #include "manager/webhook/pod/validate.h"
 
 namespace mangrove::manager {

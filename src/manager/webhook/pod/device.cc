@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/webhook/draft.h"
 
 namespace mangrove::manager {

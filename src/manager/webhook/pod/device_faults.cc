@@ -2,7 +2,7 @@
 // of each ordinary container by itself.
 #include <fmt/format.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/webhook/pod/validate.h"
 
 namespace mangrove::manager {

@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/classes.h"
-#include "api/labels.h"
+#include "api/pod/classes.h"
+#include "api/select/labels.h"
 
 namespace mangrove::manager {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "api/annotations/annotation.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "json/view.h"
 #include "manager/webhook/pod/dialect.h"
 #include "manager/webhook/pod/validate.h"

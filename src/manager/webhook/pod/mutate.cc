@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 #include "json/json_patch.h"
 #include "json/merge_schema.h"
 #include "manager/webhook/draft.h"

@@ -1,7 +1,7 @@
 #include "manager/webhook/pod/profile_writes.h"
 
-#include "api/classes.h"
-#include "api/names.h"
+#include "api/pod/classes.h"
+#include "api/wire/names.h"
 #include "manager/controllers/colocationprofile/pod_profiles.h"
 
 namespace mangrove::manager {

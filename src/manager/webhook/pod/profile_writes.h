@@ -9,7 +9,7 @@
 //
 // Pure; any thread.
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 #include "manager/webhook/admission.h"
 #include "manager/webhook/surroundings.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/rng.h"
+#include "base/number/rng.h"
 
 namespace mangrove::manager {
 

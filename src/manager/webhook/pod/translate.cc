@@ -1,6 +1,6 @@
 #include "manager/webhook/pod/translate.h"
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "manager/webhook/draft.h"
 
 namespace mangrove::manager {

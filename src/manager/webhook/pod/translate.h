@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "api/classes.h"
+#include "api/pod/classes.h"
 #include "json/value.h"
 
 namespace mangrove::manager {

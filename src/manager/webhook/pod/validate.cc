@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "api/annotations/quota.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "manager/webhook/pod/profile_writes.h"
 #include "manager/webhook/quota/tree.h"
 

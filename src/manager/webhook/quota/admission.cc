@@ -5,8 +5,8 @@
 
 #include "api/annotations/extended_resource.h"
 #include "api/annotations/quota.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

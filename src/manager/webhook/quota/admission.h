@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "api/pod.h"
+#include "api/pod/pod.h"
 #include "base/result.h"
 #include "manager/webhook/quota/tree.h"
 #include "manager/webhook/surroundings.h"

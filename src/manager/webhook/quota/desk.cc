@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "api/annotations/annotation.h"
-#include "api/names.h"
-#include "client/resource_version.h"
+#include "api/wire/names.h"
+#include "client/informer/resource_version.h"
 #include "manager/webhook/draft.h"
 
 namespace mangrove::manager {

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mailbox.h"
-#include "base/rng.h"
+#include "base/number/rng.h"
 #include "client/api_client.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/quota/admission.h"

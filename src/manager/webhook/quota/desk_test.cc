@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "client/http_api_client.h"
+#include "client/http/http_api_client.h"
+#include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
-#include "client/worker.h"
 #include "manager/webhook/test_support.h"
 
 namespace mangrove::manager {

@@ -1,7 +1,7 @@
 #include "manager/webhook/quota/mutate.h"
 
 #include "api/annotations/quota.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "json/json_patch.h"
 #include "manager/webhook/draft.h"
 

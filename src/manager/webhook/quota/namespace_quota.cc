@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
-#include "api/pod_requests.h"
-#include "client/json_slices.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
+#include "client/informer/json_slices.h"
 #include "manager/controllers/noderesource/alias_views.h"
 
 namespace mangrove::manager {

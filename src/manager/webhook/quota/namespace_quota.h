@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/meta.h"
-#include "api/pod.h"
-#include "client/informer.h"
+#include "api/object/meta.h"
+#include "api/pod/pod.h"
+#include "client/informer/informer.h"
 #include "manager/webhook/server.h"
 
 namespace mangrove::manager {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "api/decode.h"
-#include "api/names.h"
+#include "api/wire/decode.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "api/annotations/quota.h"
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::manager {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "api/koordinator/elastic_quota.h"
-#include "api/label_selector.h"
-#include "api/resource_list.h"
+#include "api/pod/resource_list.h"
+#include "api/select/label_selector.h"
 #include "base/result.h"
 
 namespace mangrove::manager {

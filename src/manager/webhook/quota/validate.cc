@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "api/annotations/quota.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 
 namespace mangrove::manager {
 namespace {

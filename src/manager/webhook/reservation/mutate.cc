@@ -1,6 +1,6 @@
 #include "manager/webhook/reservation/mutate.h"
 
-#include "api/meta.h"
+#include "api/object/meta.h"
 #include "json/json_patch.h"
 #include "json/merge_schema.h"
 #include "manager/webhook/draft.h"

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/workload/rewrite.h"
 

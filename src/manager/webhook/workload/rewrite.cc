@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "api/meta.h"
-#include "api/names.h"
-#include "base/fnv.h"
-#include "base/time_text.h"
+#include "api/object/meta.h"
+#include "api/wire/names.h"
+#include "base/number/fnv.h"
+#include "base/text/time_text.h"
 #include "json/json_patch.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/pod/colocate.h"

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/classes.h"
+#include "api/pod/classes.h"
 #include "base/result.h"
 #include "manager/pod_annotations.h"
 #include "manager/webhook/admission.h"

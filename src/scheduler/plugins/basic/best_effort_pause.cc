@@ -1,7 +1,7 @@
 // Keeps best-effort pods off a node whose agent had to evict and said so by a condition. Pods that
 // ask for batch resources do not fit there anyway (the manager sells no more than is placed); this
 // is for those that ask for none.
-#include "api/node_pause.h"
+#include "api/object/node_pause.h"
 #include "scheduler/plugins/basic/basic.h"
 
 namespace mangrove::scheduler {

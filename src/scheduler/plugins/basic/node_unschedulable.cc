@@ -1,4 +1,4 @@
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "scheduler/plugins/basic/basic.h"
 
 namespace mangrove::scheduler {

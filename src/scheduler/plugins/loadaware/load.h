@@ -14,10 +14,10 @@
 #include <string>
 #include <vector>
 
-#include "api/classes.h"
 #include "api/koordinator/node_metric.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/classes.h"
+#include "api/pod/pod.h"
 #include "json/value.h"
 
 namespace mangrove::scheduler {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "api/write.h"
-#include "base/time_text.h"
+#include "api/wire/write.h"
+#include "base/text/time_text.h"
 #include "scheduler/plugins/loadaware/load.h"
 
 namespace mangrove::scheduler {

@@ -3,8 +3,8 @@
 
 #include "api/annotations/node.h"
 #include "api/annotations/scheduling.h"
-#include "api/names.h"
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 #include "scheduler/framework/node_table.h"
 #include "scheduler/plugins/loadaware/load.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "api/pod_requests.h"
+#include "api/pod/pod_requests.h"
 #include "scheduler/framework/scale.h"
 #include "scheduler/plugins/noderesources/noderesources.h"
 #include "scheduler/plugins/noderesources/scoring.h"

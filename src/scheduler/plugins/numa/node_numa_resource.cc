@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "api/annotations/cpu.h"
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "scheduler/framework/args.h"
 
 namespace mangrove::scheduler {

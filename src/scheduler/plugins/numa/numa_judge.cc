@@ -5,7 +5,7 @@
 
 #include "api/annotations/cpu.h"
 #include "api/annotations/scheduling.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "scheduler/plugins/numa/node_numa_resource.h"
 
 namespace mangrove::scheduler {

@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "api/koordinator/node_resource_topology.h"
-#include "api/node.h"
-#include "api/pod.h"
+#include "api/object/node.h"
+#include "api/pod/pod.h"
 #include "scheduler/plugins/numa/hints.h"
 
 namespace mangrove::scheduler {

@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "scheduler/plugins/numa/node_numa_resource.h"
 #include "scheduler/testing/lab.h"
 

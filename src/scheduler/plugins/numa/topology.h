@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "api/annotations/topology.h"
-#include "base/cpu_set.h"
+#include "base/number/cpu_set.h"
 
 namespace mangrove::scheduler {
 

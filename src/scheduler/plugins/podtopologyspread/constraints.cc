@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 #include "scheduler/framework/scale.h"
 
 namespace mangrove::scheduler {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/names.h"
+#include "api/wire/names.h"
 
 namespace mangrove::scheduler {
 

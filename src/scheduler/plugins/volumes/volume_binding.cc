@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "scheduler/framework/args.h"
 #include "scheduler/plugins/volumes/volume_base.h"
 #include "scheduler/plugins/volumes/volumes.h"

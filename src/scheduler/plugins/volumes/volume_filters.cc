@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
-#include "api/names.h"
-#include "base/strings.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
 #include "scheduler/plugins/volumes/volume_base.h"
 #include "scheduler/plugins/volumes/volumes.h"
 

@@ -1,0 +1,120 @@
+#include "runtime/node/network/service_forwarder.h"
+
+#include <set>
+
+#include <fmt/core.h>
+
+#include "base/os/log.h"
+#include "runtime/node/network/netlink.h"
+
+namespace mangrove::runtime {
+
+namespace {
+
+const Logger logger("runtime");
+constexpr client::Kind kEndpoints{"", "v1", "Endpoints", "endpoints", true, false};
+
+client::InformerSetup following(client::ApiClient& client, Mailbox& owner, Mailbox& home,
+                                Clock& clock, const client::Kind& kind) {
+  client::InformerSetup setup;
+  setup.client = &client;
+  setup.owner = &owner;
+  setup.home = &home;
+  setup.clock = &clock;
+  setup.follow.kind = kind;
+  return setup;
+}
+
+}  // namespace
+
+void ServiceBook::put(const std::string& key, std::shared_ptr<const ServiceView> service) {
+  std::lock_guard lock(mutex_);
+  services_[key] = std::move(service);
+}
+
+void ServiceBook::remove(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  services_.erase(key);
+}
+
+void ServiceBook::addVariables(const std::string& ns, Environment& env) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [key, service] : services_) {
+    const bool everywhere = key == "default/kubernetes";
+    if (everywhere || key.starts_with(ns + "/")) addServiceVariables(*service, env);
+  }
+}
+
+ServiceForwarder::ServiceForwarder(client::ApiClient& client, Mailbox& owner, Mailbox& home,
+                                   Clock& clock, FdLoop& loop, std::string bridge,
+                                   ServiceBook& book)
+    : loop_(loop),
+      bridge_(std::move(bridge)),
+      book_(book),
+      services_(following(client, owner, home, clock, client::kind::kService)),
+      endpoints_(following(client, owner, home, clock, kEndpoints)) {}
+
+ServiceForwarder::~ServiceForwarder() {
+  while (!listeners_.empty()) drop(listeners_.begin()->first);
+}
+
+void ServiceForwarder::start() {
+  services_.onChange([this](const client::Change<ServiceView>& change) {
+    if (change.after) {
+      book_.put(std::string(change.key), change.after);
+    } else {
+      book_.remove(std::string(change.key));
+    }
+    changed(change.key);
+  });
+  endpoints_.onChange([this](const client::Change<EndpointsView>& change) { changed(change.key); });
+  services_.start();
+  endpoints_.start();
+}
+
+void ServiceForwarder::changed(std::string_view key) {
+  if (bridge_.empty()) return;
+  auto service = services_.find(key);
+  auto endpoints = endpoints_.find(key);
+  std::set<std::string> wanted;
+  if (service && service->hasAddress()) {
+    for (const auto& port : service->ports) {
+      const std::string place =
+          fmt::format("{} {}:{}/{}", key, service->clusterIp, port.port, port.protocol);
+      wanted.insert(place);
+      listen(place, *service, port,
+             endpoints ? backendsOf(*endpoints, port) : std::vector<Backend>());
+    }
+  }
+  const std::string own = std::string(key) + " ";
+  std::vector<std::string> gone;
+  for (const auto& [place, listener] : listeners_)
+    if (place.starts_with(own) && !wanted.contains(place)) gone.push_back(place);
+  for (const auto& place : gone) drop(place);
+}
+
+void ServiceForwarder::listen(const std::string& place, const ServiceView& service,
+                              const ServicePort& port, std::vector<Backend> backends) {
+  auto found = listeners_.find(place);
+  if (found == listeners_.end()) {
+    (void)addAddress(bridge_, service.clusterIp);
+    auto listener = PortListener::open(loop_, port.protocol, service.clusterIp,
+                                       static_cast<uint16_t>(port.port));
+    if (!listener) return logger.warn("service {}: {}", place, listener.error().text());
+    found = listeners_.emplace(place, std::move(*listener)).first;
+  }
+  found->second->setBackends(std::move(backends));
+}
+
+void ServiceForwarder::drop(const std::string& place) {
+  auto node = listeners_.extract(place);
+  if (!node) return;
+  const std::string address = place.substr(place.find(' ') + 1);
+  bool others = false;
+  for (const auto& [other, listener] : listeners_)
+    others = others || other.find(" " + address.substr(0, address.find(':') + 1)) != other.npos;
+  if (!others) (void)removeAddress(bridge_, address.substr(0, address.find(':')));
+  node.mapped()->close();
+}
+
+}  // namespace mangrove::runtime

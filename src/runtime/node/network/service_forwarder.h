@@ -1,0 +1,63 @@
+#pragma once
+// Makes Services reachable on this machine: each cluster address is put on the pods' bridge, each
+// port is listened on, and every connection (TCP) or sender (UDP) is carried to one of the pods
+// behind it, in turn.
+// Plain user space: a copy in and a copy out, which is plenty for one machine.
+//
+//   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", book);
+//   services.start();
+//
+// Owner thread. Addresses go with the bridge; what an earlier run left there is taken over.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "client/api_client.h"
+#include "client/informer/informer.h"
+#include "runtime/core/services.h"
+#include "runtime/node/network/fd_loop.h"
+#include "runtime/node/network/port_listener.h"
+
+namespace mangrove::runtime {
+
+// The services of each namespace, for the variables of its pods. Any thread.
+class ServiceBook {
+ public:
+  void put(const std::string& key, std::shared_ptr<const ServiceView> service);
+  void remove(const std::string& key);
+  void addVariables(const std::string& ns, Environment& env) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const ServiceView>> services_;  // by "ns/name"
+};
+
+class ServiceForwarder {
+ public:
+  // `bridge` "": variables only, nothing is forwarded.
+  ServiceForwarder(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
+                   FdLoop& loop, std::string bridge, ServiceBook& book);
+  ~ServiceForwarder();
+  void start();
+
+ private:
+  void changed(std::string_view key);
+  void listen(const std::string& place, const ServiceView& service, const ServicePort& port,
+              std::vector<Backend> backends);
+  void drop(const std::string& place);
+
+  FdLoop& loop_;
+  const std::string bridge_;
+  ServiceBook& book_;
+  client::Informer<ServiceView> services_;
+  client::Informer<EndpointsView> endpoints_;
+  std::map<std::string, std::shared_ptr<PortListener>>
+      listeners_;  // by "ns/name address:port/protocol"
+};
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,71 @@
+#pragma once
+// The slow half of running a pod: directories, volumes, cgroups, and each container's description
+// for the shim. Blocking; runs on preparing threads, one pod on one thread at a time.
+
+#include <string>
+
+#include "base/result.h"
+#include "client/api_client.h"
+#include "runtime/core/image_command.h"
+#include "runtime/core/pod_model.h"
+#include "runtime/node/network/service_forwarder.h"
+#include "runtime/node/node_facts.h"
+#include "runtime/node/pods/cgroups.h"
+#include "runtime/node/volumes/config_source.h"
+#include "runtime/node/volumes/volumes.h"
+#include "runtime/shim/container_spec.h"
+
+namespace mangrove::runtime {
+
+struct BuiltContainer {
+  std::string specPath;
+  std::string id;
+  std::string note;  // for an Event: what an image without a command became
+  bool standIn = false;
+  Grant grant;  // the resources its cgroup was made for
+};
+
+class PodPrep {
+ public:
+  PodPrep(client::ApiClient& client, const Cgroups& cgroups, const NodeFacts& node,
+          const ServiceBook& services)
+      : cgroups_(cgroups), node_(node), services_(services), source_(client) {}
+
+  // Directories, volumes and the pod's cgroup. May be repeated.
+  Result<> makeSandbox(const RunPod& pod, const std::string& podIp);
+  // kNotFound for a missing ConfigMap or Secret of a variable: CreateContainerConfigError.
+  Result<BuiltContainer> build(const RunPod& pod, const ContainerSpec& container, int attempt,
+                               const std::string& podIp);
+  // ConfigMaps and the like that have changed appear in the volumes of a running pod.
+  void refreshVolumes(const RunPod& pod, const std::string& podIp);
+  // Everything of the pod on this machine, logs included. kUnavailable: something is still in use.
+  Result<> remove(const std::string& uid, const std::string& cgroup, const std::string& logDir);
+  void removeLogs(const std::string& logDir);
+  // The cgroup of a run that has ended.
+  void removeRun(const RunPod& pod, const std::string& id);
+
+ private:
+  DownwardFacts downward(const std::string& podIp) const;
+  Result<std::vector<std::string>> environment(
+      const RunPod& pod, const ContainerSpec& container, const DownwardFacts& facts,
+      std::map<std::string, std::string, std::less<>>& known);
+  Result<std::string> valueOf(const RunPod& pod, const ContainerSpec& container,
+                              const DownwardFacts& facts, const api::EnvVar& var,
+                              std::map<std::string, std::string, std::less<>>& known);
+  Result<> mounts(const RunPod& pod, const api::ContainerRun& run, const ReadyVolumes& volumes,
+                  const std::map<std::string, std::string, std::less<>>& known,
+                  ContainerSpecFile& spec);
+  void hostsFile(const RunPod& pod, const std::string& podIp);
+
+  const Cgroups& cgroups_;
+  const NodeFacts& node_;
+  const ServiceBook& services_;
+  ConfigSource source_;
+};
+
+// A fresh id for a run: 64 hexadecimal digits.
+std::string newContainerId();
+// Where a program of that name is on this machine; "" when nowhere.
+std::string findProgram(std::string_view name);
+
+}  // namespace mangrove::runtime

@@ -1,0 +1,169 @@
+#pragma once
+// One pod on this machine: keeps what runs and what is reported in step with what is wanted. The
+// thinking is in core/ (decide, podStatus); this does what they say, one slow thing at a time.
+//
+//   auto worker = PodWorker::make(parts, pod);
+//   worker->update(newer);               // the object changed; null: it is gone
+//   worker->begin();                     // finds a shim of an earlier runner, or starts afresh
+//
+// Owner thread throughout. Slow work runs in parts.preparing and comes back as messages.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mailbox.h"
+#include "client/api_client.h"
+#include "client/events/event_recorder.h"
+#include "net/loop.h"
+#include "runtime/core/pod_actions.h"
+#include "runtime/core/pod_model.h"
+#include "runtime/node/network/fd_loop.h"
+#include "runtime/node/network/host_ports.h"
+#include "runtime/node/network/network.h"
+#include "runtime/node/pods/pod_prep.h"
+#include "runtime/node/pods/running_runs.h"
+#include "runtime/node/pods/status_writer.h"
+#include "runtime/node/sessions/shim_link.h"
+
+namespace mangrove::runtime {
+
+class Prober;
+
+// What all workers share; outlives them.
+struct WorkerParts {
+  Mailbox& owner;
+  Clock& clock;
+  FdLoop& loop;
+  client::ApiClient& client;
+  client::EventRecorder& events;
+  const Cgroups& cgroups;
+  const NodeFacts& node;
+  PodPrep& prep;
+  Network& network;
+  net::Loop& io;
+  RunningRuns& running;
+  HostPorts& ports;
+};
+
+using RunPodPtr = std::shared_ptr<const RunPod>;
+
+class PodWorker : public std::enable_shared_from_this<PodWorker> {
+ public:
+  // `preparing`: the thread for this pod's slow work. `gone` runs once, when nothing is left of the
+  // pod here and the worker can be forgotten.
+  static std::shared_ptr<PodWorker> make(WorkerParts& parts, Mailbox& preparing, RunPodPtr pod,
+                                         Fn gone);
+  ~PodWorker();
+
+  void begin();
+  // The pod will not run here and ends as Failed; before begin().
+  void refuse(std::string reason, std::string message);
+  void update(RunPodPtr pod);
+  // Looks whether files from ConfigMaps and the like have changed.
+  void refreshVolumes();
+  // The runner stops; pods and their shims stay.
+  void leave();
+  // The runner stops for good: the pod's processes end and nothing stays here but its log; the
+  // object on the server is left as it is. `gone` runs when that is done.
+  void halt();
+
+  const RunPod& pod() const { return *pod_; }
+  const PodRecord& record() const { return record_; }
+  int64_t shimPid() const { return shimPid_; }
+
+  struct ExecEnd {
+    std::optional<int> exitCode;
+    std::string trouble;
+  };
+  // A process in a running container. The descriptors are the process's and are closed here.
+  // Returns the id by which it can be killed.
+  std::string exec(const std::string& container, const std::vector<std::string>& argv, bool tty,
+                   std::vector<UniqueFd> fds, UniqueFn<void(ExecEnd)> done);
+  void killExec(const std::string& id);
+  // Gives a running container's streams to `socket` (frames of shim_container.h).
+  Result<> attach(const std::string& container, UniqueFd socket);
+  void resize(const std::string& container, uint16_t columns, uint16_t rows);
+  // What a probe found; `verdict`: often enough in a row to count.
+  enum class ProbeKind { kStartup, kReadiness, kLiveness };
+  void probed(const std::string& container, ProbeKind kind, bool good, bool verdict,
+              const std::string& output);
+
+  WorkerParts& parts() { return parts_; }
+  const ContainerSpec* specOf(const std::string& name) const;
+
+ private:
+  PodWorker(WorkerParts& parts, Mailbox& preparing, RunPodPtr pod, Fn gone);
+
+  void clearAway();
+  void sync();
+  void act(PodActions next);
+  void makeSandbox();
+  void startShim();
+  void setUpNetwork();
+  void sandboxReady();
+  void sandboxFailed(const std::string& reason, const Error& error);
+  void startContainer(const std::string& name);
+  void onBuilt(const std::string& name, Result<BuiltContainer> built);
+  void stopContainer(const std::string& name);
+  void terminate(const std::string& name);
+  void runHook(const std::string& container, const api::Action& hook, const char* which,
+               UniqueFn<void(bool)> done);
+  void end();
+  void takeDown();
+  bool resizeIfAsked();
+  void onResized(const RunPod& pod, const std::vector<std::pair<std::string, std::string>>& runs,
+                 Result<> done);
+  void signalIfAsked(const RunPod& before, const RunPod& after);
+  void openHostPorts();
+  void onTakenDown(Result<> result);
+  void finishDeletion();
+
+  void onMessage(Result<Message> message);
+  void onState(const Message& message);
+  void onStarted(const Message& message);
+  void onExited(const Message& message);
+  void onShimLost(const Error& error);
+  void recover(const json::Object& state);
+  void recordExit(ContainerRecord& record, const json::Object& state);
+  void readLeftStates();
+  void addLogTail(const std::string& name, ExitRecord& run) const;
+
+  // Work on the preparing thread, its result here; nothing else begins meanwhile.
+  template <class T, class Work, class Then>
+  static void inBackground(PodWorker& self, Work work, Then then);
+  void publish();
+  void wakeIn(Duration delay);
+  void wakeAt(std::optional<WallTime> when);
+  Duration graceOf() const;
+  std::string cgroupPath() const;
+  api::ObjectRef ref() const;
+  ContainerRecord& recordOf(const std::string& name);
+
+  WorkerParts& parts_;
+  Mailbox& preparing_;
+  RunPodPtr pod_;
+  Fn gone_;
+  bool absent_ = false;  // the object is not on the server any more
+  PodRecord record_;
+  std::vector<ContainerSpec> specs_;
+  std::unique_ptr<ShimLink> link_;
+  int64_t shimPid_ = 0;
+  bool networkAsked_ = false;
+  bool busy_ = false, again_ = false, begun_ = false, takenDown_ = false, finished_ = false;
+  bool left_ = false;
+  bool ending_ = false;  // the last status is on its way
+  bool told_ = false;    // an earlier runner has written the last status
+  bool halting_ = false;
+  uint64_t nextExec_ = 1;
+  std::map<std::string, UniqueFn<void(ExecEnd)>> execs_;
+  std::map<std::string, Timer> killTimers_;
+  std::unique_ptr<Prober> prober_;
+  StatusWriter status_;
+  Timer wake_;
+};
+
+}  // namespace mangrove::runtime
