@@ -5,20 +5,24 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up reference install test test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary setup-program
+.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary setup-program
 
 help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
 	@echo "make up      build, then everything on this machine in one process (root)"
 	@echo "make install optimised build into PREFIX (/usr/local): binary, kubectl plugin, man page, completions"
 	@echo "make test    build, then run every test this machine can run"
+	@echo "make test-long  property tests and storms at full size"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
 	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"
-	@echo "make check   the checks alone: format, layers, headers, architecture graph"
+	@echo "make check   the checks alone: format, layers, lone files, architecture graph"
+	@echo "make parse   every file by itself, without precompiled header"
+	@echo "make tidy    clang-tidy over the tree"
+	@echo "make build-times  what compiling costs, against the budget"
 	@echo "make fuzz    run every fuzz target for FUZZ_SECONDS (default 60) each"
 
 setup:
@@ -28,16 +32,14 @@ setup-program:
 	@scripts/setup --program
 
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup-program
-	@cmake --preset $(PRESET) $(CONFIGURE) >/dev/null
+	@cmake --preset $(PRESET) >/dev/null
 
 build: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS)
+	@scripts/build $(BUILD) $(JOBS)
 
-# The program alone; tests are half of a build. A first build without a compiler cache takes the shortcuts of cmake/Precompile.cmake;
-# `make test` on a clean checkout does not: it compiles every file by itself, with warnings as errors.
-binary: CONFIGURE := -DMANGROVE_PCH=AUTO
+# The program alone; tests are half of a build.
 binary: setup-program $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS) --target mangrove
+	@scripts/build $(BUILD) $(JOBS) mangrove
 
 demo: binary
 	@$(BUILD)/bin/mangrove demo $(DEMO_FLAGS)
@@ -50,8 +52,24 @@ install:
 	@scripts/install build/release/bin/mangrove $(DESTDIR)$(PREFIX)
 
 test: build
-	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
+	@scripts/parse $(BUILD)
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+# Storms and property tests at full size, where `make test` plays a seeded small one.
+test-long: build
+	@MANGROVE_LONG=1 ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L unit --timeout 3600
+
+# Every file without precompiled header and batch. `make test` does that for files that differ from the commit in .ci/parsed.
+parse: setup $(BUILD)/build.ninja
+	@scripts/parse $(BUILD) --all
+
+# Processor seconds of a cold build, of what one touched file costs in each layer, and the budget of both.
+build-times: setup
+	@scripts/build_times
+
+tidy:
+	@scripts/setup --tidy
+	@scripts/tidy
 
 # Not part of `make test`: boots a machine. Skips by name when qemu or a kernel image is missing. KERNEL=backports takes Debian's newer one.
 test-vm: build
@@ -85,7 +103,6 @@ format: setup
 	@git ls-files '*.h' '*.cc' | xargs clang-format-16 -i
 
 check: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS) --target headers_alone
 	@ctest --test-dir $(BUILD) --output-on-failure -L check
 
 fuzz:

@@ -63,6 +63,11 @@ def heads(text):
 
 
 def name_of(head):
+    test = re.match(r'\s*(?:TEST|TEST_F|TEST_P|TYPED_TEST)\s*\(\s*(\w+)\s*,\s*(\w+)\s*\)', head)
+    if test:
+        return f'{test.group(1)}_{test.group(2)}_Test'
+    if re.match(r'\s*(?:INSTANTIATE_)?(?:TYPED_)?TEST_SUITE', head):
+        return ''
     head = re.sub(r'\[\[.*?\]\]', '', head).strip()
     if not re.match(r'\w', head):
         return ''  # the rest of something that had braces
@@ -112,7 +117,8 @@ class Source:
         code = without_noise(text)
         self.words = set(WORD.findall(MEMBER.sub(' ', code)))  # what is found by its own name
         self.own = dict(self._own(code))
-        self.own.update((name, 'macro') for name in re.findall(r'^[ \t]*#define (\w+)', text, flags=re.M))
+        # The same macro twice is no clash; another of that name is.
+        self.own.update((name, 'macro' + rest) for name, rest in re.findall(r'^[ \t]*#define (\w+)((?:.*\\\n)*.*)', text, flags=re.M))
         strange = set(MEMBER.findall(code)).union(*(headers.words(h) for h in QUOTED.findall(text)))
         self.can_rename = {n for n, text in self.own.items() if text == path and '_' not in n and not n.isupper()} - strange
         self.renamed = set()

@@ -5,7 +5,7 @@
 
 #include "agent/testing/scene.h"
 #include "base/number/rng.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -42,7 +42,7 @@
 #include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
 #include "api/wire/names.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 #include "kernel/numa.h"
 #include "stats/decaying_histogram.h"
 

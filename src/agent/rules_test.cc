@@ -14,7 +14,7 @@
 #include "agent/report/reporter.h"
 #include "agent/report/status.h"
 #include "api/annotations/annotation.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "frame/flags.h"
-#include "manager/webhook/bench.h"
+#include "manager/webhook/bench/bench.h"
 
 namespace mangrove::cli {
 

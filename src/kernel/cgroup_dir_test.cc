@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::kernel {
 namespace {

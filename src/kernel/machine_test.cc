@@ -7,7 +7,7 @@
 #include "kernel/cpu_topology.h"
 #include "kernel/cpu_units.h"
 #include "kernel/dir_watch.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 #include "kernel/numa.h"
 #include "kernel/perf_group.h"
 #include "kernel/psi_trigger.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 #include "kernel/resolve.h"
 
 namespace mangrove::kernel {

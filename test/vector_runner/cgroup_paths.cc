@@ -1,7 +1,7 @@
 // Cgroup directory and file names.
 #include "agent/collect/host_app_path.h"
 #include "kernel/control_files.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {

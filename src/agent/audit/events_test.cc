@@ -7,7 +7,7 @@
 
 #include "agent/audit/http.h"
 #include "json/value.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

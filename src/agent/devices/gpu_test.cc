@@ -9,7 +9,7 @@
 #include "agent/testing/fake_nvml.h"
 #include "agent/testing/scene.h"
 #include "api/wire/names.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/executor/owners.h"
 #include "base/check.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/executor/owners.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/os/fd.h"
 #include "base/os/files.h"
 #include "base/text/proto_wire.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "api/wire/decode.h"
 #include "json/view.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

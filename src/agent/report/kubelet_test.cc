@@ -10,7 +10,7 @@
 #include "agent/report/kubelet_source.h"
 #include "api/wire/decode.h"
 #include "json/view.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 #include "net/server/http_server.h"
 #include "net/tls/tls_keys.h"
 

@@ -7,7 +7,7 @@
 #include "agent/report/reporter.h"
 #include "base/number/rng.h"
 #include "client/testing/scripted_client.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent::testing {
 

@@ -8,7 +8,7 @@
 #include "client/http/http_api_client.h"
 #include "client/informer/informer.h"
 #include "client/queue/worker.h"
-#include "client/testing/pod_text.h"
+#include "client/bench/pod_text.h"
 #include "json/value.h"
 
 namespace mangrove::client {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/text/strings.h"
-#include "client/testing/pod_text.h"
+#include "client/bench/pod_text.h"
 #include "net/http/url.h"
 #include "net/loop.h"
 #include "net/server/http_server.h"
@@ -26,7 +26,7 @@ class Pods {
   Pods(int64_t pods, int64_t events) : events_(events) {
     texts_.reserve(static_cast<size_t>(pods));
     for (int64_t i = 0; i < pods; ++i)
-      texts_.push_back(testing::podText(i, kFirstVersion + static_cast<uint64_t>(i)));
+      texts_.push_back(podText(i, kFirstVersion + static_cast<uint64_t>(i)));
   }
 
   std::string page(size_t first, size_t limit) const {
@@ -49,7 +49,7 @@ class Pods {
     for (int64_t i = from; i < last; ++i) {
       uint64_t version = kFirstVersion + texts_.size() + 1 + static_cast<uint64_t>(i);
       out += R"({"type":"MODIFIED","object":)" +
-             testing::podText(i * 7919 % static_cast<int64_t>(texts_.size()), version) + "}\n";
+             podText(i * 7919 % static_cast<int64_t>(texts_.size()), version) + "}\n";
     }
     return out;
   }

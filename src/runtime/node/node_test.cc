@@ -10,7 +10,7 @@
 #include "base/mailbox.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 #include "runtime/node/network/network.h"
 #include "runtime/node/node_object.h"
 #include "runtime/node/pods/action.h"

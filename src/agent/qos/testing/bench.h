@@ -16,7 +16,7 @@
 
 #include "agent/qos/enforcer.h"
 #include "agent/testing/scene.h"
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent::testing {
 

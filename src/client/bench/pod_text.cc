@@ -1,8 +1,8 @@
-#include "client/testing/pod_text.h"
+#include "client/bench/pod_text.h"
 
 #include <fmt/format.h>
 
-namespace mangrove::client::testing {
+namespace mangrove::client {
 
 namespace {
 
@@ -51,4 +51,4 @@ std::string podText(int64_t index, uint64_t version) {
   return "{" + meta + "," + spec + "," + status + "}";
 }
 
-}  // namespace mangrove::client::testing
+}  // namespace mangrove::client

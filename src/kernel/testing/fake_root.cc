@@ -1,4 +1,4 @@
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "manager/webhook/bench_pods.h"
+#include "manager/webhook/bench/bench_pods.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-namespace mangrove::client::testing {
+namespace mangrove::client {
 
 std::string podText(int64_t index, uint64_t version);
 
-}  // namespace mangrove::client::testing
+}  // namespace mangrove::client

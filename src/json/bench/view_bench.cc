@@ -1,4 +1,4 @@
-#include "json/view_bench.h"
+#include "json/bench/view_bench.h"
 
 #include <iterator>
 

@@ -1,4 +1,4 @@
-#include "manager/webhook/bench.h"
+#include "manager/webhook/bench/bench.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "json/value.h"
-#include "manager/webhook/bench_pods.h"
+#include "manager/webhook/bench/bench_pods.h"
 #include "manager/webhook/certificates.h"
 #include "manager/webhook/review_text.h"
 #include "manager/webhook/routes.h"
