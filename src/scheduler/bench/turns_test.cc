@@ -55,8 +55,8 @@ TEST(Turns, run_without_a_raw_side_and_keep_the_only_slice) {
 
 TEST(Turns, end_with_what_went_wrong) {
   const auto turns = takeTurns(
-      {1000}, {}, [](size_t) -> Result<Slice> { return fail(Code::kTimeout, "waited for pods"); },
-      1);
+      {1000}, {},
+      [](size_t) -> Result<Slice> { return fail(mangrove::Code::kTimeout, "waited for pods"); }, 1);
   ASSERT_FALSE(turns);
   EXPECT_EQ(turns.error().text(), "waited for pods");
 }
