@@ -11,6 +11,7 @@ help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
 	@echo "make up      build, then everything on this machine in one process (root)"
 	@echo "make install optimised build into PREFIX (/usr/local): binary, kubectl plugin, man page, completions"
+	@echo "make image   optimised build as an OCI image without a daemon, into build/image; make chart packs the Helm chart"
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-long  property tests and storms at full size"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
@@ -50,6 +51,18 @@ up: binary
 install:
 	@$(MAKE) --no-print-directory PRESET=release binary
 	@scripts/install build/release/bin/mangrove $(DESTDIR)$(PREFIX)
+
+# What is shipped, into build/. BINARY chooses another program than the optimised build.
+release_binary = $(if $(BINARY),,$(MAKE) --no-print-directory PRESET=release binary)
+shipped_binary = $(or $(BINARY),build/release/bin/mangrove)
+.PHONY: image chart
+
+image:
+	@$(release_binary)
+	@packaging/image $(shipped_binary) build/image
+
+chart:
+	@packaging/chart build/chart
 
 test: build
 	@scripts/parse $(BUILD)

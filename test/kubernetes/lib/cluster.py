@@ -136,10 +136,10 @@ class Cluster:
         return done.stdout
 
     def install(self):
-        """The folders config/crd, config/rbac and config/webhook, as the documentation says, and the classes of the reference."""
+        """The folders config/crd, config/rbac-kubelet (config/rbac and the right to ask kubelets) and config/webhook, as the documentation says, and the classes of the reference."""
         self.api.create("/api/v1/namespaces", {"metadata": {"name": system}})
         self.kubectl("apply", "--server-side", "-k", source + "/config/crd")
-        self.kubectl("apply", "-k", source + "/config/rbac")
+        self.kubectl("apply", "-k", source + "/config/rbac-kubelet")
         self.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
         for name, value in (("koord-prod", 9000), ("koord-mid", 7000), ("koord-batch", 5000), ("koord-free", 3000)):
             self.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": name}, "value": value})
