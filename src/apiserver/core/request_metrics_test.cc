@@ -6,8 +6,8 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Silent final : public AnswerStream {
  public:
