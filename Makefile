@@ -12,6 +12,8 @@ help:
 	@echo "make up      build, then everything on this machine in one process (root)"
 	@echo "make install optimised build into PREFIX (/usr/local): binary, kubectl plugin, man page, completions"
 	@echo "make image   optimised build as an OCI image without a daemon, into build/image; make chart packs the Helm chart"
+	@echo "make packages  the Debian package, into build/packages; make test-packages installs, upgrades and purges it in a fresh root"
+	@echo "make release source, program, image, chart, package, SBOM and checksums, into build/release-VERSION"
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-long  property tests and storms at full size"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
@@ -55,7 +57,7 @@ install:
 # What is shipped, into build/. BINARY chooses another program than the optimised build.
 release_binary = $(if $(BINARY),,$(MAKE) --no-print-directory PRESET=release binary)
 shipped_binary = $(or $(BINARY),build/release/bin/mangrove)
-.PHONY: image chart
+.PHONY: image chart packages test-packages release
 
 image:
 	@$(release_binary)
@@ -63,6 +65,19 @@ image:
 
 chart:
 	@packaging/chart build/chart
+
+packages:
+	@$(release_binary)
+	@packaging/deb $(shipped_binary) build/packages
+
+# All of it with checksums, the same for the same commit wherever and whenever it is made.
+release:
+	@$(release_binary)
+	@packaging/release $(shipped_binary) build/release-$(shell cat VERSION)
+
+# In a fresh Debian root, which the first run fetches.
+test-packages: packages
+	@packaging/try-deb build/packages/*.deb || [ $$? -eq 77 ]
 
 test: build
 	@scripts/parse $(BUILD)

@@ -34,7 +34,7 @@ def commit_id(root):
 
 def gz(data):
     out = io.BytesIO()
-    with gzip.GzipFile(filename="", mode="wb", fileobj=out, compresslevel=9, mtime=0) as packed:
+    with gzip.GzipFile(filename="", mode="wb", fileobj=out, compresslevel=6, mtime=0) as packed:
         packed.write(data)
     return out.getvalue()
 
