@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "scheduler/config/config.h"
-#include "scheduler/plugins/registry.h"
+#include "placement/config/config.h"
+#include "placement/plugins/registry.h"
 
 using namespace mangrove;
-using namespace mangrove::scheduler;
+using namespace mangrove::placement;
 
 namespace {
 

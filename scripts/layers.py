@@ -20,7 +20,7 @@ LEVELS = [
     (6, ["cli"]),
     (5, ["up", "dashboard", "demo", "sim"]),
     (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads", "report"]),
-    (3, ["client", "frame"]),
+    (3, ["client", "frame", "placement"]),
     (2, ["api", "store", "rpc"]),
     (1, ["json", "stats", "kernel", "net"]),
     (0, ["base"]),

@@ -40,7 +40,7 @@ std::string adviceFor(const std::string& taker) {
   return "raise cpuReclaimThresholdPercent in colocation-config to keep less free";
 }
 
-bool mentions(const std::vector<scheduler::Diagnosis::Group>& refusals, std::string_view word) {
+bool mentions(const std::vector<placement::Diagnosis::Group>& refusals, std::string_view word) {
   for (const auto& group : refusals)
     if (std::string(group.reason).find(word) != std::string::npos) return true;
   return false;

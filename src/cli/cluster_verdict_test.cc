@@ -134,7 +134,7 @@ TEST(PodVerdict, SaysWhereAndWhyNot) {
   e.pod = "d/p";
   e.nodes = 2;
   e.message = "0/2 nodes are available: 2 Insufficient kubernetes.io/batch-cpu.";
-  scheduler::Diagnosis::Group group;
+  placement::Diagnosis::Group group;
   group.reason = "Insufficient kubernetes.io/batch-cpu";
   e.refusals.push_back(group);
   const Told waits = podVerdict(e, false);

@@ -39,13 +39,13 @@ bool isUp(client::ApiClient& client) {
   return up::isOneMachine(nodes);
 }
 
-Result<scheduler::SchedulerConfig> configOf(const Wanted& wanted, client::ApiClient& client) {
+Result<placement::SchedulerConfig> configOf(const Wanted& wanted, client::ApiClient& client) {
   if (wanted.config.empty())
     return isUp(client) ? up::oneMachineConfig()
-                        : scheduler::defaultConfig({"koord-scheduler", "default-scheduler"});
+                        : placement::defaultConfig({"koord-scheduler", "default-scheduler"});
   auto text = readFile(wanted.config);
   if (!text) return pass(text.error());
-  return scheduler::readConfig(*text, wanted.config);
+  return placement::readConfig(*text, wanted.config);
 }
 
 // A pod, or the pod that a workload would make.

@@ -12,7 +12,7 @@
 #include "base/text/strings.h"
 #include "client/http/kubeconfig.h"
 #include "frame/verbosity.h"
-#include "scheduler/core/engine.h"
+#include "placement/engine/engine.h"
 #include "scheduler/service/pages.h"
 
 namespace mangrove::scheduler {

@@ -10,8 +10,9 @@
 #include "client/http/http_api_client.h"
 #include "client/lease/leader_election.h"
 #include "frame/role.h"
-#include "scheduler/core/engine.h"
-#include "scheduler/core/scheduler.h"
+#include "placement/engine/engine.h"
+#include "scheduler/names.h"
+#include "scheduler/scheduler.h"
 #include "scheduler/service/service.h"
 
 namespace mangrove::scheduler {

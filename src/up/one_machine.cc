@@ -4,8 +4,8 @@
 
 namespace mangrove::up {
 
-scheduler::SchedulerConfig oneMachineConfig() {
-  auto config = scheduler::defaultConfig({"koord-scheduler", "default-scheduler"});
+placement::SchedulerConfig oneMachineConfig() {
+  auto config = placement::defaultConfig({"koord-scheduler", "default-scheduler"});
   for (auto& profile : config.profiles)
     profile.args["LoadAwareScheduling"] =
         json::Object{{"filterExpiredNodeMetrics", false},

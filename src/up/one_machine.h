@@ -8,13 +8,13 @@
 #include <span>
 
 #include "api/object/node.h"
-#include "scheduler/config/config.h"
+#include "placement/config/config.h"
 
 namespace mangrove::up {
 
 // With one machine there is nowhere else to go: a busy CPU is the agent's business, and only a
 // machine that runs out of memory refuses pods.
-scheduler::SchedulerConfig oneMachineConfig();
+placement::SchedulerConfig oneMachineConfig();
 // One node, and it is run by our node runner.
 bool isOneMachine(std::span<const api::Node> nodes);
 

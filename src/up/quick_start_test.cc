@@ -12,7 +12,7 @@
 #include "api/wire/write.h"
 #include "base/os/files.h"
 #include "json/yaml.h"
-#include "scheduler/testing/lab.h"
+#include "placement/testing/lab.h"
 
 namespace mangrove::up {
 namespace {
@@ -116,7 +116,7 @@ class QuickStart : public ::testing::Test {
     return std::make_shared<const api::Pod>(std::move(pod));
   }
 
-  scheduler::Lab lab_;
+  placement::Lab lab_;
   kernel::CpuTopology machine_ = sixteenCpus();
   api::Node node_;
   std::optional<agent::KubeletConfig> kubelet_;

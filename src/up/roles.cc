@@ -6,7 +6,7 @@
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/owner_judge.h"
-#include "scheduler/core/scheduler.h"
+#include "scheduler/scheduler.h"
 #include "up/one_machine.h"
 #include "workloads/workloads.h"
 

@@ -14,13 +14,13 @@
 #include "api/annotations/cpu.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
-#include "scheduler/testing/lab.h"
+#include "placement/testing/lab.h"
 #include "script_runner/drivers.h"
 
 namespace mangrove::scripts {
 namespace {
 
-using scheduler::Lab;
+using placement::Lab;
 
 json::Object pairOf(const std::string& text) {
   const auto halves = cut(text, ':');
@@ -133,8 +133,8 @@ class SchedulerDriver final : public Driver {
          json::Object{
              {"updateTime", formatTime(lab_.clock().wall())},
              {"nodeMetric", json::Object{{"nodeUsage", json::Object{{"resources", usage}}}}}}}}));
-    scheduler::ClusterEvent event;
-    event.kind = scheduler::EventKind::kNodeMetric;
+    placement::ClusterEvent event;
+    event.kind = placement::EventKind::kNodeMetric;
     event.row =
         lab_.cluster().putMetric(name, std::make_shared<api::NodeMetric>(std::move(*metric)));
     lab_.engine().happened(event);

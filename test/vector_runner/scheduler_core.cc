@@ -2,16 +2,16 @@
 #include <algorithm>
 
 #include "api/pod/pod.h"
-#include "scheduler/config/config.h"
-#include "scheduler/core/queue.h"
-#include "scheduler/framework/scale.h"
-#include "scheduler/plugins/registry.h"
+#include "placement/config/config.h"
+#include "placement/framework/scale.h"
+#include "placement/plugins/registry.h"
+#include "placement/queue/queue.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {
 namespace {
 
-using namespace scheduler;
+using namespace placement;
 
 std::shared_ptr<api::Pod> podOf(const json::Value& value) {
   auto pod = api::decodeText<api::Pod>(json::write(value));

@@ -1,13 +1,13 @@
 // Load-aware scheduling: estimates, filter and score (spec 05 §3).
 #include "api/pod/classes.h"
 #include "base/text/time_text.h"
-#include "scheduler/plugins/loadaware/load.h"
+#include "placement/plugins/loadaware/load.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {
 namespace {
 
-using namespace scheduler;
+using namespace placement;
 
 template <class T>
 std::optional<T> objectOf(const json::Object& c, std::string_view key, Report& r) {

@@ -1,13 +1,13 @@
 // CPU picks, NUMA allocation, hints and their merging (spec 05 §4).
 #include <algorithm>
 
-#include "scheduler/plugins/numa/hints.h"
+#include "placement/plugins/numa/hints.h"
 #include "vector_runner/handlers.h"
 
 namespace mangrove::vectors {
 namespace {
 
-using namespace scheduler;
+using namespace placement;
 
 CpuLayout layoutOf(const json::Object& t) {
   const auto at = [&](std::string_view key) { return static_cast<int>(number(t, key)); };
@@ -160,7 +160,7 @@ void numaHints(const json::Object& c, Report& r) {
   scorer.mostAllocated = text(c, "numa_scorer") == "MostAllocated";
   json::Object out;
   for (const auto& [name, hints] :
-       scheduler::numaHints(state, requestOf(c), policyOf(text(c, "policy")), scorer)) {
+       placement::numaHints(state, requestOf(c), policyOf(text(c, "policy")), scorer)) {
     json::Array list;
     for (const NumaHint& hint : *hints)
       list.push_back(json::Object{

@@ -12,9 +12,10 @@
 #include "base/text/time_text.h"
 #include "client/bench/api/process_probe.h"
 #include "json/value.h"
+#include "placement/engine/engine.h"
 #include "scheduler/bench/cases.h"
 #include "scheduler/bench/turns.h"
-#include "scheduler/core/engine.h"
+#include "scheduler/names.h"
 
 namespace mangrove::scheduler {
 

@@ -10,7 +10,7 @@
 #include "json/value.h"
 #include "scheduler/bench/bench_cluster.h"
 #include "scheduler/bench/raw_case.h"
-#include "scheduler/core/scheduler.h"
+#include "scheduler/scheduler.h"
 
 namespace mangrove::scheduler {
 

@@ -9,9 +9,9 @@
 #include "base/os/log.h"
 #include "client/bench/api/process_probe.h"
 #include "client/http/http_api_client.h"
+#include "placement/engine/engine.h"
 #include "scheduler/bench/bench_cluster.h"
-#include "scheduler/core/engine.h"
-#include "scheduler/core/scheduler.h"
+#include "scheduler/scheduler.h"
 
 namespace mangrove::scheduler {
 

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 
 #include "base/text/strings.h"
-#include "scheduler/core/engine.h"
-#include "scheduler/core/explanation.h"
-#include "scheduler/core/transform.h"
+#include "placement/engine/engine.h"
+#include "placement/explain/explanation.h"
+#include "placement/intake/transform.h"
 
 namespace mangrove::scheduler {
 

@@ -14,8 +14,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "client/api_client.h"
-#include "scheduler/config/config.h"
-#include "scheduler/core/diagnosis.h"
+#include "placement/config/config.h"
+#include "placement/cycle/diagnosis.h"
+#include "scheduler/names.h"
 
 namespace mangrove::scheduler {
 

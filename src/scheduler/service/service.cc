@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "json/value.h"
-#include "scheduler/plugins/volumes/claims.h"
+#include "placement/plugins/volumes/claims.h"
 
 namespace mangrove::scheduler {
 

@@ -12,7 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "scheduler/core/engine.h"
+#include "placement/engine/engine.h"
+#include "scheduler/names.h"
 
 namespace mangrove::scheduler {
 

@@ -1,0 +1,202 @@
+#include "placement/config/config.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "base/os/log.h"
+#include "placement/testing/lab.h"
+
+namespace mangrove::placement {
+namespace {
+
+std::string names(const std::vector<ProfileConfig::Enabled>& list) {
+  std::string out;
+  for (const auto& plugin : list) out += (out.empty() ? "" : " ") + plugin.name;
+  return out;
+}
+
+// As Koordinator's chart installs it.
+constexpr std::string_view kShipped = R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection:
+  leaderElect: true
+  resourceLock: leases
+  resourceName: koord-scheduler
+  resourceNamespace: koordinator-system
+profiles:
+- schedulerName: koord-scheduler
+  pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: NodeResourcesFitArgs
+      scoringStrategy:
+        type: LeastAllocated
+        resources:
+        - {name: cpu, weight: 1}
+        - {name: memory, weight: 1}
+        - {name: "kubernetes.io/batch-cpu", weight: 1}
+        - {name: "kubernetes.io/batch-memory", weight: 1}
+  - name: LoadAwareScheduling
+    args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: LoadAwareSchedulingArgs
+      filterExpiredNodeMetrics: false
+      nodeMetricExpirationSeconds: 300
+      resourceWeights: {cpu: 1, memory: 1}
+      usageThresholds: {cpu: 65, memory: 95}
+      estimatedScalingFactors: {cpu: 85, memory: 70}
+  - name: ElasticQuota
+    args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: ElasticQuotaArgs
+      quotaGroupNamespace: koordinator-system
+  - name: Coscheduling
+    args: {apiVersion: kubescheduler.config.k8s.io/v1, kind: CoschedulingArgs, awareNetworkTopology: true}
+  plugins:
+    preEnqueue: {enabled: [{name: Coscheduling}]}
+    queueSort: {disabled: [{name: "*"}], enabled: [{name: PrioritySort}]}
+    preFilter:
+      enabled: [{name: SchedulingHint}, {name: Coscheduling}, {name: Reservation}, {name: NodeNUMAResource}, {name: DeviceShare}, {name: ElasticQuota}]
+    filter: {enabled: [{name: Reservation}, {name: LoadAwareScheduling}, {name: NodeNUMAResource}, {name: DeviceShare}]}
+    postFilter:
+      disabled: [{name: "*"}]
+      enabled: [{name: Reservation}, {name: Coscheduling}, {name: ElasticQuota}, {name: DefaultPreemption}]
+    preScore: {enabled: [{name: Reservation}, {name: Coscheduling}]}
+    score:
+      enabled:
+      - {name: LoadAwareScheduling, weight: 1}
+      - {name: NodeNUMAResource, weight: 1}
+      - {name: DeviceShare, weight: 1}
+      - {name: Reservation, weight: 5000}
+      - {name: Coscheduling, weight: 1}
+    reserve: {enabled: [{name: Reservation}, {name: LoadAwareScheduling}, {name: NodeNUMAResource}, {name: DeviceShare}, {name: Coscheduling}, {name: ElasticQuota}]}
+    permit: {enabled: [{name: Coscheduling}]}
+    preBind: {enabled: [{name: NodeNUMAResource}, {name: DeviceShare}, {name: Reservation}, {name: Coscheduling}, {name: DefaultPreBind}]}
+    bind: {disabled: [{name: "*"}], enabled: [{name: Reservation}, {name: DefaultBinder}]}
+    postBind: {enabled: [{name: Coscheduling}]}
+)";
+
+TEST(Config, loads_what_the_reference_ships_and_says_what_is_missing) {
+  auto config = readConfig(kShipped, "koord-scheduler.yaml");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_EQ(config->leaderElection.resourceNamespace, "koordinator-system");
+  EXPECT_FALSE(config->warnings.empty());
+  for (auto name : {"Coscheduling", "Reservation", "DeviceShare", "ElasticQuota"}) {
+    const auto says = fmt::format("plugin {} is not part of this version", name);
+    EXPECT_NE(std::find(config->warnings.begin(), config->warnings.end(), says),
+              config->warnings.end())
+        << name;
+  }
+  LogCapture quiet;
+  Lab lab(*config);
+  lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"8","memory":"8Gi"}}})");
+  lab.pod(
+      R"({"metadata":{"name":"plain"},"spec":{"schedulerName":"koord-scheduler","containers":[{"name":"c"}]}})");
+  lab.pod(R"({"metadata":{"name":"gang","labels":{"pod-group.scheduling.sigs.k8s.io":"g"}},
+              "spec":{"schedulerName":"koord-scheduler","containers":[{"name":"c"}]}})");
+  lab.run();
+  EXPECT_EQ(lab.nodeOf("plain"), "n1");
+  EXPECT_EQ(lab.nodeOf("gang"), "");
+  EXPECT_NE(lab.said("gang").find("needs plugin Coscheduling, which is not part of this version"),
+            std::string::npos)
+      << lab.said("gang");
+}
+
+TEST(Config, pods_that_need_what_is_missing_stay_pending_and_say_so) {
+  const auto config = readConfig(kShipped, "koord-scheduler.yaml");
+  ASSERT_TRUE(config);
+  struct Case {
+    std::string meta, requests, says;
+  };
+  const Case cases[] = {
+      {R"("labels":{"pod-group.scheduling.sigs.k8s.io":"g"})", "", "Coscheduling"},
+      {R"("annotations":{"gang.scheduling.koordinator.sh/name":"g"})", "", "Coscheduling"},
+      {R"("labels":{"quota.scheduling.koordinator.sh/name":"q"})", "", "ElasticQuota"},
+      {R"("annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}"})", "",
+       "Reservation"},
+      {R"("annotations":{"scheduling.koordinator.sh/device-allocate-hint":"{}"})", "",
+       "DeviceShare"},
+      {R"("labels":{})", R"("koordinator.sh/gpu-core":"50","koordinator.sh/gpu-memory-ratio":"50")",
+       "DeviceShare"},
+      {R"("labels":{})", R"("koordinator.sh/rdma":"1")", "DeviceShare"},
+      {R"("labels":{})", R"("koordinator.sh/gpu":"100")", "DeviceShare"},
+  };
+  for (const Case& c : cases) {
+    LogCapture quiet;
+    Lab lab(*config);
+    lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"8","memory":"8Gi",
+        "koordinator.sh/gpu-core":"800","koordinator.sh/gpu-memory-ratio":"800",
+        "koordinator.sh/rdma":"100","koordinator.sh/gpu":"800"}}})");
+    lab.pod(fmt::format(
+        R"({{"metadata":{{"name":"p",{}}},"spec":{{"schedulerName":"koord-scheduler",
+            "containers":[{{"name":"c","resources":{{"requests":{{{}}}}}}}]}}}})",
+        c.meta, c.requests));
+    lab.run();
+    lab.wait(std::chrono::seconds(20));
+    EXPECT_EQ(lab.nodeOf("p"), "") << c.meta << c.requests;
+    const auto says =
+        fmt::format("needs plugin {}, which is not part of this version of the scheduler", c.says);
+    EXPECT_NE(lab.said("p").find(says), std::string::npos) << c.meta << ": " << lab.said("p");
+  }
+}
+
+TEST(Config, merges_as_kubernetes_does) {
+  auto config = readConfig(R"(
+profiles:
+- plugins:
+    multiPoint: {disabled: [{name: ImageLocality}]}
+    filter: {disabled: [{name: NodePorts}], enabled: [{name: TaintToleration}]}
+    score: {disabled: [{name: "*"}], enabled: [{name: NodeResourcesFit, weight: 5}]}
+)",
+                           "x");
+  ASSERT_TRUE(config) << config.error().text();
+  const ProfileConfig& profile = config->profiles[0];
+  EXPECT_EQ(names(profile.at("filter")).substr(0, 42),
+            "TaintToleration NodeUnschedulable NodeName");
+  EXPECT_EQ(names(profile.at("filter")).find("NodePorts"), std::string::npos);
+  ASSERT_EQ(profile.at("score").size(), 1u);
+  EXPECT_EQ(profile.at("score")[0].weight, 5);
+  EXPECT_EQ(names(profile.at("preBind")), "VolumeBinding DefaultPreBind");
+  const auto plain = readConfig("{}", "x");
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(names(plain->profiles[0].at("score")),
+            "TaintToleration NodeAffinity NodeResourcesFit PodTopologySpread InterPodAffinity "
+            "NodeResourcesBalancedAllocation ImageLocality");
+}
+
+TEST(Config, mistakes_name_the_field_and_what_is_near) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"profile: []", "unknown field 'profile', did you mean 'profiles'?"},
+      {"profiles: [{schedulerNam: x}]",
+       "unknown field 'schedulerNam', did you mean 'schedulerName'?"},
+      {"profiles: [{plugins: {score: {enabled: [{name: NodeResourceFit}]}}}]",
+       "unknown plugin 'NodeResourceFit', did you mean 'NodeResourcesFit'?"},
+      {"profiles: [{plugins: {score: {enabled: [{name: ImageLocality, weight: 2000000}]}}}]",
+       "weight 2000000 of plugin ImageLocality: want 0..1000000"},
+      {"extenders: [{urlPrefix: x}]", "HTTP extenders are not supported"},
+      {"percentageOfNodesToScore: 101", "101 is not in 0..100"},
+      {"profiles: [{schedulerName: a}, {schedulerName: a}]", "schedulerName 'a' is there twice"},
+      {"podInitialBackoffSeconds: x", "want an integer"},
+      {"apiVersion: kubescheduler.config.k8s.io/v1beta3", "want kubescheduler.config.k8s.io/v1"},
+  };
+  for (const auto& [text, says] : cases) {
+    const auto config = readConfig(text, "scheduler.yaml");
+    ASSERT_FALSE(config) << text;
+    EXPECT_NE(config.error().text().find(says), std::string::npos) << config.error().text();
+  }
+  auto bad = defaultConfig({"a"});
+  bad.profiles[0].args["LoadAwareScheduling"] = *json::parse(R"({"usageThreshold":{"cpu":1}})");
+  Registry registry;
+  Lab lab;
+  VirtualClock clock;
+  Engine engine(clock, lab, registry);
+  const auto refused = engine.configure(bad);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().text().find("did you mean 'usageThresholds'?"), std::string::npos)
+      << refused.error().text();
+}
+
+}  // namespace
+}  // namespace mangrove::placement

@@ -1,0 +1,123 @@
+#pragma once
+// What is known about one class of pods on every node: the node-local verdict, the sum of the
+// scores that need no comparison between nodes, and raw scores of those that do. After a pod is
+// placed one row has changed, so the next pod of the class costs one row, not all of them.
+//
+//   PlanState state(layout, cluster, cls);
+//   state.refresh();
+//   state.local()[row]                     // kNotFeasible, or the weighted sum
+//
+// Owner thread only.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "placement/framework/plugin.h"
+#include "placement/preemption/preemption_memo.h"
+
+namespace mangrove::placement {
+
+class PluginTimes;
+
+// The filters and scores of a profile in their order.
+struct Layout {
+  struct Filter {
+    Plugin* plugin;
+    NodeLocal* local;  // one of the two
+    ClusterWide* cluster;
+  };
+  struct Score {
+    Plugin* plugin;
+    NodeLocal* local;
+    ClusterWide* cluster;
+    int32_t weight;
+  };
+  std::vector<Filter> filters;
+  std::vector<Score> scores;
+  std::vector<Plugin*> clusterWide;  // each once, whatever points it has
+  std::vector<Plugin*> all;          // of the profile
+  std::vector<Transforming*> transforming;
+  size_t slots = 0;
+};
+
+inline constexpr uint8_t kNoPlugin = 255;
+
+class PlanState {
+ public:
+  PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls);
+  ~PlanState();
+  PlanState(const PlanState&) = delete;
+  PlanState& operator=(const PlanState&) = delete;
+
+  void refresh(PluginTimes* times = nullptr);
+  void attachParts();  // enough for evaluate()
+
+  const PodPlan& plan() const { return plan_; }
+  const PodClass& cls() const { return *plan_.cls; }
+  const std::vector<int32_t>& local() const { return local_; }
+  const std::vector<Verdict>& verdicts() const { return verdicts_; }
+
+  struct Scaled {  // a score that is compared over all feasible nodes
+    size_t score;  // place in the layout
+    std::vector<int32_t> raw;
+    int64_t nonZero = 0;  // rows whose raw score is not 0
+  };
+  const std::vector<Scaled>& scaled() const { return scaled_; }
+
+  struct Part {
+    Plugin* plugin;
+    std::unique_ptr<ClusterPart> part;  // null: has nothing to do with this class now
+    uint8_t filterAt = kNoPlugin;       // place in the filter order; kNoPlugin: does not filter
+    int32_t weight = 0;                 // 0: does not score
+    ClusterPart::Ready ready;
+  };
+  const std::vector<Part>& parts() const { return parts_; }
+
+  // One row afresh, whatever is remembered: for trials.
+  Verdict evaluate(Row row);
+
+  // The weighted sum of a row that does not fit as it is; raw scores are filled in as well.
+  int32_t scoreOfRefused(Row row);
+
+  // A number that changes with anything but rows that the node-local answers depend on.
+  uint64_t outsideNow() const;
+  // Whether a filter of this class counts pods on other nodes at the moment; after attachParts().
+  bool filtersAcross() const;
+  PreemptionMemo& memo() { return memo_; }
+  // The verdict on a row beside the pods that are nominated there, remembered until the row
+  // changes; kError: not known yet.
+  Verdict& crowded(Row row) { return crowded_[row]; }
+
+  std::vector<int32_t> totals;  // of the cycle at hand; kept for its memory
+  uint64_t lastUse = 0;
+
+ private:
+  void refreshRows(std::vector<Row>& rows);
+  Verdict evaluateNow(Row row);
+  void refreshRestored(const std::vector<Row>& rows);
+  void filterRows(std::vector<Row>& rows);
+  void askScore(size_t at, const std::vector<Row>& rows);
+  void scoreRows(const std::vector<Row>& rows);
+  void setDead(Row row);
+
+  const Layout& layout_;
+  Cluster& cluster_;
+  PodPlan plan_;
+  std::vector<size_t> activeFilters_;  // node-local filters that can refuse this class
+  std::vector<size_t> activeScores_;   // node-local scores without scale
+  std::vector<Verdict> verdicts_;
+  std::vector<Verdict> crowded_;
+  std::vector<int32_t> local_;
+  std::vector<Scaled> scaled_;
+  std::vector<Part> parts_;
+  PreemptionMemo memo_;
+  uint64_t mark_ = ~uint64_t{0};
+  uint64_t outside_ = 0;
+  PluginTimes* times_ = nullptr;  // of the refresh at hand
+  std::vector<Row> dirty_;
+  std::vector<Verdict> scratchVerdicts_;
+  std::vector<int32_t> scratchScores_;
+};
+
+}  // namespace mangrove::placement

@@ -1,0 +1,140 @@
+#include "placement/cycle/profile.h"
+
+#include <algorithm>
+
+namespace mangrove::placement {
+
+namespace {
+
+// Plans kept with their columns; 64 classes in turn are more than any deployment storm has, and on
+// 100 000 nodes they take about 100 MB at most.
+constexpr size_t kMaxPlans = 64;
+
+}  // namespace
+
+const std::vector<ProfileConfig::Enabled>& ProfileConfig::at(std::string_view point) const {
+  static const std::vector<Enabled> kNone;
+  const auto found = points.find(point);
+  return found == points.end() ? kNone : found->second;
+}
+
+Profile::Profile(ProfileConfig config, PluginHandle handle)
+    : config_(std::move(config)), cluster_(handle.cluster), handle_(handle) {}
+
+Profile::~Profile() {
+  plans_.clear();
+  for (auto& plugin : plugins_)
+    if (auto* listener = plugin->listener()) cluster_.unlisten(*listener);
+}
+
+Result<std::unique_ptr<Profile>> Profile::make(ProfileConfig config,
+                                               std::span<const PluginEntry> known,
+                                               PluginHandle handle) {
+  std::unique_ptr<Profile> profile(new Profile(std::move(config), handle));
+  if (auto made = profile->makePlugins(known); !made) return pass(made.error());
+  profile->layOut();
+  return profile;
+}
+
+Result<> Profile::makePlugins(std::span<const PluginEntry> known) {
+  static const json::Value kNoArgs;
+  for (const auto& [point, enabled] : config_.points)
+    for (const auto& wanted : enabled) {
+      if (find(wanted.name)) continue;
+      const auto entry = std::find_if(known.begin(), known.end(),
+                                      [&](const auto& e) { return e.name == wanted.name; });
+      if (entry == known.end()) {
+        if (std::find(config_.absent.begin(), config_.absent.end(), wanted.name) ==
+            config_.absent.end())
+          config_.absent.push_back(wanted.name);
+        continue;
+      }
+      const auto args = config_.args.find(wanted.name);
+      auto plugin = entry->make(args == config_.args.end() ? kNoArgs : args->second, handle_);
+      if (!plugin) return plugin.error().in("arguments of plugin {}", wanted.name);
+      (*plugin)->setSlot(plugins_.size());
+      if (auto* listener = (*plugin)->listener()) cluster_.listen(*listener);
+      plugins_.push_back(std::move(*plugin));
+    }
+  return {};
+}
+
+Plugin* Profile::find(std::string_view name) const {
+  for (const auto& plugin : plugins_)
+    if (plugin->name() == name) return plugin.get();
+  return nullptr;
+}
+
+std::vector<Plugin*> Profile::enabledAt(std::string_view point) const {
+  std::vector<Plugin*> out;
+  for (const auto& enabled : config_.at(point))
+    if (Plugin* plugin = find(enabled.name)) out.push_back(plugin);
+  return out;
+}
+
+void Profile::layOut() {
+  layout_.slots = plugins_.size();
+  const auto noteClusterWide = [&](Plugin* plugin) {
+    auto& all = layout_.clusterWide;
+    if (plugin->clusterWide() && std::find(all.begin(), all.end(), plugin) == all.end())
+      all.push_back(plugin);
+  };
+  for (Plugin* plugin : enabledAt("filter")) {
+    if (!plugin->nodeLocal() && !plugin->clusterWide()) continue;
+    layout_.filters.push_back({plugin, plugin->nodeLocal(), plugin->clusterWide()});
+    noteClusterWide(plugin);
+  }
+  for (const auto& enabled : config_.at("score")) {
+    Plugin* plugin = find(enabled.name);
+    if (!plugin || (!plugin->nodeLocal() && !plugin->clusterWide())) continue;
+    layout_.scores.push_back(
+        {plugin, plugin->nodeLocal(), plugin->clusterWide(), std::max(1, enabled.weight)});
+    noteClusterWide(plugin);
+  }
+  const auto transactional = [&](std::string_view point, std::vector<Transactional*>& out) {
+    for (Plugin* plugin : enabledAt(point))
+      if (auto* part = plugin->transactional()) out.push_back(part);
+  };
+  for (Plugin* plugin : enabledAt("reserve"))
+    if (plugin->transactional()) reserve_.push_back(plugin);
+  for (Plugin* plugin : enabledAt("permit"))
+    if (plugin->transactional()) permit_.push_back(plugin);
+  transactional("preBind", preBind_);
+  transactional("postBind", postBind_);
+  preEnqueue_ = enabledAt("preEnqueue");
+  for (Plugin* plugin : enabledAt("preFilter")) {
+    if (plugin->prepares()) preFilter_.push_back(plugin);
+    if (auto* part = plugin->suggesting()) suggesting_.push_back(part);
+  }
+  for (const auto& plugin : plugins_) {
+    layout_.all.push_back(plugin.get());
+    if (auto* part = plugin->transforming()) layout_.transforming.push_back(part);
+    if (plugin->groupWise()) groupWise_.push_back(plugin.get());
+  }
+  for (const auto& enabled : config_.at("postFilter"))
+    preempts_ = preempts_ || enabled.name == "DefaultPreemption";
+  // Its plugin has checked them already.
+  if (const auto args = config_.args.find("DefaultPreemption"); args != config_.args.end())
+    if (auto read = readPreemptionArgs(args->second)) preemptionArgs_ = *read;
+}
+
+PlanState& Profile::compiled(const ClassPtr& cls) {
+  auto& slot = plans_[cls->id];
+  if (!slot) slot = std::make_unique<PlanState>(layout_, cluster_, cls);
+  PlanState& state = *slot;
+  state.lastUse = ++uses_;
+  if (plans_.size() > kMaxPlans) evictPlans();
+  return state;
+}
+
+// A quarter at a time: when every pod is a class of its own, looking for the oldest one with each
+// would cost more than compiling it.
+void Profile::evictPlans() {
+  std::vector<uint64_t> uses;
+  for (const auto& [id, plan] : plans_) uses.push_back(plan->lastUse);
+  const auto cut = uses.begin() + static_cast<long>(uses.size() - kMaxPlans * 3 / 4);
+  std::nth_element(uses.begin(), cut, uses.end());
+  std::erase_if(plans_, [oldest = *cut](const auto& e) { return e.second->lastUse < oldest; });
+}
+
+}  // namespace mangrove::placement

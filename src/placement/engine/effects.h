@@ -1,0 +1,42 @@
+#pragma once
+// What the scheduler does to the world, so that the engine runs the same against a server, inside a
+// benchmark and in a simulator. Implementations call `done` in the owner's thread, never from
+// inside the call itself.
+
+#include <string>
+#include <string_view>
+
+#include "base/fn.h"
+#include "base/result.h"
+#include "placement/framework/plugin.h"
+
+namespace mangrove::placement {
+
+struct PodFailure {
+  std::string_view reason;  // Unschedulable or SchedulerError
+  std::string message;
+  std::string nominatedNode;
+  bool changesNomination = false;
+};
+
+class Effects {
+ public:
+  virtual ~Effects() = default;
+  using Done = UniqueFn<void(Result<>)>;
+
+  virtual void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
+                    Done done) = 0;
+  // Ties claims to volumes or nodes; done when the server has accepted all of it.
+  virtual void bindVolumes(const std::vector<VolumeNote>& /*notes*/, Done done) { done({}); }
+  virtual void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) = 0;
+  // Event and PodScheduled condition.
+  virtual void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) = 0;
+  // Marks the victim, deletes it and tells both sides.
+  virtual void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
+                       Done done) = 0;
+  virtual void clearNomination(const api::Pod& pod) = 0;
+  // The pod will go to this node, but not at once.
+  virtual void nominate(const api::Pod& /*pod*/, std::string_view /*node*/) {}
+};
+
+}  // namespace mangrove::placement

@@ -1,0 +1,349 @@
+#include "placement/engine/engine.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "api/annotations/scheduling.h"
+#include "base/os/log.h"
+#include "placement/explain/debug.h"
+#include "placement/plugins/absent.h"
+#include "placement/plugins/registry.h"
+
+namespace mangrove::placement {
+
+namespace {
+
+const Logger log("scheduler");
+
+constexpr std::string_view kVictimsAreGoing =
+    "preemption: not eligible due to a terminating pod on the nominated node.";
+
+double secondsOf(Duration duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+Engine::Engine(Clock& clock, Effects& effects, Registry& registry)
+    : clock_(clock),
+      effects_(effects),
+      metrics_(registry),
+      pluginTimes_(metrics_.pluginExecution, clock) {}
+
+Engine::~Engine() = default;
+
+Result<> Engine::configure(const SchedulerConfig& config) {
+  return configure(config, pluginEntries());
+}
+
+Result<> Engine::configure(const SchedulerConfig& config, std::span<const PluginEntry> known) {
+  config_ = config;
+  for (const ProfileConfig& wanted : config.profiles) {
+    auto profile = Profile::make(wanted, known, {cluster_, clock_, this});
+    if (!profile) return profile.error().in("profile {}", wanted.schedulerName);
+    for (const auto& name : (*profile)->config().absent)
+      log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",
+               wanted.schedulerName, name);
+    beside_.emplace(profile->get(), Beside{ProfileMetrics(metrics_, wanted.schedulerName)});
+    profiles_.push_back(std::move(*profile));
+  }
+  const auto pluginOf = [this](const std::string& name, const PodInfo& pod) -> Plugin* {
+    Profile* profile = profileOf(*pod.pod);
+    return profile ? profile->find(name) : nullptr;
+  };
+  QueueRules rules;
+  rules.admit = [this](const PodInfo& pod) -> std::string {
+    Profile* profile = profileOf(*pod.pod);
+    if (evicting_.contains(pod.pod->meta.uid)) return std::string(kEvicting);
+    if (profile)
+      for (Plugin* plugin : profile->preEnqueue())
+        if (!plugin->admit(*pod.pod).go()) return std::string(plugin->name());
+    return "";
+  };
+  rules.hint = [pluginOf](const std::string& name, const ClusterEvent& event, const PodInfo& pod) {
+    Plugin* plugin = pluginOf(name, pod);
+    return plugin ? plugin->hint(event, pod) : Hint::kSkip;
+  };
+  rules.interests = [this](const std::string& name) {
+    uint32_t all = 0;
+    for (const auto& profile : profiles_)
+      if (Plugin* plugin = profile->find(name)) all |= plugin->interests();
+    return all;
+  };
+  rules.entered = [this](Area area, std::string_view event) { cameIn(area, event); };
+  QueueOptions options;
+  options.initialBackoff = config.podInitialBackoff;
+  options.maxBackoff = config.podMaxBackoff;
+  options.maxInPool = config.longestInPool;
+  queue_ = std::make_unique<Queue>(clock_, options, std::move(rules));
+  return {};
+}
+
+Profile* Engine::profileOf(const api::Pod& pod) const {
+  std::string_view name = api::schedulerNameOf(pod.meta.labels, pod.spec->schedulerName.view());
+  if (name.empty()) name = "default-scheduler";
+  for (const auto& profile : profiles_)
+    if (profile->config().schedulerName == name) return profile.get();
+  return nullptr;
+}
+
+// Gangs may name who is next; otherwise the queue does.
+QueuedPod* Engine::nextPod() {
+  for (const auto& profile : profiles_)
+    for (Plugin* plugin : profile->groupWise())
+      if (const PodPtr pod = plugin->groupWise()->nextPod())
+        if (QueuedPod* queued = queue_->pop(pod->pod->meta.uid)) return queued;
+  return queue_->pop();
+}
+
+bool Engine::scheduleOne() {
+  QueuedPod* queued = nextPod();
+  if (!queued) return false;
+  const PodPtr pod = queued->pod;
+  const api::Uid& uid = pod->pod->meta.uid;
+  Profile* profile = profileOf(*pod->pod);
+  if (!profile || pod->pod->meta.isDeleting() || cluster_.find(uid)) {
+    queue_->done(uid);
+    return true;
+  }
+  if (!refusedByAbsence(*queued, *profile)) tryPod(*queued, *profile);
+  return true;
+}
+
+void Engine::tryPod(QueuedPod& queued, Profile& profile) {
+  PodPtr pod = queued.pod;
+  for (Transforming* plugin : profile.layout().transforming)
+    if (PodPtr other = plugin->beforeFilters(pod)) pod = std::move(other);
+  for (Plugin* plugin : profile.groupWise())
+    if (const Group group = plugin->groupWise()->planGroup(profile.compiled(pod->cls).plan(), pod);
+        !group.empty())
+      return tryGroup(queued, profile, group, plugin->name());
+  const MonoTime start = clock_.mono();
+  CycleOptions options;
+  options.percentageOfNodesToScore =
+      profile.config().percentageOfNodesToScore.value_or(config_.percentageOfNodesToScore);
+  options.rotation = &beside_.at(&profile).rotation;
+  options.clock = &clock_;
+  options.pluginTimes = sampled_ = pluginTimes_.sampled();
+  options.foreign = &foreign_;
+  options.besideOnly = config_.skipFilterWithNominatedPods;
+  Cycle cycle(profile, cluster_, pod, options);
+  const auto placed = cycle.run();
+  tell(cycle, *pod, placed, clock_.mono() - start, profile);
+  if (!placed) {
+    const Audited what = makeRoom(queued, profile, cycle);
+    if (debug_.diagnosis) log.info("{}", diagnosisLine(cycle, cluster_, *pod->pod, clock_.wall()));
+    return fail(queued, profile, cycle.diagnosis(), queued.pod, what);
+  }
+  metrics_.evaluatedNodes.observe(static_cast<double>(placed->evaluated));
+  metrics_.feasibleNodes.observe(static_cast<double>(placed->feasible));
+  commit(queued, profile, cycle.state(), *placed);
+}
+
+// What was asked to be told about each decision, and whether it took too long.
+void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed,
+                  Duration took, Profile& profile) {
+  metrics_.algorithmDuration.observe(secondsOf(took));
+  ProfileMetrics& metrics = beside_.at(&profile).metrics;
+  const CycleTimes& times = cycle.times();
+  const bool prepared = placed || cycle.diagnosis().preFilter.empty();
+  if (times.preFilter) metrics.took(Point::kPreFilter, prepared, *times.preFilter);
+  if (times.filter) metrics.took(Point::kFilter, placed.has_value(), *times.filter);
+  if (times.score && placed) metrics.took(Point::kScore, true, *times.score);
+  const bool talks = took > longestCycle_ || debug_.topScores > 0 || debug_.filters;
+  if (!talks) return;
+  const std::string name = pod.pod->meta.ns.str() + "/" + pod.pod->meta.name.str();
+  if (took > longestCycle_) {
+    log.warn("critical timeout: choosing a node for {} took {:.1f} s, more than {:.1f} s", name,
+             secondsOf(took), secondsOf(longestCycle_));
+    metrics_.schedulingTimeout.with({profile.config().schedulerName}).inc();
+  }
+  if (debug_.topScores > 0 && placed)
+    log.info("scores of {}\n{}", name,
+             scoreTable(cycle, cluster_, static_cast<size_t>(debug_.topScores)));
+  if (debug_.filters && !placed)
+    for (const auto& group : cycle.diagnosis().groups)
+      log.info("{}: {} refuses {} nodes: {}", name, group.plugin, group.nodes, group.reason);
+}
+
+bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
+  const auto need = needOfAbsentPlugin(*queued.pod->pod, profile.config().absent);
+  if (!need) return false;
+  Diagnosis diagnosis;
+  diagnosis.nodes = cluster_.table.size();
+  diagnosis.preFilter = need->reason;
+  diagnosis.plugins = {need->plugin};
+  fail(queued, profile, diagnosis, queued.pod);
+  return true;
+}
+
+// ---- failure -----------------------------------------------------------------------------------
+
+void Engine::audit(AuditorOptions options, Registry& registry) {
+  auditor_ = std::make_unique<Auditor>(std::move(options), clock_, registry);
+}
+
+void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis,
+                  const PodPtr& pod, Audited what) {
+  const std::string& name = profile.config().schedulerName;
+  const api::Uid uid = pod->pod->meta.uid;
+  ProfileMetrics& metrics = beside_.at(&profile).metrics;
+  (diagnosis.isError ? metrics.error : metrics.unschedulable)
+      .add(clock_.mono() - queued.lastAttempt);
+  PodFailure failure;
+  failure.reason = diagnosis.isError ? "SchedulerError" : "Unschedulable";
+  failure.message = diagnosis.message();
+  if (auditor_) auditor_->saw(uid, what, failure.message);
+  failure.nominatedNode = cluster_.nominatedNode(uid).str();
+  failure.changesNomination = failure.nominatedNode != pod->pod->status.nominatedNodeName.view();
+  const auto latest = waiting_.find(uid);
+  const PodObject object = latest == waiting_.end() ? pod->pod : latest->second;
+  if (latest != waiting_.end() && latest->second != pod->pod)
+    queued.pod = cluster_.makeInfo(latest->second);
+  queue_->returned(uid, diagnosis.plugins, diagnosis.waiting, diagnosis.isError);
+  effects_.failed(*object, failure, name);
+  for (Plugin* plugin : profile.groupWise())
+    plugin->groupWise()->afterFailure(profile.compiled(pod->cls).plan(), pod);
+}
+
+// PostFilter: by evicting, or by saying what else could be done.
+Audited Engine::makeRoom(QueuedPod& queued, Profile& profile, Cycle& cycle) {
+  Diagnosis& diagnosis = cycle.diagnosis();
+  if (diagnosis.isError || cluster_.table.size() == 0) return Audited::kFailure;
+  if (profile.preempts()) {
+    diagnosis.postFilter = preempt(queued, profile, cycle);
+    if (diagnosis.postFilter.empty()) return Audited::kNominated;
+    if (diagnosis.postFilter == kVictimsAreGoing) {
+      diagnosis.suggest(suggestion::kWaitingVictimReleased,
+                        fmt::format("victims on node {} are being deleted",
+                                    cluster_.nominatedNode(queued.pod->pod->meta.uid).view()));
+      return Audited::kVictimDeleting;
+    }
+  }
+  cycle.askForAdvice();
+  return profile.preempts() ? Audited::kPreemptFailure : Audited::kFailure;
+}
+
+std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
+  const PodPtr pod = queued.pod;
+  const api::Uid uid = pod->pod->meta.uid;
+  if (pod->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever)
+    return std::string(kNeverPreempts);
+  const Interned nominated = cluster_.nominatedNode(uid);
+  if (!nominated.empty() && hasTerminatingVictim(nominated, pod->cls->priority))
+    return std::string(kVictimsAreGoing);
+  metrics_.preemptionAttempts.inc();
+  const MonoTime start = clock_.mono();
+  const Preemption found = placement::preempt(searchAfter(cycle, cluster_, profile, pod), rng_);
+  const Duration took = clock_.mono() - start;
+  beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, took);
+  if (Plugin* plugin = sampled_ ? profile.find(kEvicting) : nullptr)
+    sampled_->add(*plugin, Point::kPostFilter, found.row != kNoRow, took);
+  if (found.row == kNoRow) {
+    cluster_.denominate(uid);
+    return found.message;
+  }
+  evictVictims(pod, profile, found);
+  return "";
+}
+
+bool Engine::hasTerminatingVictim(Interned node, int32_t priority) const {
+  const Row row = cluster_.table.find(node.view());
+  if (row == kNoRow) return false;
+  for (const PodPtr& pod : cluster_.table.info(row).pods)
+    if (pod->pod->meta.isDeleting() && pod->cls->priority < priority) return true;
+  return false;
+}
+
+void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found) {
+  const api::Uid uid = pod->pod->meta.uid;
+  const Interned node = cluster_.table.info(found.row).name;
+  metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
+  for (const PodPtr& other : cluster_.nominatedOn(node))
+    if (!foreign_.contains(other->pod->meta.uid) && other->cls->priority < pod->cls->priority) {
+      cluster_.denominate(other->pod->meta.uid);
+      effects_.clearNomination(*other->pod);
+    }
+  cluster_.nominate(pod, node);
+  for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
+    evict((*victim)->pod, *pod->pod, profile.config().schedulerName);
+}
+
+void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile) {
+  const api::Uid uid = victim->meta.uid;
+  // One that only waits for permission is sent back to the queue; nothing runs yet.
+  if (const auto at = binding_.find(uid); at != binding_.end() && !at->second.permits.empty())
+    return reject(uid, "DefaultPreemption", "preempted");
+  victimOut(uid);  // of another one that wanted it gone
+  leaving_[uid] = preemptor.meta.uid;
+  evicting_[preemptor.meta.uid]++;
+  effects_.preempt(*victim, preemptor, profile,
+                   [this, uid](const Result<>& result) { victimSent(uid, result); });
+}
+
+// Accepted, but our watch has not shown it: trying again now would find the victim still in the
+// way and look for others.
+void Engine::victimSent(const api::Uid& victim, const Result<>& result) {
+  progress_();
+  const PodPtr there = cluster_.find(victim);
+  if (!result || !there || there->terminating) victimOut(victim);
+}
+
+// The victim is gone, is about to go, or stays: the last one lets its preemptor try again.
+void Engine::victimOut(const api::Uid& victim) {
+  const auto at = leaving_.find(victim);
+  if (at == leaving_.end()) return;
+  const api::Uid preemptor = at->second;
+  leaving_.erase(at);
+  const auto left = evicting_.find(preemptor);
+  if (left == evicting_.end() || --left->second > 0) return;
+  evicting_.erase(left);
+  if (auditor_) auditor_->saw(preemptor, Audited::kVictimsGone, "");
+  if (QueuedPod* queued = queue_->find(preemptor); queued && queued->gatedBy == kEvicting)
+    queue_->activate(preemptor);
+}
+
+void Engine::tick() {
+  queue_->flush();
+  lookForVolumes();
+  lookForPermits();
+  const WallTime now = clock_.wall();
+  for (const auto& profile : profiles_)
+    for (const auto& plugin : profile->plugins()) plugin->tick(now);
+  const auto sizes = queue_->sizes();
+  metrics_.pendingPods.with({"active"}).set(static_cast<double>(sizes.active));
+  metrics_.pendingPods.with({"backoff"}).set(static_cast<double>(sizes.backoff));
+  metrics_.pendingPods.with({"unschedulable"}).set(static_cast<double>(sizes.pool));
+  metrics_.pendingPods.with({"gated"}).set(static_cast<double>(sizes.gated));
+  countRefused();
+  metrics_.cacheSize.with({"nodes"}).set(static_cast<double>(cluster_.table.size()));
+  metrics_.cacheSize.with({"pods"}).set(static_cast<double>(cluster_.podCount()));
+  metrics_.cacheSize.with({"assumed_pods"}).set(static_cast<double>(binding_.size()));
+}
+
+void Engine::cameIn(Area area, std::string_view event) {
+  const auto [at, isNew] = incoming_.try_emplace({area, std::string(event)});
+  if (isNew)
+    at->second = metrics_.queueIncoming.with({area == Area::kActive ? "active"
+                                              : area == Area::kPool ? "unschedulable"
+                                                                    : "backoff",
+                                              std::string(event)});
+  at->second.inc();
+}
+
+void Engine::countRefused() {
+  std::map<std::pair<std::string, std::string>, double> now;
+  for (const auto& known : refusedBefore_) now[known] = 0;
+  queue_->eachInPool([&](const QueuedPod& waiting) {
+    const Profile* profile = profileOf(*waiting.pod->pod);
+    if (!profile) return;
+    for (const auto& plugin : waiting.refusedBy) now[{plugin, profile->config().schedulerName}]++;
+  });
+  for (const auto& [key, pods] : now) {
+    metrics_.unschedulablePods.with({key.first, key.second}).set(pods);
+    refusedBefore_.insert(key);
+  }
+}
+
+}  // namespace mangrove::placement

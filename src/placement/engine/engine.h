@@ -1,0 +1,172 @@
+#pragma once
+// The scheduler without any I/O: believes what it is told about nodes and pods, decides, and hands
+// what must be done to Effects. Runs inside the role, `up`, benchmarks and the simulator alike.
+//
+//   Engine engine(clock, effects, metrics);
+//   engine.configure(config);
+//   engine.nodeChanged(nullptr, node);  engine.podChanged(nullptr, pod);
+//   while (engine.scheduleOne()) {}
+//
+// Owner thread only.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "placement/config/config.h"
+#include "placement/cycle/cycle.h"
+#include "placement/cycle/plugin_times.h"
+#include "placement/cycle/profile.h"
+#include "placement/engine/auditor.h"
+#include "placement/engine/effects.h"
+#include "placement/engine/metrics.h"
+#include "placement/preemption/preemption.h"
+#include "placement/queue/queue.h"
+
+namespace mangrove::placement {
+
+// What is said about every decision, on request.
+struct DebugFlags {
+  int64_t topScores = 0;   // so many nodes with every plugin's score
+  bool filters = false;    // who refused which nodes
+  bool diagnosis = false;  // failures as one JSON line
+  int64_t verbosity = 0;   // of the log, as last asked for while running
+};
+
+class Engine final : private WaitingPods {
+ public:
+  Engine(Clock& clock, Effects& effects, Registry& registry);
+  ~Engine();
+
+  // Once, before everything else.
+  Result<> configure(const SchedulerConfig& config);
+  // The same with other plugins than the built-in ones to choose from.
+  Result<> configure(const SchedulerConfig& config, std::span<const PluginEntry> known);
+
+  // ---- what the watches say; before and after as informers have them
+  using PodObject = std::shared_ptr<const api::Pod>;
+  using NodeObject = std::shared_ptr<const api::Node>;
+  void nodeChanged(const NodeObject& before, const NodeObject& after);
+  void podChanged(const PodObject& before, const PodObject& after);
+  void namespaceChanged(std::string_view name, const api::Namespace* after);
+  // Something plugins keep for themselves changed; wakes whom it may help.
+  void happened(const ClusterEvent& event);
+
+  // One pod: decided, bound or returned to the queue. False when nobody is ready.
+  bool scheduleOne();
+  bool ready() const { return queue_->ready(); }
+  // Time passes: back-offs end, plugins let go. About once a second.
+  void tick();
+
+  // Called when something under way ended, so that waiting pods may be tried.
+  void onProgress(std::function<void()> fn) { progress_ = std::move(fn); }
+
+  Cluster& cluster() { return cluster_; }
+  // Ours that have no node, as the server has them; some of them are on their way to one.
+  const std::unordered_map<api::Uid, PodObject>& unassigned() const { return waiting_; }
+  Queue& queue() { return *queue_; }
+  Profile* profileOf(const api::Pod& pod) const;
+  const std::vector<std::unique_ptr<Profile>>& profiles() const { return profiles_; }
+  // Bindings on their way; those that wait for volumes or permission are not.
+  size_t binding() const { return binding_.size() - idle_; }
+  WaitingPods& waitingPods() { return *this; }
+  SchedulerMetrics& metrics() { return metrics_; }
+  DebugFlags& debug() { return debug_; }
+  void setSchedulingTimeout(Duration limit) { longestCycle_ = limit; }
+  // Tells what is strange about the way of pods from now on.
+  void audit(AuditorOptions options, Registry& registry);
+  const SchedulerConfig& config() const { return config_; }
+
+ private:
+  struct Binding {
+    PodPtr pod;
+    Profile* profile = nullptr;
+    Row row = kNoRow;
+    std::unique_ptr<QueuedPod> queued;
+    MonoTime since{};
+    BindNotes notes;
+    bool waitsForVolumes = false;
+    std::set<std::string> permits = {};  // plugins whose word is missing
+    MonoTime sentAt{};
+    MonoTime permitUntil = MonoTime::max();
+    bool isIdle() const { return waitsForVolumes || !permits.empty(); }
+  };
+  using Group = std::vector<std::pair<PodPtr, Row>>;
+
+  // ---- WaitingPods
+  std::vector<PodPtr> waiting() const override;
+  void allow(const api::Uid& pod, std::string_view plugin) override;
+  void reject(const api::Uid& pod, std::string_view plugin, std::string reason) override;
+  void activate(const api::Uid& pod) override;
+
+  void assignedPodChanged(const PodObject& before, const PodObject& after);
+  void waitingPodChanged(const PodObject& before, const PodObject& after);
+  void foreignPodChanged(const PodObject& after);
+  void forgetForeign(const api::Uid& uid);
+  void podGone(const PodObject& pod);
+  void assignedPodEvent(EventKind kind, const PodObject& before, const PodObject& pod,
+                        uint32_t actions);
+  QueuedPod* nextPod();
+  void tryPod(QueuedPod& queued, Profile& profile);
+  void tryGroup(QueuedPod& queued, Profile& profile, const Group& group, std::string_view plugin);
+  std::string placeMember(Profile& profile, const PodPtr& pod, Row row);
+  void tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed, Duration took,
+            Profile& profile);
+  void cameIn(Area area, std::string_view event);
+  void countRefused();
+  bool refusedByAbsence(QueuedPod& queued, Profile& profile);
+  void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
+  std::string reserveAll(const Decision& decision, Profile& profile, std::string& refusedBy);
+  void askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
+  void proceed(const api::Uid& uid);
+  void lookForPermits();
+  void setIdle(Binding& binding, bool waitsForVolumes, std::set<std::string> permits);
+  void send(const api::Uid& uid, Binding& binding);
+  void lookForVolumes();
+  void bindingDone(const api::Uid& uid, const Result<>& result);
+  void undo(const Decision& decision, Profile& profile, size_t reserved);
+  void fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis, const PodPtr& pod,
+            Audited what = Audited::kFailure);
+  Audited makeRoom(QueuedPod& queued, Profile& profile, Cycle& cycle);
+  std::string preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
+  bool hasTerminatingVictim(Interned node, int32_t priority) const;
+  void evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found);
+  void evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile);
+  void victimSent(const api::Uid& victim, const Result<>& result);
+  void victimOut(const api::Uid& victim);
+
+  Clock& clock_;
+  Effects& effects_;
+  SchedulerMetrics metrics_;
+  PluginTimes pluginTimes_;
+  PluginTimes* sampled_ = nullptr;  // of the cycle at hand
+  Cluster cluster_;
+  SchedulerConfig config_;
+  std::vector<std::unique_ptr<Profile>> profiles_;
+  std::unique_ptr<Queue> queue_;
+  std::unordered_map<api::Uid, PodObject> waiting_;  // ours, without a node, as the server has them
+  std::unordered_map<api::Uid, Binding> binding_;
+  // Victims whose deletion was asked for and that are still there: whose they are, and how many.
+  std::unordered_map<api::Uid, api::Uid> leaving_;
+  std::unordered_map<api::Uid, size_t> evicting_;  // by preemptor
+  std::unordered_set<api::Uid> foreign_;           // of other schedulers, nominated
+  // What is kept per profile beside it.
+  struct Beside {
+    ProfileMetrics metrics;
+    size_t rotation = 0;  // where the next search starts
+  };
+  std::map<const Profile*, Beside> beside_;
+  std::map<std::pair<Area, std::string>, Counter> incoming_;     // by area and event
+  std::set<std::pair<std::string, std::string>> refusedBefore_;  // plugin, profile; of the gauge
+  std::function<void()> progress_ = [] {};
+  size_t idle_ = 0;                   // of binding_
+  std::unique_ptr<Auditor> auditor_;  // null: not asked for
+  DebugFlags debug_;
+  Duration longestCycle_ = std::chrono::seconds(30);
+  Rng rng_{1};
+};
+
+}  // namespace mangrove::placement

@@ -1,0 +1,65 @@
+#include "placement/plugins/absent.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
+
+namespace mangrove::placement {
+
+namespace {
+
+std::string firstOf(const api::Labels& labels, const api::Annotations& annotations,
+                    std::initializer_list<std::string_view> keys) {
+  for (auto key : keys) {
+    if (labels.has(key)) return fmt::format("label {}", key);
+    if (annotations.has(key)) return fmt::format("annotation {}", key);
+  }
+  return "";
+}
+
+std::string deviceRequest(const api::Pod& pod) {
+  for (const auto& entry : api::podRequests(*pod.spec)) {
+    const std::string_view name = entry.name.view();
+    if (name.starts_with("koordinator.sh/gpu") || name.starts_with("koordinator.sh/rdma") ||
+        name.starts_with("koordinator.sh/fpga"))
+      return fmt::format("request of {}", name);
+  }
+  return "";
+}
+
+std::string needOf(std::string_view plugin, const api::Pod& pod) {
+  const auto& meta = pod.meta;
+  if (plugin == "Coscheduling")
+    return firstOf(meta.labels, meta.annotations,
+                   {api::label::kPodGroup, api::annotation::kGangName});
+  if (plugin == "Reservation")
+    return firstOf(meta.labels, meta.annotations, {api::annotation::kReservationAffinity});
+  if (plugin == "ElasticQuota")
+    return firstOf(meta.labels, meta.annotations, {api::label::kQuotaName});
+  if (plugin == "DeviceShare") {
+    std::string asked = deviceRequest(pod);
+    if (!asked.empty()) return asked;
+    return firstOf(meta.labels, meta.annotations,
+                   {api::annotation::kDeviceAllocateHint, api::annotation::kDeviceJointAllocate,
+                    api::annotation::kGpuPartitionSpec});
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<AbsentNeed> needOfAbsentPlugin(const api::Pod& pod,
+                                             const std::vector<std::string>& absent) {
+  for (const auto& plugin : absent)
+    if (std::string need = needOf(plugin, pod); !need.empty())
+      return AbsentNeed{plugin, fmt::format("the pod's {} needs plugin {}, which is not part of "
+                                            "this version of the scheduler",
+                                            need, plugin)};
+  return std::nullopt;
+}
+
+}  // namespace mangrove::placement

@@ -1,0 +1,365 @@
+#include "placement/plugins/numa/node_numa_resource.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "api/annotations/cpu.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
+#include "placement/framework/args.h"
+
+namespace mangrove::placement {
+
+namespace {
+
+Quantity quantityOf(const std::string& name, int64_t amount) {
+  if (name == kNumaCpu) return Quantity::ofMilli(amount);
+  return name == "memory" ? Quantity::of(Bytes{amount}) : Quantity::of(amount);
+}
+
+api::ResourceStatus statusOf(const NumaAllocation& allocation) {
+  api::ResourceStatus out;
+  out.cpuset = allocation.cpus.text();
+  for (const auto& [node, amounts] : allocation.perNode) {
+    api::NumaNodeResource part;
+    part.node = node;
+    for (const auto& [name, amount] : amounts) part.resources.set(name, quantityOf(name, amount));
+    out.numaNodeResources.push_back(std::move(part));
+  }
+  return out;
+}
+
+class NodeNumaResource final : public Plugin,
+                               public NodeLocal,
+                               public Transactional,
+                               public ClusterListener {
+ public:
+  NodeNumaResource(Cluster& cluster, NumaArgs args) : cluster_(cluster), args_(std::move(args)) {}
+  std::string_view name() const override { return "NodeNUMAResource"; }
+  NodeLocal* nodeLocal() override { return this; }
+  Transactional* transactional() override { return this; }
+  ClusterListener* listener() override { return this; }
+
+  std::unique_ptr<PlanData> compile(const PodClass& cls) override {
+    return std::make_unique<NumaPlan>(compileNuma(cls, args_, cluster_.table.resources()));
+  }
+
+  bool prepares() const override { return true; }
+  PodVerdict prepare(const PodPlan& plan, const api::Pod&) override {
+    const auto& mine = plan.get<NumaPlan>(slot());
+    if (!mine.trouble.empty()) return PodVerdict::refuse(PodVerdict::Kind::kError, mine.trouble);
+    if (mine.binds && mine.cpu % 1000 != 0)
+      return PodVerdict::refuse(PodVerdict::Kind::kUnresolvable,
+                                "the requested CPUs must be integer");
+    return {};
+  }
+
+  bool filters(const PodPlan& plan) const override { return !plan.cls->requests.all.empty(); }
+  void fits(const PodPlan& plan, const NodeTable& table, std::span<const Row> rows,
+            Verdict* out) const override {
+    const auto& mine = plan.get<NumaPlan>(slot());
+    for (size_t i = 0; i < rows.size(); i++) {
+      if (isPlain(mine, rows[i])) continue;
+      const NumaAnswer answer = judge(mine, table, rows[i]);
+      if (answer.code != Code::kFits) out[i] = {answer.code, 0, numberOf(answer.reason)};
+    }
+  }
+  std::vector<std::string> reasons(const PodPlan&, uint32_t why) const override {
+    std::vector<std::string> out;
+    for (auto part : split(texts_[why], '\n')) out.emplace_back(part);
+    return out;
+  }
+
+  bool scores(const PodPlan& plan) const override { return !plan.cls->requests.all.empty(); }
+  void score(const PodPlan& plan, const NodeTable& table, std::span<const Row> rows,
+             int32_t* out) const override {
+    const auto& mine = plan.get<NumaPlan>(slot());
+    for (size_t i = 0; i < rows.size(); i++)
+      out[i] = static_cast<int32_t>(scoreOn(mine, plan, table, rows[i]));
+  }
+
+  uint32_t interests() const override {
+    return bit(EventKind::kAssignedPodDelete) | bit(EventKind::kNodeTopology) |
+           bit(EventKind::kNodeAdd) | bit(EventKind::kNodeUpdate);
+  }
+  // Only what the node concerned could now give.
+  Hint hint(const ClusterEvent& event, const PodInfo& pod) override {
+    const NumaPlan plan = compileNuma(*pod.cls, args_, cluster_.table.resources());
+    if (plan.binds && plan.cpu % 1000 != 0) return Hint::kSkip;  // no node can change that
+    if (event.row == kNoRow) return Hint::kQueue;
+    return judge(plan, cluster_.table, event.row).code == Code::kFits ? Hint::kQueue : Hint::kSkip;
+  }
+
+  // ---- decisions
+  Result<> reserve(const Decision& decision) override;
+  void unreserve(const Decision& decision) override {
+    at(decision.row).release(decision.pod->pod->meta.uid);
+    written_.erase(decision.pod->pod->meta.uid);
+    cluster_.table.touch(decision.row);
+  }
+  Result<> preBind(const Decision& decision, BindNotes& notes) override;
+  void bound(const Decision& decision) override { written_.erase(decision.pod->pod->meta.uid); }
+
+  // ---- what happens on nodes
+  void podAdded(const PodInfo& pod, Row row, bool trial) override {
+    if (trial) return at(row).resume(pod.pod->meta.uid);
+    if (at(row).find(pod.pod->meta.uid)) return;
+    if (auto holding = holdingOf(*pod.pod)) at(row).hold(pod.pod->meta.uid, std::move(*holding));
+  }
+  void podRemoved(const PodInfo& pod, Row row, bool trial) override {
+    trial ? at(row).suspend(pod.pod->meta.uid) : at(row).release(pod.pod->meta.uid);
+  }
+  void podUpdated(const PodInfo& pod, Row row) override {
+    if (at(row).find(pod.pod->meta.uid)) return;
+    podAdded(pod, row, false);
+    if (at(row).find(pod.pod->meta.uid)) cluster_.table.touch(row);
+  }
+  void nodeChanged(Row row) override { rebuild(row); }
+  void nodeGone(Row row) override { at(row) = NumaNode(); }
+  void topologyChanged(Row row) override {
+    rebuild(row);
+    cluster_.table.touch(row);
+  }
+
+  std::optional<json::Value> serve(std::string_view path) override;
+
+ private:
+  NumaNode& at(Row row) {
+    if (row >= nodes_.size()) nodes_.resize(row + 1);
+    return nodes_[row];
+  }
+  void rebuild(Row row) {
+    const auto topology = cluster_.topologies.find(cluster_.table.info(row).name.view());
+    at(row).rebuild(&cluster_.table.node(row), topology.get(), args_.numaScorer.mostAllocated);
+  }
+  // Neither the pod nor the node wants anything that this plugin does.
+  bool isPlain(const NumaPlan& pod, Row row) const {
+    if (pod.designated) return false;
+    if (row >= nodes_.size()) return !pod.binds && pod.policy == NumaPolicy::kNone;
+    const NumaNode& node = nodes_[row];
+    return !pod.binds && pod.policy == NumaPolicy::kNone && node.policy() == NumaPolicy::kNone &&
+           node.bindPolicy() == api::NodeCpuBindPolicy::kNone && node.ratio() <= 1 &&
+           !node.hasBadRatio();
+  }
+  const NumaNode& nodeAt(Row row) const {
+    static const NumaNode kUnknown;
+    return row < nodes_.size() ? nodes_[row] : kUnknown;
+  }
+  NumaAnswer judge(const NumaPlan& pod, const NodeTable& table, Row row) const {
+    return judgeNuma(pod, nodeAt(row),
+                     {table.allocatable(kCpuId)[row], table.requested(kCpuId)[row]}, args_);
+  }
+  uint32_t numberOf(const std::string& text) const {
+    const auto found = std::find(texts_.begin(), texts_.end(), text);
+    const auto number = static_cast<uint32_t>(found - texts_.begin());
+    if (found == texts_.end()) texts_.push_back(text);
+    return number;
+  }
+  int64_t scoreOn(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table, Row row) const;
+  int64_t scoreNode(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table, Row row,
+                    bool binds) const;
+  int64_t scoreZones(const NumaPlan& mine, const NumaNode& node, const NumaAnswer& answer) const;
+
+  Cluster& cluster_;
+  NumaArgs args_;
+  std::vector<NumaNode> nodes_;
+  mutable std::vector<std::string> texts_;            // of refusals, by number
+  std::unordered_map<api::Uid, NumaAnswer> written_;  // how pods on their way are served
+};
+
+Result<> NodeNumaResource::reserve(const Decision& decision) {
+  const NumaPlan& mine = decision.plan.get<NumaPlan>(slot());
+  if (decision.plan.cls->requests.all.empty() || isPlain(mine, decision.row)) return {};
+  // The pod itself is counted on the node by now; its own request must not be in its way.
+  NodeCpu cpu{cluster_.table.allocatable(kCpuId)[decision.row],
+              cluster_.table.requested(kCpuId)[decision.row] - mine.cpu};
+  NumaNode& node = at(decision.row);
+  const NumaAnswer answer = judgeNuma(mine, node, cpu, args_);
+  if (answer.code != Code::kFits) return fail(mangrove::Code::kUnavailable, "{}", answer.reason);
+  NumaOutcome got = allocateNuma(mine, answer, node, args_);
+  if (!got.ok()) return fail(mangrove::Code::kUnavailable, "{}", join(got.reasons, ", "));
+  node.hold(decision.pod->pod->meta.uid, {std::move(got.allocation), mine.exclusive});
+  written_[decision.pod->pod->meta.uid] = answer;
+  cluster_.table.touch(decision.row);
+  return {};
+}
+
+Result<> NodeNumaResource::preBind(const Decision& decision, BindNotes& notes) {
+  const api::Uid& uid = decision.pod->pod->meta.uid;
+  const auto answer = written_.find(uid);
+  const NumaHolding* holding = at(decision.row).find(uid);
+  if (answer == written_.end() || !holding) return {};
+  const NumaAllocation& got = holding->allocation;
+  if (!got.cpus.empty() || !got.perNode.empty())
+    notes.annotations.emplace_back(api::annotation::kResourceStatus,
+                                   api::annotationText(statusOf(got)));
+  if (!answer->second.binds) return {};
+  const auto parsed = api::parseResourceSpec(decision.pod->pod->meta.annotations);
+  api::ResourceSpec spec = parsed ? parsed->value_or(api::ResourceSpec()) : api::ResourceSpec();
+  const api::ResourceSpec before = spec;
+  const std::string actual(bindPolicyName(answer->second.wish.policy));
+  const bool open =
+      spec.requiredCpuBindPolicy.empty() || spec.requiredCpuBindPolicy == api::cpu_bind::kDefault;
+  if (answer->second.wish.required && open)
+    spec.requiredCpuBindPolicy = actual;
+  else if (spec.preferredCpuBindPolicy == api::cpu_bind::kDefault ||
+           (spec.requiredCpuBindPolicy.empty() && spec.preferredCpuBindPolicy.empty()))
+    spec.preferredCpuBindPolicy = actual;
+  if (!(spec == before))
+    notes.annotations.emplace_back(api::annotation::kResourceSpec, api::annotationText(spec));
+  return {};
+}
+
+int64_t NodeNumaResource::scoreOn(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table,
+                                  Row row) const {
+  if (isPlain(mine, row)) return scoreNode(mine, plan, table, row, false);
+  const NumaAnswer answer = judge(mine, table, row);
+  if (answer.code != Code::kFits) return 0;
+  if (answer.policy == NumaPolicy::kNone) return scoreNode(mine, plan, table, row, answer.binds);
+  return scoreZones(mine, nodeAt(row), answer);
+}
+
+int64_t NodeNumaResource::scoreNode(const NumaPlan& mine, const PodPlan& plan,
+                                    const NodeTable& table, Row row, bool binds) const {
+  const NumaNode& node = nodeAt(row);
+  WeightedMean mean(args_.scoring);
+  for (const auto& [id, weight] : args_.scoring.resources) {
+    int64_t ask = plan.cls->requests.amount(id);
+    const int64_t have = table.allocatable(id)[row];
+    if (have == 0 || (ask == 0 && id > kStorageId)) continue;
+    int64_t used = table.requested(id)[row];
+    if (id == kCpuId && mine.cpu > 0 && node.ratio() > 1) {
+      const int64_t bound = node.boundCpu();
+      used += amplified(bound, node.ratio()) - bound;
+      if (binds) ask = amplified(ask, node.ratio());
+    }
+    mean.add(used + ask, have, weight);
+  }
+  return mean.value();
+}
+
+int64_t NodeNumaResource::scoreZones(const NumaPlan& mine, const NumaNode& node,
+                                     const NumaAnswer& answer) const {
+  const NumaOutcome trial = allocateNuma(mine, answer, node, args_);
+  if (!trial.ok()) return 0;
+  std::vector<int> nodes = node.nodes();
+  if (!trial.allocation.perNode.empty()) {
+    nodes.clear();
+    for (const auto& [id, amounts] : trial.allocation.perNode) nodes.push_back(id);
+  }
+  NumaAmounts total, used, pod = mine.amounts;
+  for (int id : nodes) {
+    const auto zone = node.state().zones.find(id);
+    if (zone == node.state().zones.end()) continue;
+    for (const auto& [name, amount] : zone->second) total[name] += amount;
+    if (const auto booked = node.state().booked.find(id); booked != node.state().booked.end())
+      for (const auto& [name, amount] : booked->second) used[name] += amount;
+    const int64_t bound = boundCpu(node.state(), id);
+    used["cpu"] += amplified(bound, node.state().cpuRatio) - bound;
+  }
+  // The reference counts the CPUs of the whole node, whatever part of it the pod would get.
+  if (args_.compatibleScoring && !trial.allocation.cpus.empty())
+    used["cpu"] = amplified(node.boundCpu(), node.state().cpuRatio);
+  if (answer.binds) pod["cpu"] = amplified(pod["cpu"], node.state().cpuRatio);
+  return args_.zoneScorer.score(used, total, pod);
+}
+
+std::string_view bindWord(api::NodeCpuBindPolicy policy) {
+  if (policy == api::NodeCpuBindPolicy::kFullPcpusOnly) return "FullPCPUsOnly";
+  return policy == api::NodeCpuBindPolicy::kSpreadByPcpus ? "SpreadByPCPUs" : "";
+}
+
+std::string_view policyWord(NumaPolicy policy) {
+  switch (policy) {
+    case NumaPolicy::kBestEffort:
+      return "BestEffort";
+    case NumaPolicy::kRestricted:
+      return "Restricted";
+    case NumaPolicy::kSingleNumaNode:
+      return "SingleNUMANode";
+    case NumaPolicy::kNone:
+      break;
+  }
+  return "";
+}
+
+json::Object toJson(const NumaAmounts& amounts) {
+  json::Object out;
+  for (const auto& [name, amount] : amounts) out[name] = quantityOf(name, amount).text();
+  return out;
+}
+
+std::optional<json::Value> NodeNumaResource::serve(std::string_view path) {
+  constexpr std::string_view kNodes = "nodes/";
+  if (!path.starts_with(kNodes)) return std::nullopt;
+  const std::string_view name = path.substr(kNodes.size());
+  const Row row = cluster_.table.find(name);
+  if (row == kNoRow) return std::nullopt;
+  const NumaNode& node = nodeAt(row);
+  if (!node.hasCpus())
+    return json::Object{{"code", 500},
+                        {"message", fmt::format("node {}: invalid CPU Topology", name)}};
+  json::Array zones, left, taken, pods, detail;
+  for (const auto& cpu : node.layout().cpus())
+    detail.push_back(json::Object{
+        {"id", cpu.id}, {"core", cpu.core & 0xFFFF}, {"socket", cpu.socket}, {"node", cpu.node}});
+  for (const auto& [id, amounts] : node.state().booked)
+    taken.push_back(json::Object{{"node", id}, {"resources", toJson(amounts)}});
+  for (const auto& [id, amounts] : node.state().zones) {
+    zones.push_back(json::Object{{"node", id}, {"resources", toJson(amounts)}});
+    left.push_back(
+        json::Object{{"node", id}, {"resources", toJson(availableOn(node.state(), {}, id))}});
+  }
+  for (const auto& [uid, holding] : node.holdings())
+    pods.push_back(json::Object{{"uid", uid.str()}, {"cpuset", holding.allocation.cpus.text()}});
+  return json::Object{{"name", name},
+                      {"cpuTopology", json::Object{{"detail", detail}}},
+                      {"policy", json::Object{{"cpuBindPolicy", bindWord(node.bindPolicy())}}},
+                      {"numaTopologyPolicy", policyWord(node.policy())},
+                      {"allocatedNUMANodeResources", taken},
+                      {"reservedCPUs", node.state().reserved.text()},
+                      {"maxRefCount", node.state().books.maxRefCount()},
+                      {"amplificationRatios", json::Object{{"cpu", node.state().cpuRatio}}},
+                      {"numaNodeResources", zones},
+                      {"remainingNUMANodeResources", left},
+                      {"availableCPUs", node.state().books.available(node.state().reserved).text()},
+                      {"allocatedCPUs", node.state().books.taken().text()},
+                      {"allocatedPods", pods}};
+}
+
+}  // namespace
+
+Result<NumaArgs> readNumaArgs(const json::Value& value, ResourceIds& ids) {
+  Args args(value, "NodeNUMAResourceArgs");
+  args.only({"defaultCPUBindPolicy", "scoringStrategy", "numaScoringStrategy", "preferOrphanCPUs",
+             "compatibleScoring"});
+  NumaArgs out;
+  const std::string word = args.text("defaultCPUBindPolicy", api::cpu_bind::kFullPcpus);
+  out.defaultBindPolicy = bindPolicyOf(word);
+  if (!word.empty() && out.defaultBindPolicy != BindPolicy::kFullPcpus &&
+      out.defaultBindPolicy != BindPolicy::kSpreadByPcpus)
+    args.complain(fmt::format("defaultCPUBindPolicy '{}': want FullPCPUs or SpreadByPCPUs", word));
+  out.scoring = readStrategy(args.object("scoringStrategy"), args, ids, false);
+  const ScoringStrategy numa = readStrategy(args.object("numaScoringStrategy"), args, ids, false);
+  out.preferOrphans = args.boolean("preferOrphanCPUs", false);
+  out.compatibleScoring = args.boolean("compatibleScoring", false);
+  out.numaScorer.mostAllocated = numa.type == Strategy::kMostAllocated;
+  for (const auto& [id, weight] : out.compatibleScoring ? out.scoring.resources : numa.resources)
+    out.numaScorer.weights.emplace_back(ids.name(id).str(), weight);
+  out.zoneScorer.enabled = true;
+  out.zoneScorer.mostAllocated = out.scoring.type == Strategy::kMostAllocated;
+  for (const auto& [id, weight] : out.scoring.resources)
+    out.zoneScorer.weights.emplace_back(ids.name(id).str(), weight);
+  if (auto ok = args.done(); !ok) return pass(ok.error());
+  return out;
+}
+
+Result<std::unique_ptr<Plugin>> makeNodeNumaResource(const json::Value& value,
+                                                     PluginHandle handle) {
+  auto args = readNumaArgs(value, handle.cluster.table.resources());
+  if (!args) return pass(args.error());
+  return std::make_unique<NodeNumaResource>(handle.cluster, std::move(*args));
+}
+
+}  // namespace mangrove::placement

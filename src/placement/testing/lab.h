@@ -1,0 +1,88 @@
+#pragma once
+// A cluster on a table: the engine, a virtual clock and a server that says yes to everything, for
+// tests, conversation scripts and benchmarks.
+//
+//   Lab lab;
+//   lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","pods":"110"}}})");
+//   lab.pod(R"({"metadata":{"name":"a"},"spec":{"containers":[{"name":"c"}]}})");
+//   lab.run();
+//   lab.nodeOf("a")                     // "n1"
+//   lab.said("a")                       // the last failure message, "" when there was none
+//
+// One thread.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "placement/engine/engine.h"
+
+namespace mangrove::placement {
+
+class Lab final : public Effects {
+ public:
+  explicit Lab(SchedulerConfig config = defaultConfig({"default-scheduler", "koord-scheduler"}));
+  // With other plugins than the built-in ones to choose from.
+  Lab(SchedulerConfig config, std::span<const PluginEntry> known);
+  ~Lab() override;
+
+  // JSON or YAML of the object; what is missing (uid, namespace, pods allocatable) is filled in.
+  // The same name again is an update.
+  void node(std::string_view text);
+  void removeNode(std::string_view name);
+  void pod(std::string_view text);
+  void removePod(std::string_view name);  // "name" or "ns/name"
+
+  // Schedules until nobody is ready; the server confirms every binding. Returns pods tried.
+  size_t run();
+  void wait(Duration duration);  // and ticks every second
+
+  std::string nodeOf(std::string_view pod) const;
+  std::string said(std::string_view pod) const;
+  std::string annotation(std::string_view pod, std::string_view key) const;
+  std::vector<std::string> takeLog();  // what was done, in order, since the last call
+  std::shared_ptr<const api::Pod> find(std::string_view pod) const;
+
+  Engine& engine() { return *engine_; }
+  Cluster& cluster() { return engine_->cluster(); }
+  VirtualClock& clock() { return clock_; }
+  // The storage controller at once: what exists is tied to its claim, what does not is made.
+  void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
+  bool refuseBindings = false;
+  bool keepVictims = false;  // deletions are accepted, the pods stay
+
+  void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
+  void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
+  void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) override;
+  void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
+               Done done) override;
+  void clearNomination(const api::Pod& pod) override;
+
+ private:
+  struct Pending {
+    std::string key, node;
+    BindNotes notes;
+    Done done;
+  };
+  void confirm(Pending pending);
+  void bindClaim(const VolumeNote& note);
+  std::string keyFor(std::string_view pod) const;
+
+  VirtualClock clock_;
+  Registry registry_;
+  std::unique_ptr<Engine> engine_;
+  std::map<std::string, std::shared_ptr<const api::Pod>> pods_;
+  std::map<std::string, std::shared_ptr<const api::Node>> nodes_;
+  std::map<std::string, std::string> said_;
+  std::vector<Pending> pending_;
+  std::vector<std::pair<std::vector<VolumeNote>, Done>> volumes_;
+  std::vector<std::pair<std::string, Done>> deletions_;
+  std::vector<std::string> log_;
+  int64_t uids_ = 0;
+};
+
+}  // namespace mangrove::placement

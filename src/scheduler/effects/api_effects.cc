@@ -1,0 +1,262 @@
+#include "scheduler/effects/api_effects.h"
+
+#include <fmt/core.h>
+
+#include "api/wire/names.h"
+#include "base/os/log.h"
+#include "base/text/time_text.h"
+#include "json/print.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+const Logger log("scheduler");
+
+json::Value toObject(const std::vector<std::pair<std::string, std::string>>& texts) {
+  json::Object out;
+  for (const auto& [key, value] : texts) out[key] = value;
+  return out;
+}
+
+// The binding carries annotations with it: the server merges them into the pod in the same write.
+client::Request bindingWith(const api::ObjectMeta& pod, std::string_view node,
+                            const BindNotes& notes) {
+  client::Request request = client::bindRequest(pod, node);
+  if (notes.annotations.empty() && notes.labels.empty()) return request;
+  json::Object body = api::bindingBody(pod, node);
+  json::Object& meta = body["metadata"].is_object() ? body["metadata"].get_object()
+                                                    : body["metadata"].emplace_object();
+  if (!notes.annotations.empty()) meta["annotations"] = toObject(notes.annotations);
+  if (!notes.labels.empty()) meta["labels"] = toObject(notes.labels);
+  request.body = json::write(body);
+  return request;
+}
+
+constexpr Duration kLongestDoubt = std::chrono::minutes(5);
+
+// Whether the server surely did nothing.
+bool isDecided(const Error& error) {
+  return error.detail() >= 400 && error.detail() < 500 && error.detail() != 409 &&
+         error.detail() != 408;
+}
+
+bool isSaid(const api::Pod& pod, std::string_view reason, std::string_view message) {
+  const api::Condition* now = api::findCondition(pod.status.conditions, "PodScheduled");
+  return now && now->status == api::Truth::kFalse && now->reason == reason &&
+         now->message == message;
+}
+
+json::Object unscheduledCondition(const api::Pod& pod, const PodFailure& failure, WallTime now) {
+  const api::Condition* before = api::findCondition(pod.status.conditions, "PodScheduled");
+  const bool since = before && before->status == api::Truth::kFalse;
+  json::Object out;
+  out["type"] = "PodScheduled";
+  out["status"] = "False";
+  out["reason"] = failure.reason;
+  out["message"] = failure.message;
+  out["lastTransitionTime"] = formatTime(since ? before->lastTransitionTime : now);
+  if (pod.meta.generation > 0) out["observedGeneration"] = pod.meta.generation;
+  return out;
+}
+
+Result<> nothingOf(const Result<client::Reply>& reply) {
+  if (reply) return {};
+  return pass(reply.error());
+}
+
+}  // namespace
+
+ApiEffects::ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
+                       Registry& metrics)
+    : client_(client),
+      clock_(clock),
+      events_(client, home, clock, metrics),
+      answers_(std::make_shared<Answers>(owner)) {}
+
+ApiEffects::~ApiEffects() {
+  answers_->close();
+}
+
+void ApiEffects::tick() {
+  answers_->deliver();
+  for (const HeldStatus& late : held_.takeLate(clock_.mono()))
+    patchStatus(late.pod, json::write(late.status), {});
+  events_.tick(pending_);
+}
+
+// In a storm most events would be dropped: they need not even be made.
+template <class Make>
+void ApiEffects::tell(std::string_view profile, Make make) {
+  if (!events_.hasRoom()) return events_.drop();
+  events_.add(profile, make(), pending_);
+}
+
+void ApiEffects::send(client::Request request, Answers::Done done) {
+  pending_++;
+  answers_->sent();
+  auto answered = [this, done = std::move(done)](Result<client::Reply> reply) mutable {
+    pending_--;
+    done(std::move(reply));
+    onAnswer_();
+  };
+  client_.submit(std::move(request),
+                 [answers = answers_, answered = Answers::Done(std::move(answered))](
+                     auto reply) mutable { answers->add(std::move(answered), std::move(reply)); });
+}
+
+void ApiEffects::bind(const PodInfo& pod, std::string_view node, const BindNotes& notes,
+                      Done done) {
+  held_.take(pod.pod->meta.uid);
+  send(bindingWith(pod.pod->meta, node, notes),
+       [this, object = pod.pod, node = std::string(node),
+        done = std::move(done)](Result<client::Reply> reply) mutable {
+         if (reply) return done({});
+         if (isDecided(reply.error())) return done(pass(reply.error()));
+         findOut(object->meta, node, reply.error(), std::move(done));
+       });
+}
+
+// The answer was lost, or the pod has a node already: the room must not be given to another pod
+// before it is clear whether our own binding took effect.
+void ApiEffects::findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why,
+                         Done done) {
+  client::Request request;
+  request.verb = client::Verb::kGet;
+  request.ref = {api::kind::kPod, pod.ns.str(), pod.name.str()};
+  request.timeout = kLongestDoubt;
+  request.maxTries = 1000;
+  send(std::move(request),
+       [uid = pod.uid, node, why, done = std::move(done)](Result<client::Reply> reply) mutable {
+         if (!reply) return done(pass(reply.error()));
+         auto now = api::decodeText<api::Pod>(reply->body);
+         const bool ours = now && now->meta.uid == uid && now->nodeName.view() == node;
+         if (ours) return done({});
+         done(pass(why));
+       });
+}
+
+namespace {
+
+client::Request volumeRequest(const VolumeNote& note) {
+  const auto [ns, name] = client::splitKey(note.claim);
+  json::Object body;
+  if (note.volume.empty()) {
+    body["metadata"] = json::Object{
+        {"uid", note.claimUid},
+        {"annotations",
+         json::Object{{std::string(api::annotation::kSelectedNode), note.selectedNode}}}};
+    return client::patchRequest(
+        {api::kind::kPersistentVolumeClaim, std::string(ns), std::string(name)},
+        client::PatchType::kMerge, json::write(body));
+  }
+  body["metadata"] =
+      json::Object{{"annotations", json::Object{{"pv.kubernetes.io/bound-by-controller", "yes"}}}};
+  body["spec"] = json::Object{{"claimRef", json::Object{{"apiVersion", "v1"},
+                                                        {"kind", "PersistentVolumeClaim"},
+                                                        {"namespace", ns},
+                                                        {"name", name},
+                                                        {"uid", note.claimUid}}}};
+  return client::patchRequest({api::kind::kPersistentVolume, "", note.volume},
+                              client::PatchType::kMerge, json::write(body));
+}
+
+}  // namespace
+
+void ApiEffects::bindVolumes(const std::vector<VolumeNote>& notes, Done done) {
+  struct Joined {
+    size_t left;
+    Result<> result;
+    Done done;
+  };
+  auto joined = std::make_shared<Joined>(Joined{notes.size(), {}, std::move(done)});
+  for (const VolumeNote& note : notes)
+    send(volumeRequest(note), [joined](Result<client::Reply> reply) {
+      if (!reply) joined->result = pass(reply.error());
+      if (--joined->left == 0) joined->done(joined->result);
+    });
+}
+
+void ApiEffects::scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) {
+  tell(profile, [&] { return PodEvent::scheduled(pod, node); });
+}
+
+void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) {
+  tell(profile, [&] { return PodEvent::failed(pod, failure.message); });
+  json::Object status;
+  if (!isSaid(pod, failure.reason, failure.message))
+    status["conditions"] = json::Array{unscheduledCondition(pod, failure, clock_.wall())};
+  if (failure.changesNomination)
+    status["nominatedNodeName"] =
+        failure.nominatedNode.empty() ? json::Value() : json::Value(failure.nominatedNode);
+  held_.take(pod.meta.uid);
+  if (status.empty()) return;
+  const bool awaitsVictims = failure.changesNomination && !failure.nominatedNode.empty();
+  if (awaitsVictims) return held_.put(pod.meta, std::move(status), clock_.mono());
+  patchStatus(pod.meta, json::write(status), {});
+}
+
+void ApiEffects::clearNomination(const api::Pod& pod) {
+  auto held = held_.take(pod.meta.uid);
+  if (!held) return patchStatus(pod.meta, R"({"nominatedNodeName":null})", {});
+  held->status["nominatedNodeName"] = nullptr;  // an older one may be on the server
+  patchStatus(held->pod, json::write(held->status), {});
+}
+
+void ApiEffects::nominate(const api::Pod& pod, std::string_view node) {
+  held_.take(pod.meta.uid);
+  if (pod.status.nominatedNodeName.view() == node) return;
+  patchStatus(pod.meta, json::write(json::Object{{"nominatedNodeName", node}}), {});
+}
+
+// `status` is JSON text.
+void ApiEffects::patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done) {
+  std::string body = R"({"metadata":{"uid":)";
+  json::appendString(pod.uid.str(), body);
+  body.append(R"(},"status":)").append(status).append("}");
+  auto request = client::patchRequest({api::kind::kPod, pod.ns.str(), pod.name.str(), "status"},
+                                      client::PatchType::kStrategic, std::move(body));
+  send(std::move(request), [done = std::move(done)](Result<client::Reply> reply) mutable {
+    if (!reply && reply.error().code() != mangrove::Code::kNotFound)
+      log.debug("{}", reply.error().text());
+    if (done) done(nothingOf(reply));
+  });
+}
+
+namespace {
+
+// Text without a tree: a storm of preemptors marks thousands of victims a second.
+std::string victimStatus(std::string_view profile, WallTime now) {
+  std::string out =
+      R"({"conditions":[{"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler","message":)";
+  json::appendString(fmt::format("{}: preempting to accommodate a higher priority pod", profile),
+                     out);
+  out.append(R"(,"lastTransitionTime":")").append(formatTime(now)).append(R"("}]})");
+  return out;
+}
+
+client::Request victimDeletion(const api::ObjectMeta& victim) {
+  client::DeleteOptions options;
+  options.uid = victim.uid;
+  auto request =
+      client::deleteRequest({api::kind::kPod, victim.ns.str(), victim.name.str()}, options);
+  request.repeat = client::Repeat::kSafe;  // it names the uid
+  return request;
+}
+
+}  // namespace
+
+void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
+                         std::string_view profile, Done done) {
+  tell(profile, [&] { return PodEvent::preempted(victim, preemptor); });
+  // The mark first, so that whoever sees the pod go knows why.
+  patchStatus(
+      victim.meta, victimStatus(profile, clock_.wall()),
+      [this, deletion = victimDeletion(victim.meta), done = std::move(done)](Result<>) mutable {
+        send(std::move(deletion), [done = std::move(done)](Result<client::Reply> reply) mutable {
+          done(nothingOf(reply));
+        });
+      });
+}
+
+}  // namespace mangrove::scheduler

@@ -1,0 +1,59 @@
+#pragma once
+// Effects over an API server: bindings, conditions, deletions, events. Nothing waits: answers come
+// back to the owner's mailbox.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "client/api_client.h"
+#include "placement/engine/effects.h"
+#include "scheduler/effects/answers.h"
+#include "scheduler/effects/event_outbox.h"
+#include "scheduler/effects/held_statuses.h"
+#include "scheduler/names.h"
+
+namespace mangrove::scheduler {
+
+class ApiEffects final : public Effects {
+ public:
+  ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
+             Registry& metrics);
+  ~ApiEffects() override;
+
+  void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
+  void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
+  void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
+  void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) override;
+  void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
+               Done done) override;
+  void clearNomination(const api::Pod& pod) override;
+  void nominate(const api::Pod& pod, std::string_view node) override;
+
+  // Requests without an answer yet. They need the client and the owner's mailbox.
+  size_t pending() const { return pending_; }
+  // Nothing is under way, and no event waits for a quieter moment.
+  bool idle() const { return pending_ == 0 && events_.idle(); }
+  void onAnswer(std::function<void()> fn) { onAnswer_ = std::move(fn); }
+  const std::shared_ptr<Answers>& answers() const { return answers_; }
+  // Answers that wait for more of them, and statuses and events that waited; about once a second.
+  void tick();
+
+ private:
+  template <class Make>
+  void tell(std::string_view profile, Make make);
+  void send(client::Request request, Answers::Done done);
+  void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
+  void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
+
+  client::ApiClient& client_;
+  Clock& clock_;
+  EventOutbox events_;
+  HeldStatuses held_;
+  size_t pending_ = 0;
+  std::function<void()> onAnswer_ = [] {};
+  std::shared_ptr<Answers> answers_;  // requests under way hold it too: answers may come after us
+};
+
+}  // namespace mangrove::scheduler
