@@ -15,7 +15,7 @@ function(mangrove_layer NAME)
   mangrove_take(testing sources "/testing/")
   mangrove_take(bench sources "/bench/")
   set(pch rich)
-  if(NAME MATCHES "^(base|stats|kernel|net)$")
+  if(NAME MATCHES "^(base|stats|kernel|net|victims)$")
     set(pch lean)
   endif()
 

@@ -21,7 +21,7 @@ LEVELS = [
     (5, ["up", "dashboard", "demo", "sim"]),
     (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads", "report"]),
     (3, ["client", "frame", "placement"]),
-    (2, ["api", "store", "rpc"]),
+    (2, ["api", "store", "rpc", "victims"]),
     (1, ["json", "stats", "kernel", "net"]),
     (0, ["base"]),
 ]

@@ -1,0 +1,230 @@
+#include "victims/order.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include <fmt/core.h>
+
+#include "base/check.h"
+
+namespace mangrove::victims {
+namespace {
+
+// A candidate or a whole gang.
+struct Unit {
+  std::vector<size_t> members;
+  int rank = std::numeric_limits<int>::min();
+  int32_t priority = std::numeric_limits<int32_t>::min();
+  int evictedToday = 0;
+  bool spared = false;
+  Cost cost;
+  Amounts frees;
+  auto level() const { return std::tuple(rank, evictedToday >= kEvictionsPerDay, priority); }
+};
+
+void join(Unit& unit, const Candidate& member, size_t index, const Cost& cost) {
+  unit.members.push_back(index);
+  // The highest member decides, by class first: a low priority of a high class is the higher one.
+  std::tie(unit.rank, unit.priority) =
+      std::max(std::tuple(unit.rank, unit.priority), std::tuple(member.rank, member.priority));
+  unit.evictedToday = std::max(unit.evictedToday, member.evictedToday);
+  unit.spared = unit.spared || member.spared;
+  unit.cost = unit.cost + cost;
+  unit.frees.resize(std::max(unit.frees.size(), member.frees.size()), 0);
+  for (size_t i = 0; i < member.frees.size(); ++i) unit.frees[i] += member.frees[i];
+}
+
+std::vector<Unit> unitsOf(std::span<const Candidate> candidates, const Request& request) {
+  const std::vector<Cost> cost = costs(candidates, request.now, request.usual, request.gpuWeight);
+  std::vector<Unit> units;
+  std::map<std::string_view, size_t> gangs;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    size_t at = units.size();
+    if (!candidates[i].gang.empty()) at = gangs.try_emplace(candidates[i].gang, at).first->second;
+    if (at == units.size()) units.emplace_back();
+    join(units[at], candidates[i], i, cost[i]);
+  }
+  std::erase_if(units, [](const Unit& unit) { return unit.spared; });
+  std::stable_sort(units.begin(), units.end(),
+                   [](const Unit& a, const Unit& b) { return a.level() < b.level(); });
+  return units;
+}
+
+// Answers for sets of units whether they free the need, and then whether the caller agrees.
+class Judge {
+ public:
+  Judge(const std::vector<Unit>& units, const Request& request)
+      : units_(units), request_(request) {}
+
+  bool enough(std::span<const size_t> chosen) const {
+    for (size_t i = 0; i < request_.need.size(); ++i) {
+      if (freed(chosen, i) < request_.need[i]) return false;
+    }
+    if (request_.need.empty() && !request_.suffices) return chosen.size() == units_.size();
+    return !request_.suffices || request_.suffices(membersOf(chosen));
+  }
+
+ private:
+  double freed(std::span<const size_t> chosen, size_t resource) const {
+    double sum = 0;
+    for (const size_t unit : chosen) {
+      if (resource < units_[unit].frees.size()) sum += units_[unit].frees[resource];
+    }
+    return sum;
+  }
+  std::vector<size_t> membersOf(std::span<const size_t> chosen) const {
+    std::vector<size_t> out;
+    for (const size_t unit : chosen) {
+      out.insert(out.end(), units_[unit].members.begin(), units_[unit].members.end());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+  const std::vector<Unit>& units_;
+  const Request& request_;
+};
+
+struct Level {
+  size_t begin;
+  size_t end;
+};
+std::vector<Level> levelsOf(const std::vector<Unit>& units) {
+  std::vector<Level> levels;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (levels.empty() || units[i].level() != units[levels.back().begin].level()) {
+      levels.push_back({i, i});
+    }
+    levels.back().end = i + 1;
+  }
+  return levels;
+}
+
+std::vector<size_t> firstUnits(size_t count) {
+  std::vector<size_t> out(count);
+  for (size_t i = 0; i < count; ++i) out[i] = i;
+  return out;
+}
+
+// What a level must add once all lower units and the chosen higher ones have left.
+Amounts stillMissing(const std::vector<Unit>& units, const Amounts& need,
+                     std::span<const size_t> others) {
+  Amounts missing = need;
+  for (const size_t unit : others) {
+    for (size_t i = 0; i < missing.size() && i < units[unit].frees.size(); ++i) {
+      missing[i] = std::max(0.0, missing[i] - units[unit].frees[i]);
+    }
+  }
+  return missing;
+}
+
+// From the level that decides downwards: in each the cheapest set that suffices together with what
+// was chosen above and all that lies below. A unit of a level that could be left out could have been
+// left out while more units below were taken; so at the end nobody can.
+std::vector<size_t> fromTopDown(const std::vector<Unit>& units, std::span<const Level> levels,
+                                const Request& request, const Judge& judge) {
+  std::vector<size_t> chosen;
+  for (size_t i = levels.size(); i-- > 0;) {
+    std::vector<size_t> others = firstUnits(levels[i].begin);
+    others.insert(others.end(), chosen.begin(), chosen.end());
+    std::vector<Item> items;
+    for (size_t u = levels[i].begin; u < levels[i].end; ++u) {
+      items.push_back({units[u].cost.total(), units[u].frees});
+    }
+    const auto best = leastCost(items, stillMissing(units, request.need, others),
+                                [&](std::span<const size_t> part) {
+                                  std::vector<size_t> all = others;
+                                  for (const size_t p : part) all.push_back(levels[i].begin + p);
+                                  return judge.enough(all);
+                                });
+    CHECK(best.has_value(), "{} levels suffice, and level {} has no set that does", levels.size(),
+          i);
+    for (const size_t p : *best) chosen.push_back(levels[i].begin + p);
+  }
+  return chosen;
+}
+
+std::vector<size_t> choose(const std::vector<Unit>& units, const Request& request,
+                           const Judge& judge, bool& enough) {
+  const std::vector<Level> levels = levelsOf(units);
+  for (size_t count = 0; count <= levels.size(); ++count) {
+    const size_t lower = count == 0 ? 0 : levels[count - 1].end;
+    if (!judge.enough(firstUnits(lower))) continue;
+    enough = true;
+    return fromTopDown(units, std::span(levels).first(count), request, judge);
+  }
+  return request.evenIfShort ? firstUnits(units.size()) : std::vector<size_t>{};
+}
+
+double gainOf(const Unit& unit, const Amounts& need) {
+  double sum = 0;
+  for (size_t i = 0; i < need.size() && i < unit.frees.size(); ++i) {
+    if (need[i] > 0) sum += std::min(unit.frees[i], need[i]) / need[i];
+  }
+  return sum;
+}
+
+// The one of those who stay that comes first in the order; nullptr when nobody stays.
+const Unit* nextOf(const std::vector<Unit>& units, const std::vector<size_t>& chosen,
+                   const Amounts& need) {
+  const auto bid = [&](const Unit& unit) {
+    const double gain = gainOf(unit, need);
+    const double price =
+        gain > 0 ? unit.cost.total() / gain : std::numeric_limits<double>::infinity();
+    return std::tuple(unit.level(), price, unit.cost.total());
+  };
+  const Unit* best = nullptr;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
+    if (best == nullptr || bid(units[i]) < bid(*best)) best = &units[i];
+  }
+  return best;
+}
+
+std::string nameOf(const Unit& unit, std::span<const Candidate> candidates) {
+  const Candidate& first = candidates[unit.members.front()];
+  if (first.gang.empty()) return first.name;
+  return fmt::format("gang {} ({} pods)", first.gang, unit.members.size());
+}
+
+}  // namespace
+
+std::vector<size_t> Choice::candidates() const {
+  std::vector<size_t> out;
+  for (const Leaver& leaver : leavers) {
+    out.insert(out.end(), leaver.members.begin(), leaver.members.end());
+  }
+  return out;
+}
+
+Choice chooseVictims(std::span<const Candidate> candidates, const Request& request) {
+  const std::vector<Unit> units = unitsOf(candidates, request);
+  Choice choice;
+  std::vector<size_t> chosen = choose(units, request, Judge(units, request), choice.enough);
+  const Unit* next = nextOf(units, chosen, request.need);
+  std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) {
+    return std::tuple(units[a].level(), units[a].cost.total(), a) <
+           std::tuple(units[b].level(), units[b].cost.total(), b);
+  });
+  for (const size_t unit : chosen) {
+    Leaver leaver{nameOf(units[unit], candidates), units[unit].members, units[unit].cost, {}, {}};
+    if (next != nullptr) {
+      leaver.nextName = nameOf(*next, candidates);
+      leaver.nextCost = next->cost;
+    }
+    choice.cost = choice.cost + leaver.cost;
+    choice.leavers.push_back(std::move(leaver));
+  }
+  return choice;
+}
+
+std::string sentence(const Leaver& leaver) {
+  std::string text = fmt::format("loses {:.0f} core seconds of work and {:.0f} for its restart",
+                                 leaver.cost.lost, leaver.cost.restart);
+  if (leaver.nextName.empty()) return text + "; nobody else could have gone";
+  return text + fmt::format("; {} would have lost {:.0f} and {:.0f}", leaver.nextName,
+                            leaver.nextCost.lost, leaver.nextCost.restart);
+}
+
+}  // namespace mangrove::victims
