@@ -49,6 +49,8 @@ constexpr std::array kHandlers = {
     Handler{"prod-reclaimable", &prodReclaimable},
     Handler{"quantity", &quantity},
     Handler{"queue-sort", &queueSort},
+    Handler{"gang-parse", &gangParse},
+    Handler{"gang-permit", &gangPermit},
     Handler{"score-primitives", &scorePrimitives},
     Handler{"score-normalize", &scoreNormalize},
     Handler{"loadaware-estimate", &loadawareEstimate},

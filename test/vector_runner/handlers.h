@@ -71,6 +71,8 @@ void podValidating(const json::Object& c, Report& r);
 void prodReclaimable(const json::Object& c, Report& r);
 void quantity(const json::Object& c, Report& r);
 void queueSort(const json::Object& c, Report& r);
+void gangParse(const json::Object& c, Report& r);
+void gangPermit(const json::Object& c, Report& r);
 void scorePrimitives(const json::Object& c, Report& r);
 void scoreNormalize(const json::Object& c, Report& r);
 void loadawareEstimate(const json::Object& c, Report& r);

@@ -58,6 +58,11 @@ Row Cluster::putTopology(std::string_view node,
   return row;
 }
 
+void Cluster::putPodGroup(std::string_view key, std::shared_ptr<const api::PodGroup> group) {
+  group ? podGroups.put(std::string(key), std::move(group)) : podGroups.erase(key);
+  for (auto* listener : listeners_) listener->podGroupChanged(key);
+}
+
 PodPtr Cluster::makeInfo(std::shared_ptr<const api::Pod> pod) {
   auto info = std::make_shared<PodInfo>();
   info->cls = classes.of(*pod);
@@ -152,6 +157,17 @@ void Cluster::trialRemove(const PodPtr& pod) {
 void Cluster::trialAdd(const PodPtr& pod, Row row) {
   table.addPod(pod, row, true);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, true);
+}
+
+void Cluster::takeAway(const PodPtr& pod) {
+  const Row row = pod->row;
+  table.removePod(pod);
+  for (auto* listener : listeners_) listener->podTakenAway(*pod, row);
+}
+
+void Cluster::putBack(const PodPtr& pod, Row row) {
+  table.addPod(pod, row);
+  for (auto* listener : listeners_) listener->podPutBack(*pod, row);
 }
 
 void Cluster::nominate(const PodPtr& pod, Interned node) {

@@ -5,8 +5,8 @@
 //   Cluster cluster;
 //   cluster.putNode(node);   cluster.observe(pod);            // from the watches
 //   cluster.assume(info, row);  …  cluster.forget(info);      // our own decisions
-//   auto undo = cluster.trialRemove(victim);                  // preemption plays with the real
-//   state
+//   cluster.trialRemove(victim);  …                           // preemption plays with the real state
+//   Transaction trial(cluster);                               // many pods, every plugin sees them
 //
 // Listeners (counters of spread and affinity, CPU ledgers, load estimates) hear of every change, so
 // that nothing is ever recounted. Owner thread only.
@@ -19,6 +19,7 @@
 
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
+#include "api/koordinator/pod_group.h"
 #include "api/object/core_objects.h"
 #include "api/object/workload.h"
 #include "placement/cluster/node_table.h"
@@ -32,12 +33,16 @@ class ClusterListener {
   // trial: the pod is taken away or put back to see what would be; nothing has happened.
   virtual void podAdded(const PodInfo&, Row, bool /*trial*/) {}
   virtual void podRemoved(const PodInfo&, Row, bool /*trial*/) {}
+  // A transaction looks at the node without the pod, and puts it back as it was.
+  virtual void podTakenAway(const PodInfo& pod, Row row) { podRemoved(pod, row, true); }
+  virtual void podPutBack(const PodInfo& pod, Row row) { podAdded(pod, row, true); }
   // The same pod on the same node as before: another version of the object.
   virtual void podUpdated(const PodInfo&, Row) {}
   virtual void nodeChanged(Row) {}  // new or another object
   virtual void nodeGone(Row) {}
   virtual void metricChanged(Row) {}    // Cluster::nodeMetrics has another one
   virtual void topologyChanged(Row) {}  // Cluster::topologies
+  virtual void podGroupChanged(std::string_view /*key*/) {}
 };
 
 class Cluster {
@@ -51,6 +56,7 @@ class Cluster {
   ObjectMap<api::PodDisruptionBudget> budgets;
   ObjectMap<api::NodeMetric> nodeMetrics;           // by node
   ObjectMap<api::NodeResourceTopology> topologies;  // by node
+  ObjectMap<api::PodGroup> podGroups;               // ns/name
   uint64_t selectorGeneration = 0;                  // of services and workloads
   uint64_t budgetGeneration = 0;
 
@@ -61,6 +67,7 @@ class Cluster {
   // Null: gone. The row of the node, kNoRow when it is not known.
   Row putMetric(std::string_view node, std::shared_ptr<const api::NodeMetric> metric);
   Row putTopology(std::string_view node, std::shared_ptr<const api::NodeResourceTopology> topology);
+  void putPodGroup(std::string_view key, std::shared_ptr<const api::PodGroup> group);
 
   // ---- pods with a node
   // Seen on a node: new, confirmed, changed or moved.
@@ -75,6 +82,9 @@ class Cluster {
 
   void trialRemove(const PodPtr& pod);
   void trialAdd(const PodPtr& pod, Row row);
+  // The same for everybody who listens and in the log of changes; only a Transaction can undo it.
+  void takeAway(const PodPtr& pod);
+  void putBack(const PodPtr& pod, Row row);
 
   // ---- nominations: room kept for a pod that waits until victims are gone
   void nominate(const PodPtr& pod, Interned node);

@@ -134,6 +134,15 @@ Row NodeTable::find(std::string_view name) const {
   return at == byName_.end() ? kNoRow : at->second;
 }
 
+std::vector<Row> NodeTable::find(const std::vector<std::string>& names) const {
+  std::vector<Row> out;
+  for (const auto& name : names)
+    if (const Row row = find(name);
+        row != kNoRow && std::find(out.begin(), out.end(), row) == out.end())
+      out.push_back(row);
+  return out;
+}
+
 void NodeTable::setAllocatable(Row row, const api::Node& node) {
   const api::ResourceList amounts = schedulableAmounts(node);
   for (Column& column : columns_) column.allocatable[row] = 0;
@@ -256,11 +265,22 @@ void NodeTable::removePod(const PodPtr& pod, bool quietly) {
 void NodeTable::touch(Row row) {
   // Long enough that a class which comes back every few thousand pods still finds its changes.
   const size_t limit = 4 * live_.size() + 4096;
-  if (log_.size() >= limit) {
-    log_.erase(log_.begin(), log_.begin() + static_cast<long>(limit / 2));
-    logBase_ += limit / 2;
+  if (log_.size() >= limit && holds_ == 0) {
+    const size_t old = log_.size() - limit / 2;
+    log_.erase(log_.begin(), log_.begin() + static_cast<long>(old));
+    logBase_ += old;
   }
   log_.push_back(row);
+}
+
+void NodeTable::rewind(uint64_t mark) {
+  CHECK(holds_ > 0 && mark >= logBase_ && mark <= now(), "the log cannot go back to {}", mark);
+  std::vector<Row> rows(log_.begin() + static_cast<long>(mark - logBase_), log_.end());
+  if (rows.empty()) return;
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  log_.resize(mark - logBase_);
+  for (LogFollower* follower : followers_) follower->rewound(mark, rows);
 }
 
 std::optional<std::pair<const Row*, const Row*>> NodeTable::changedSince(uint64_t mark) const {

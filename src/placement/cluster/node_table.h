@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -64,6 +65,17 @@ struct ImageSpread {
   int32_t nodes = 0;
 };
 
+// Remembers answers by row and follows the log of changes; told when changes are taken back.
+class LogFollower {
+ public:
+  // The log ends at `mark` again; `rows` are as they were then. Whoever has looked since then has
+  // seen what is not any more.
+  virtual void rewound(uint64_t mark, std::span<const Row> rows) = 0;
+
+ protected:
+  ~LogFollower() = default;
+};
+
 class NodeTable {
  public:
   NodeTable();
@@ -72,8 +84,9 @@ class NodeTable {
   Row put(std::shared_ptr<const api::Node> node);
   void erase(Row row);  // its pods must be gone
   Row find(std::string_view name) const;
-  size_t rows() const { return live_.size(); }  // live or not
-  size_t size() const { return count_; }        // live ones
+  std::vector<Row> find(const std::vector<std::string>& names) const;  // those there are, each once
+  size_t rows() const { return live_.size(); }                         // live or not
+  size_t size() const { return count_; }                               // live ones
   bool live(Row row) const { return live_[row] != 0; }
   const NodeInfo& info(Row row) const { return info_[row]; }
   const api::Node& node(Row row) const { return *info_[row].node; }
@@ -113,7 +126,14 @@ class NodeTable {
   uint64_t now() const { return logBase_ + log_.size(); }  // a mark for changedSince
   // Rows that changed after `mark`, with repetitions; nullopt when that is too long ago.
   std::optional<std::pair<const Row*, const Row*>> changedSince(uint64_t mark) const;
-  void touch(Row row);                         // something a plugin keeps about it
+  void touch(Row row);  // something a plugin keeps about it
+  // Between the two nothing falls out of the log, so that it can be taken back (Transaction).
+  void holdLog() { holds_++; }
+  void releaseLog() { holds_--; }
+  // Forgets the changes since `mark`: the caller has undone them.
+  void rewind(uint64_t mark);
+  void follow(LogFollower& follower) { followers_.push_back(&follower); }
+  void unfollow(LogFollower& follower) { std::erase(followers_, &follower); }
   uint64_t layout() const { return layout_; }  // grows when nodes come, go or change
   void enlarge(ResourceId id) const;           // gives the resource a column
 
@@ -148,6 +168,8 @@ class NodeTable {
   int podsWithTerms_ = 0;
   std::vector<Row> log_;
   uint64_t logBase_ = 0;
+  int holds_ = 0;
+  std::vector<LogFollower*> followers_;
   uint64_t layout_ = 0;
   mutable std::vector<Row> order_;
   mutable bool orderStale_ = true;

@@ -45,6 +45,30 @@ bool namesClaims(const api::PodSpec& spec) {
   });
 }
 
+bool hasClaims(const api::PodSpec& spec) {
+  return std::any_of(spec.volumes.begin(), spec.volumes.end(), [](const api::Volume& volume) {
+    return volume.source == api::Volume::Source::kClaim ||
+           volume.source == api::Volume::Source::kEphemeral;
+  });
+}
+
+uint64_t keyOf(const PodShape& shape) {
+  uint64_t hash = reinterpret_cast<uintptr_t>(shape.spec.id());
+  hash = mix(hash, static_cast<uint64_t>(shape.qos) << 16 | static_cast<uint64_t>(shape.band) << 8 |
+                       static_cast<uint64_t>(shape.isDaemon));
+  hash = mix(hash, shape.claimsIn.id());
+  hash = mix(hash, std::hash<api::Text>()(shape.podName));
+  for (const auto& [key, value] : shape.annotations)
+    hash = mix(mix(hash, key.id()), std::hash<std::string_view>()(value.view()));
+  return hash;
+}
+
+bool isSame(const PodShape& a, const PodShape& b) {
+  return a.spec.id() == b.spec.id() && a.qos == b.qos && a.band == b.band &&
+         a.isDaemon == b.isDaemon && a.claimsIn == b.claimsIn && a.podName == b.podName.view() &&
+         a.annotations == b.annotations;
+}
+
 uint64_t keyOf(const api::Pod& pod, const api::Annotations& annotations) {
   uint64_t hash = reinterpret_cast<uintptr_t>(pod.spec.id());
   hash = mix(hash, reinterpret_cast<uintptr_t>(pod.meta.owners.id()));
@@ -213,11 +237,26 @@ ClassPtr PodClasses::make(const api::Pod& pod, api::Annotations annotations) {
   cls->requests = requestsOf(*pod.spec, ids_);
   cls->ports = hostPorts(*pod.spec);
   compileTerms(*cls, pod);
+  cls->shape = shapeOf(*cls);
   return cls;
+}
+
+std::shared_ptr<const PodShape> PodClasses::shapeOf(const PodClass& cls) {
+  PodShape wanted{0, cls.spec, cls.annotations, cls.qos, cls.band, cls.isDaemon, {}, cls.podName};
+  if (hasClaims(*cls.spec)) wanted.claimsIn = cls.ns;
+  const uint64_t key = keyOf(wanted);
+  auto [first, last] = shapes_.equal_range(key);
+  for (; first != last; ++first)
+    if (auto shape = first->second.lock(); shape && isSame(*shape, wanted)) return shape;
+  wanted.id = nextShape_++;
+  auto shape = std::make_shared<const PodShape>(std::move(wanted));
+  shapes_.emplace(key, shape);
+  return shape;
 }
 
 void PodClasses::sweep() {
   std::erase_if(classes_, [](const auto& entry) { return entry.second.expired(); });
+  std::erase_if(shapes_, [](const auto& entry) { return entry.second.expired(); });
   sweepAt_ = std::max<size_t>(1024, classes_.size() * 2);
 }
 

@@ -64,8 +64,23 @@ struct PodRequests {
   int64_t amount(ResourceId id) const;  // 0 when not asked for
 };
 
+// What the rules about single nodes read of a pod: its spec, QoS, band and a few annotations, not
+// its labels, owners or namespace. A thousand jobs of equal pods are many classes and one shape, so
+// that what is known about every node is known for all of them.
+struct PodShape {
+  uint32_t id = 0;  // small, unique over the life of the process
+  api::Shared<api::PodSpec> spec;
+  api::Annotations annotations;  // only those that plugins read
+  api::Qos qos = api::Qos::kNone;
+  api::PriorityBand band = api::PriorityBand::kNone;
+  bool isDaemon = false;
+  Interned claimsIn;  // the namespace, only when the pod names claims
+  api::Text podName;  // only when claims are named after the pod
+};
+
 struct PodClass {
   uint32_t id = 0;  // small, unique over the life of the process
+  std::shared_ptr<const PodShape> shape;
   api::Shared<api::PodSpec> spec;
   api::Shared<std::vector<api::OwnerReference>> owners;
   Interned ns;
@@ -103,15 +118,19 @@ class PodClasses {
   explicit PodClasses(ResourceIds& ids) : ids_(ids) {}
   ClassPtr of(const api::Pod& pod);
   size_t size() const { return classes_.size(); }
+  size_t shapes() const { return shapes_.size(); }
 
  private:
   ClassPtr make(const api::Pod& pod, api::Annotations annotations);
+  std::shared_ptr<const PodShape> shapeOf(const PodClass& cls);
   void sweep();
 
   ResourceIds& ids_;
   std::unordered_multimap<uint64_t, std::weak_ptr<const PodClass>> classes_;
+  std::unordered_multimap<uint64_t, std::weak_ptr<const PodShape>> shapes_;
   size_t sweepAt_ = 1024;
   uint32_t next_ = 1;
+  uint32_t nextShape_ = 1;
 };
 
 }  // namespace mangrove::placement

@@ -58,9 +58,10 @@ ProfileConfig kubernetesProfile(std::string schedulerName) {
 
 ProfileConfig colocationProfile(std::string schedulerName) {
   PluginWishes wishes;
-  for (auto point : {"preFilter", "filter", "score", "reserve", "preBind"})
-    for (auto name :
-         {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling", "NodeNUMAResource"})
+  for (auto point :
+       {"preEnqueue", "preFilter", "filter", "score", "reserve", "permit", "preBind", "postBind"})
+    for (auto name : {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling",
+                      "NodeNUMAResource", "Coscheduling"})
       if (implements(name, point)) wishes.points[point].enabled.push_back({name, 1});
   wishes.points["preBind"].enabled.push_back({"DefaultPreBind", 0});
   ProfileConfig out;

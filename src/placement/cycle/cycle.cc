@@ -76,7 +76,6 @@ void Cycle::refused(const PodVerdict& verdict, std::string_view plugin) {
   }
   diagnosis_.preFilter = join(verdict.reasons, ", ");
   diagnosis_.groups.push_back({std::string(plugin), diagnosis_.preFilter, false, diagnosis_.nodes});
-  if (verdict.kind == PodVerdict::Kind::kRefused) diagnosis_.mayPreempt = cluster_.table.liveRows();
 }
 
 // Since the last call.
@@ -122,14 +121,7 @@ bool Cycle::askPlugins() {
       return false;
     }
     if (!verdict.narrows) continue;
-    std::vector<Row> rows;
-    for (const auto& name : verdict.nodeNames) {
-      const Row row = cluster_.table.find(name);
-      if (row != kNoRow &&
-          (!narrowed_ || std::find(narrowed_->begin(), narrowed_->end(), row) != narrowed_->end()))
-        rows.push_back(row);
-    }
-    narrowed_ = std::move(rows);
+    narrowTo(verdict.rows);
     narrowedBy_ += (narrowedBy_.empty() ? "" : " ") + std::string(plugin->name());
     diagnosis_.plugins.insert(std::string(plugin->name()));
   }
@@ -139,6 +131,20 @@ bool Cycle::askPlugins() {
       return false;
     }
   return true;
+}
+
+// Several plugins' sets are intersected; one of them may be most of the cluster.
+void Cycle::narrowTo(std::vector<Row> rows) {
+  if (narrowed_) {
+    std::vector<uint8_t> mask(cluster_.table.rows());
+    for (Row row : *narrowed_) mask[row] = 1;
+    std::erase_if(rows, [&](Row row) { return row >= mask.size() || !mask[row]; });
+  }
+  narrowed_ = std::move(rows);
+}
+
+bool Cycle::isAllowed(Row row) const {
+  return !narrowed_ || std::find(narrowed_->begin(), narrowed_->end(), row) != narrowed_->end();
 }
 
 // Pods pinned to a node or two (daemon sets) are the only ones of their class: looking at these
@@ -158,27 +164,31 @@ std::optional<Placement> Cycle::pickPinned() {
 std::optional<Placement> Cycle::run() {
   if (cluster_.table.size() == 0) return std::nullopt;
   if (!ask()) return std::nullopt;
-  if (isPinned()) {
-    if (auto placed = pickPinned()) return placed;
-    diagnose();
-    return std::nullopt;
-  }
+  if (auto placed = pick()) return placed;
+  diagnose();
+  return std::nullopt;
+}
+
+// Whom plugins name, where room was made for it, then the search.
+std::optional<Placement> Cycle::pick() {
   Placement only;
   for (Suggesting* plugin : profile_.suggesting())
     if (const Row row = plugin->onlyNode(state_->plan(), *pod_->pod); row != kNoRow) {
       state_->refresh(options_.pluginTimes);
       if (tryOnly(row, only)) return only;
-      diagnose();
       return std::nullopt;
     }
-  if (tryOwn(only)) return only;
-  state_->refresh(options_.pluginTimes);
+  // Preferred nodes come even before the one it is nominated to; neither leaves what PreFilter
+  // allows.
   for (Suggesting* plugin : profile_.suggesting())
-    for (Row row : plugin->preferred(state_->plan(), *pod_->pod))
+    for (Row row : plugin->preferred(state_->plan(), *pod_->pod)) {
+      state_->attachParts();
       if (tryOnly(row, only)) return only;
-  if (auto placed = pickFeasible()) return placed;
-  diagnose();
-  return std::nullopt;
+    }
+  if (tryOwn(only)) return only;
+  if (isPinned()) return pickPinned();
+  state_->refresh(options_.pluginTimes);
+  return pickFeasible();
 }
 
 // Where room was made for it. Most times it fits there, and no other row has to be looked at.
@@ -189,9 +199,7 @@ bool Cycle::tryOwn(Placement& out) {
 }
 
 bool Cycle::tryOnly(Row row, Placement& out) {
-  if (row == kNoRow || !cluster_.table.live(row)) return false;
-  if (narrowed_ && std::find(narrowed_->begin(), narrowed_->end(), row) == narrowed_->end())
-    return false;
+  if (row == kNoRow || !cluster_.table.live(row) || !isAllowed(row)) return false;
   if (!fitsWithNominated(row).fits()) return false;
   out = {row, 0, 1, 1};
   return true;
@@ -224,8 +232,10 @@ std::optional<Placement> Cycle::pickFeasible() {
     markFeasible();
     limit();
     times_.filter = lap();
+    for (Transforming* plugin : profile_.layout().transforming)
+      plugin->beforeScore(state_->plan(), pod_, state_->totals());
     addScores();
-    placed = best(state_->totals);
+    placed = best(state_->totals());
   }
   times_.score = lap();
   if (placed.row == kNoRow) return std::nullopt;
@@ -262,7 +272,7 @@ Placement Cycle::best(std::span<const int32_t> totals) const {
 // The column of totals, with the node-local sums where the pod fits.
 void Cycle::markFeasible() {
   const auto& local = state_->local();
-  auto& totals = state_->totals;
+  auto& totals = state_->totals();
   if (narrowed_) {
     totals.assign(local.size(), kNotFeasible);
     for (Row row : *narrowed_) totals[row] = local[row];
@@ -283,8 +293,8 @@ std::vector<Row> Cycle::feasibleRows() {
   state_->refresh();
   markFeasible();
   std::vector<Row> rows;
-  for (Row row = 0; row < state_->totals.size(); row++)
-    if (state_->totals[row] != kNotFeasible) rows.push_back(row);
+  for (Row row = 0; row < state_->totals().size(); row++)
+    if (state_->totals()[row] != kNotFeasible) rows.push_back(row);
   return rows;
 }
 
@@ -292,7 +302,7 @@ std::vector<Row> Cycle::feasibleRows() {
 void Cycle::limit() {
   const int32_t percentage = options_.percentageOfNodesToScore;
   if (percentage == 0 || percentage >= 100 || !options_.rotation) return;
-  auto& totals = state_->totals;
+  auto& totals = state_->totals();
   const auto& order = cluster_.table.liveRows();
   const size_t wanted = nodesToFind(order.size(), percentage);
   std::vector<int32_t> chosen(totals.size(), kNotFeasible);
@@ -319,7 +329,7 @@ int32_t topOf(Totals totals, const std::vector<int32_t>& raw) {
 
 // What depends on which nodes are feasible, on top of the node-local sums.
 void Cycle::addScores() {
-  auto& totals = state_->totals;
+  auto& totals = state_->totals();
   for (const auto& scaled : state_->scaled()) {
     const auto& score = profile_.layout().scores[scaled.score];
     const bool reverse = score.local->scale() == Scale::kReverseShareOfMax;

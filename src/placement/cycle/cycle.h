@@ -87,6 +87,9 @@ class Cycle {
   bool tryOwn(Placement& out);
   std::optional<Placement> pickPinned();
   bool askPlugins();
+  void narrowTo(std::vector<Row> rows);
+  bool isAllowed(Row row) const;
+  std::optional<Placement> pick();
   PodVerdict askPlugin(Plugin& plugin);
   std::optional<Duration> lap();
   bool isPlain() const;
@@ -97,6 +100,8 @@ class Cycle {
   void admitBesideNominated();
   Verdict besideNominated(Row row);
   std::vector<PodPtr> company(Row row) const;
+  bool isKin(const PodInfo& other) const;
+  bool hasKin(Row row) const;
   void addScores();
   Placement best(std::span<const int32_t> totals) const;
   uint64_t tieOf(Row row) const;

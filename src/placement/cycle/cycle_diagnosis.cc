@@ -65,7 +65,8 @@ void Cycle::diagnose() {
     if (!local[row].fits()) return local[row];
     if (!cluster_.isNominated(row)) return {};
     const Verdict& known = state_->crowded(row);
-    return row == ownRow_ || known.code == Code::kError ? besideNominated(row) : known;
+    return row == ownRow_ || known.code == Code::kError || hasKin(row) ? besideNominated(row)
+                                                                       : known;
   };
   Verdict current;
   size_t run = 0, helped = 0;

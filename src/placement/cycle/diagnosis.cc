@@ -8,6 +8,14 @@
 
 namespace mangrove::placement {
 
+Diagnosis Diagnosis::refusal(size_t nodes, std::string plugin, std::string reason) {
+  Diagnosis out;
+  out.nodes = nodes;
+  out.preFilter = std::move(reason);
+  out.plugins = {std::move(plugin)};
+  return out;
+}
+
 bool Diagnosis::suggest(std::string_view type, std::string message) {
   if (suggestion) return false;
   suggestion = Suggestion{std::string(type), std::move(message)};

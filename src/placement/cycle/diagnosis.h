@@ -37,6 +37,8 @@ struct Diagnosis {
   };
   std::vector<Group> groups;
 
+  // One plugin refuses the pod as a whole.
+  static Diagnosis refusal(size_t nodes, std::string plugin, std::string reason);
   // The first one counts; whether this was it.
   bool suggest(std::string_view type, std::string message);
   std::string message() const;

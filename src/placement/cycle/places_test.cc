@@ -11,7 +11,7 @@ namespace {
 // What the plugin under test does, and what it was asked.
 struct Wishes {
   bool waits = false;
-  PodPtr next;
+  std::optional<api::Uid> next;
   std::vector<std::string> group;       // pods of a whole-group cycle, in order
   std::vector<std::string> groupNodes;  // and where they are to go
   std::string only;                     // node
@@ -64,17 +64,16 @@ class Dummy final : public Plugin,
   }
   void bound(const Decision& d) override { wishes->log.push_back("bound " + nameOf(d.pod)); }
 
-  PodPtr nextPod() override { return std::exchange(wishes->next, nullptr); }
-  std::vector<std::pair<PodPtr, Row>> planGroup(const PodPlan&, const PodPtr& pod) override {
-    wishes->seen[nameOf(pod)] = pod;
-    std::vector<std::pair<PodPtr, Row>> out;
-    if (wishes->group.empty() || nameOf(pod) != wishes->group[0]) return out;
+  std::optional<api::Uid> nextPod() override { return std::exchange(wishes->next, std::nullopt); }
+  std::optional<GroupTask> group(const api::Pod& pod) override {
+    if (wishes->group.empty() || pod.meta.name.view() != wishes->group[0]) return std::nullopt;
+    GroupTask out{"dummies", {}, {static_cast<int32_t>(wishes->group.size())}};
     for (size_t i = 0; i < wishes->group.size(); i++)
-      out.emplace_back(wishes->seen.at(wishes->group[i]),
-                       wishes->cluster->table.find(wishes->groupNodes[i]));
+      out.members.push_back({wishes->seen.at(wishes->group[i])->pod->meta.uid, 0,
+                             wishes->cluster->table.find(wishes->groupNodes[i])});
     return out;
   }
-  void afterFailure(const PodPlan&, const PodPtr& pod) override {
+  void afterFailure(const PodPtr& pod, const Diagnosis&) override {
     wishes->log.push_back("failed " + nameOf(pod));
   }
 
@@ -192,7 +191,7 @@ TEST_F(Places, a_group_plugin_names_who_is_next) {
   EXPECT_TRUE(mine.seen.contains("first"));
   EXPECT_FALSE(mine.seen.contains("second"));
   pod("third", "1", 10);
-  mine.next = lab->cluster().makeInfo(lab->find("second"));
+  mine.next = lab->find("second")->meta.uid;
   lab->engine().scheduleOne();
   EXPECT_TRUE(mine.seen.contains("second"));
   EXPECT_FALSE(mine.seen.contains("third"));

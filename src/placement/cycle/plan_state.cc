@@ -8,8 +8,16 @@
 
 namespace mangrove::placement {
 
-PlanState::PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls)
-    : layout_(layout), cluster_(cluster) {
+void RowColumns::rewound(uint64_t back, std::span<const Row> rows) {
+  memo.rewound(back, rows);
+  if (mark == ~uint64_t{0} || mark <= back) return;
+  mark = back;
+  takenBack.insert(takenBack.end(), rows.begin(), rows.end());
+}
+
+PlanState::PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls,
+                     std::shared_ptr<RowColumns> shared)
+    : layout_(layout), cluster_(cluster), shared_(std::move(shared)) {
   plan_.cls = std::move(cls);
   plan_.data.resize(layout.slots);
   const auto compile = [&](Plugin* plugin) {
@@ -23,10 +31,7 @@ PlanState::PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls)
   for (size_t i = 0; i < layout.scores.size(); i++) {
     auto* local = layout.scores[i].local;
     if (!local || !local->scores(plan_)) continue;
-    if (local->scale() == Scale::kNone)
-      activeScores_.push_back(i);
-    else
-      scaled_.push_back({i, {}, 0});
+    (local->scale() == Scale::kNone ? activeScores_ : scaledScores_).push_back(i);
   }
   for (Plugin* plugin : layout.clusterWide) {
     Part part{plugin, nullptr, kNoPlugin, 0, {}};
@@ -36,6 +41,7 @@ PlanState::PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls)
       if (score.plugin == plugin) part.weight = score.weight;
     parts_.push_back(std::move(part));
   }
+  chooseColumns();
 }
 
 PlanState::~PlanState() {
@@ -43,43 +49,70 @@ PlanState::~PlanState() {
     if (part.part) cluster_.unlisten(*part.part);
 }
 
+bool PlanState::hasParts() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return !!part.part; });
+}
+
 uint64_t PlanState::outsideNow() const {
   uint64_t sum = 0;
   const auto mix = [&](uint64_t value) { sum = (sum ^ value) * 0x9E3779B97F4A7C15; };
   for (size_t i : activeFilters_) mix(layout_.filters[i].local->outside(plan_, cluster_.table));
   for (size_t i : activeScores_) mix(layout_.scores[i].local->outside(plan_, cluster_.table));
-  for (const auto& s : scaled_) mix(layout_.scores[s.score].local->outside(plan_, cluster_.table));
+  for (size_t i : scaledScores_) mix(layout_.scores[i].local->outside(plan_, cluster_.table));
   return sum;
 }
 
+// Those of the shape, unless a plugin shows this class other rows than there are.
+void PlanState::chooseColumns() {
+  concerned_.clear();
+  for (Transforming* plugin : layout_.transforming)
+    if (plugin->concerns(plan_)) concerned_.push_back(plugin);
+  if (concerned_.empty())
+    columns_ = shared_;
+  else if (!columns_ || columns_ == shared_)
+    columns_ = std::make_shared<RowColumns>(cluster_.table);
+  auto& scaled = columns_->scaled;
+  if (scaled.size() == scaledScores_.size()) return;
+  for (size_t i : scaledScores_) scaled.push_back({i, {}, 0});
+}
+
 void PlanState::refresh(PluginTimes* times) {
+  if (!layout_.transforming.empty()) chooseColumns();
+  collectDirty();
+  times_ = times;
+  refreshRows(dirty_);
+  times_ = nullptr;
+  attachParts();
+}
+
+// The rows that must be looked at again, each once.
+void PlanState::collectDirty() {
+  RowColumns& c = *columns_;
   const NodeTable& table = cluster_.table;
   const uint64_t outside = outsideNow();
-  const auto changed = table.changedSince(mark_);
+  const auto changed = table.changedSince(c.mark);
   dirty_.clear();
-  const size_t before = local_.size();
+  const size_t before = c.local.size();
   if (table.rows() > before) {
-    local_.resize(table.rows(), kNotFeasible);
-    verdicts_.resize(table.rows(), {Code::kUnresolvable, kNoPlugin, 0});
-    crowded_.resize(table.rows());
-    for (auto& s : scaled_) s.raw.resize(table.rows());
+    c.local.resize(table.rows(), kNotFeasible);
+    c.verdicts.resize(table.rows(), {Code::kUnresolvable, kNoPlugin, 0});
+    c.crowded.resize(table.rows());
+    for (auto& s : c.scaled) s.raw.resize(table.rows());
   }
-  const bool all = !changed || outside != outside_ || before == 0 ||
+  const bool all = !changed || outside != c.outside || before == 0 ||
                    static_cast<size_t>(changed->second - changed->first) > table.rows();
   if (all) {
     dirty_.resize(table.rows());
     std::iota(dirty_.begin(), dirty_.end(), 0);
   } else {
     dirty_.assign(changed->first, changed->second);
+    dirty_.insert(dirty_.end(), c.takenBack.begin(), c.takenBack.end());
     std::sort(dirty_.begin(), dirty_.end());
     dirty_.erase(std::unique(dirty_.begin(), dirty_.end()), dirty_.end());
   }
-  mark_ = table.now();
-  outside_ = outside;
-  times_ = times;
-  refreshRows(dirty_);
-  times_ = nullptr;
-  attachParts();
+  c.takenBack.clear();
+  c.mark = table.now();
+  c.outside = outside;
 }
 
 void PlanState::attachParts() {
@@ -98,10 +131,10 @@ bool PlanState::filtersAcross() const {
 }
 
 void PlanState::setDead(Row row) {
-  local_[row] = kNotFeasible;
-  verdicts_[row] = {Code::kUnresolvable, kNoPlugin, 0};
-  crowded_[row] = {Code::kError, kNoPlugin, 0};
-  for (auto& s : scaled_) {
+  columns_->local[row] = kNotFeasible;
+  columns_->verdicts[row] = {Code::kUnresolvable, kNoPlugin, 0};
+  columns_->crowded[row] = {Code::kError, kNoPlugin, 0};
+  for (auto& s : columns_->scaled) {
     if (s.raw[row] != 0) s.nonZero--;
     s.raw[row] = 0;
   }
@@ -110,7 +143,7 @@ void PlanState::setDead(Row row) {
 void PlanState::refreshRows(std::vector<Row>& rows) {
   for (Row row : rows) setDead(row);
   std::erase_if(rows, [&](Row row) { return !cluster_.table.live(row); });
-  if (!layout_.transforming.empty()) return refreshRestored(rows);
+  if (!concerned_.empty()) return refreshRestored(rows);
   filterRows(rows);
   scoreRows(rows);
 }
@@ -119,15 +152,15 @@ void PlanState::refreshRows(std::vector<Row>& rows) {
 void PlanState::refreshRestored(const std::vector<Row>& rows) {
   for (Row row : rows) {
     std::vector<Row> one = {row};
-    for (Transforming* plugin : layout_.transforming) plugin->restore(plan_, row);
+    for (Transforming* plugin : concerned_) plugin->restore(plan_, row);
     filterRows(one);
     scoreRows(one);
-    for (Transforming* plugin : layout_.transforming) plugin->unrestore(plan_, row);
+    for (Transforming* plugin : concerned_) plugin->unrestore(plan_, row);
   }
 }
 
 void PlanState::filterRows(std::vector<Row>& rows) {
-  for (Row row : rows) verdicts_[row] = {};
+  for (Row row : rows) columns_->verdicts[row] = {};
   for (size_t at : activeFilters_) {
     if (rows.empty()) return;
     scratchVerdicts_.assign(rows.size(), {});
@@ -142,8 +175,8 @@ void PlanState::filterRows(std::vector<Row>& rows) {
         rows[kept++] = rows[i];
         continue;
       }
-      verdicts_[rows[i]] = scratchVerdicts_[i];
-      verdicts_[rows[i]].plugin = static_cast<uint8_t>(at);
+      columns_->verdicts[rows[i]] = scratchVerdicts_[i];
+      columns_->verdicts[rows[i]].plugin = static_cast<uint8_t>(at);
     }
     rows.resize(kept);
   }
@@ -159,14 +192,14 @@ void PlanState::askScore(size_t at, const std::vector<Row>& rows) {
 
 void PlanState::scoreRows(const std::vector<Row>& rows) {
   if (rows.empty()) return;
-  for (Row row : rows) local_[row] = 0;
+  for (Row row : rows) columns_->local[row] = 0;
   for (size_t at : activeScores_) {
     scratchScores_.assign(rows.size(), 0);
     askScore(at, rows);
     const int32_t weight = layout_.scores[at].weight;
-    for (size_t i = 0; i < rows.size(); i++) local_[rows[i]] += weight * scratchScores_[i];
+    for (size_t i = 0; i < rows.size(); i++) columns_->local[rows[i]] += weight * scratchScores_[i];
   }
-  for (auto& s : scaled_) {
+  for (auto& s : columns_->scaled) {
     scratchScores_.assign(rows.size(), 0);
     askScore(s.score, rows);
     for (size_t i = 0; i < rows.size(); i++) {
@@ -177,16 +210,16 @@ void PlanState::scoreRows(const std::vector<Row>& rows) {
 }
 
 int32_t PlanState::scoreOfRefused(Row row) {
-  const int32_t before = local_[row];
-  for (auto& s : scaled_) s.nonZero -= std::exchange(s.raw[row], 0) != 0;
+  const int32_t before = columns_->local[row];
+  for (auto& s : columns_->scaled) s.nonZero -= std::exchange(s.raw[row], 0) != 0;
   scoreRows({row});
-  return std::exchange(local_[row], before);
+  return std::exchange(columns_->local[row], before);
 }
 
 Verdict PlanState::evaluate(Row row) {
-  for (Transforming* plugin : layout_.transforming) plugin->restore(plan_, row);
+  for (Transforming* plugin : concerned_) plugin->restore(plan_, row);
   const Verdict verdict = evaluateNow(row);
-  for (Transforming* plugin : layout_.transforming) plugin->unrestore(plan_, row);
+  for (Transforming* plugin : concerned_) plugin->unrestore(plan_, row);
   return verdict;
 }
 

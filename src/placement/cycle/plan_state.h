@@ -3,10 +3,12 @@
 // scores that need no comparison between nodes, and raw scores of those that do. After a pod is
 // placed one row has changed, so the next pod of the class costs one row, not all of them.
 //
-//   PlanState state(layout, cluster, cls);
+//   PlanState state(layout, cluster, cls, std::make_shared<RowColumns>(cluster.table));
 //   state.refresh();
 //   state.local()[row]                     // kNotFeasible, or the weighted sum
 //
+// Answers about single nodes are the same for all classes of one shape (PodShape), so their columns
+// are shared; a class for which a plugin changes what a node looks like (Transforming) has its own.
 // Owner thread only.
 
 #include <cstdint>
@@ -43,9 +45,36 @@ struct Layout {
 
 inline constexpr uint8_t kNoPlugin = 255;
 
+// The columns of one shape of pods; PlanState fills them.
+struct RowColumns final : LogFollower {
+  explicit RowColumns(NodeTable& followed) : table(followed) { table.follow(*this); }
+  ~RowColumns() { table.unfollow(*this); }
+  RowColumns(const RowColumns&) = delete;
+  RowColumns& operator=(const RowColumns&) = delete;
+  void rewound(uint64_t back, std::span<const Row> rows) override;
+
+  struct Scaled {  // a score that is compared over all feasible nodes
+    size_t score;  // place in the layout
+    std::vector<int32_t> raw;
+    int64_t nonZero = 0;  // rows whose raw score is not 0
+  };
+  NodeTable& table;
+  std::vector<Verdict> verdicts;
+  std::vector<Verdict> crowded;
+  std::vector<int32_t> local;
+  std::vector<Scaled> scaled;
+  std::vector<int32_t> totals;  // of the cycle at hand; kept for its memory
+  PreemptionMemo memo;
+  uint64_t mark = ~uint64_t{0};  // how much of the log is in them
+  uint64_t outside = 0;
+  std::vector<Row> takenBack;  // rows that must be looked at although the log does not say so
+  uint64_t lastUse = 0;
+};
+
 class PlanState {
  public:
-  PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls);
+  PlanState(const Layout& layout, Cluster& cluster, ClassPtr cls,
+            std::shared_ptr<RowColumns> shared);
   ~PlanState();
   PlanState(const PlanState&) = delete;
   PlanState& operator=(const PlanState&) = delete;
@@ -55,15 +84,13 @@ class PlanState {
 
   const PodPlan& plan() const { return plan_; }
   const PodClass& cls() const { return *plan_.cls; }
-  const std::vector<int32_t>& local() const { return local_; }
-  const std::vector<Verdict>& verdicts() const { return verdicts_; }
-
-  struct Scaled {  // a score that is compared over all feasible nodes
-    size_t score;  // place in the layout
-    std::vector<int32_t> raw;
-    int64_t nonZero = 0;  // rows whose raw score is not 0
-  };
-  const std::vector<Scaled>& scaled() const { return scaled_; }
+  const std::vector<int32_t>& local() const { return columns_->local; }
+  const std::vector<Verdict>& verdicts() const { return columns_->verdicts; }
+  using Scaled = RowColumns::Scaled;
+  const std::vector<Scaled>& scaled() const { return columns_->scaled; }
+  std::vector<int32_t>& totals() { return columns_->totals; }
+  const std::shared_ptr<RowColumns>& shared() const { return shared_; }
+  bool hasParts() const;  // counters that hear of every pod
 
   struct Part {
     Plugin* plugin;
@@ -84,15 +111,16 @@ class PlanState {
   uint64_t outsideNow() const;
   // Whether a filter of this class counts pods on other nodes at the moment; after attachParts().
   bool filtersAcross() const;
-  PreemptionMemo& memo() { return memo_; }
+  PreemptionMemo& memo() { return columns_->memo; }
   // The verdict on a row beside the pods that are nominated there, remembered until the row
   // changes; kError: not known yet.
-  Verdict& crowded(Row row) { return crowded_[row]; }
+  Verdict& crowded(Row row) { return columns_->crowded[row]; }
 
-  std::vector<int32_t> totals;  // of the cycle at hand; kept for its memory
   uint64_t lastUse = 0;
 
  private:
+  void chooseColumns();
+  void collectDirty();
   void refreshRows(std::vector<Row>& rows);
   Verdict evaluateNow(Row row);
   void refreshRestored(const std::vector<Row>& rows);
@@ -104,16 +132,12 @@ class PlanState {
   const Layout& layout_;
   Cluster& cluster_;
   PodPlan plan_;
-  std::vector<size_t> activeFilters_;  // node-local filters that can refuse this class
-  std::vector<size_t> activeScores_;   // node-local scores without scale
-  std::vector<Verdict> verdicts_;
-  std::vector<Verdict> crowded_;
-  std::vector<int32_t> local_;
-  std::vector<Scaled> scaled_;
+  std::vector<size_t> activeFilters_;             // node-local filters that can refuse this class
+  std::vector<size_t> activeScores_;              // node-local scores without scale
+  std::vector<size_t> scaledScores_;              // and those with one
+  std::shared_ptr<RowColumns> shared_, columns_;  // of the shape; in use, which may be its own
+  std::vector<Transforming*> concerned_;          // who changes what rows look like for this class
   std::vector<Part> parts_;
-  PreemptionMemo memo_;
-  uint64_t mark_ = ~uint64_t{0};
-  uint64_t outside_ = 0;
   PluginTimes* times_ = nullptr;  // of the refresh at hand
   std::vector<Row> dirty_;
   std::vector<Verdict> scratchVerdicts_;

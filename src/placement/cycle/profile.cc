@@ -6,9 +6,12 @@ namespace mangrove::placement {
 
 namespace {
 
-// Plans kept with their columns; 64 classes in turn are more than any deployment storm has, and on
-// 100 000 nodes they take about 100 MB at most.
-constexpr size_t kMaxPlans = 64;
+// Shapes kept with their columns; 64 in turn are more than any deployment storm has, and on
+// 100 000 nodes they take about 100 MB at most. As many classes may have counters of their own,
+// which hear of every pod.
+constexpr size_t kMaxShapes = 64;
+// Classes without counters are small.
+constexpr size_t kMaxPlans = 4096;
 
 }  // namespace
 
@@ -19,7 +22,9 @@ const std::vector<ProfileConfig::Enabled>& ProfileConfig::at(std::string_view po
 }
 
 Profile::Profile(ProfileConfig config, PluginHandle handle)
-    : config_(std::move(config)), cluster_(handle.cluster), handle_(handle) {}
+    : config_(std::move(config)), cluster_(handle.cluster), handle_(std::move(handle)) {
+  handle_.profile = config_.schedulerName;
+}
 
 Profile::~Profile() {
   plans_.clear();
@@ -110,9 +115,15 @@ void Profile::layOut() {
     layout_.all.push_back(plugin.get());
     if (auto* part = plugin->transforming()) layout_.transforming.push_back(part);
     if (plugin->groupWise()) groupWise_.push_back(plugin.get());
+    if (auto* feed = plugin->podFeed()) feeds_.push_back(feed);
   }
-  for (const auto& enabled : config_.at("postFilter"))
-    preempts_ = preempts_ || enabled.name == "DefaultPreemption";
+  for (Plugin* plugin : enabledAt("bind"))
+    if (auto* binder = plugin->binder()) binders_.push_back(binder);
+  for (Plugin* plugin : enabledAt("postFilter")) {
+    const bool isDefault = plugin->name() == "DefaultPreemption";
+    preempts_ = preempts_ || isDefault;
+    if (isDefault || plugin->roomMaking()) postFilter_.push_back(plugin);
+  }
   // Its plugin has checked them already.
   if (const auto args = config_.args.find("DefaultPreemption"); args != config_.args.end())
     if (auto read = readPreemptionArgs(args->second)) preemptionArgs_ = *read;
@@ -120,21 +131,51 @@ void Profile::layOut() {
 
 PlanState& Profile::compiled(const ClassPtr& cls) {
   auto& slot = plans_[cls->id];
-  if (!slot) slot = std::make_unique<PlanState>(layout_, cluster_, cls);
+  if (slot) {
+    slot->lastUse = slot->shared()->lastUse = ++uses_;
+    return *slot;
+  }
+  auto& columns = columns_[cls->shape->id];
+  if (!columns) columns = std::make_shared<RowColumns>(cluster_.table);
+  slot = std::make_unique<PlanState>(layout_, cluster_, cls, columns);
   PlanState& state = *slot;
-  state.lastUse = ++uses_;
-  if (plans_.size() > kMaxPlans) evictPlans();
+  state.lastUse = columns->lastUse = ++uses_;
+  evictPlans();
   return state;
 }
 
-// A quarter at a time: when every pod is a class of its own, looking for the oldest one with each
+namespace {
+
+// The use before which everything must go so that three quarters of `most` stay; 0: all may stay. A
+// quarter at a time: when every pod is a class of its own, looking for the oldest one with each
 // would cost more than compiling it.
-void Profile::evictPlans() {
-  std::vector<uint64_t> uses;
-  for (const auto& [id, plan] : plans_) uses.push_back(plan->lastUse);
-  const auto cut = uses.begin() + static_cast<long>(uses.size() - kMaxPlans * 3 / 4);
+uint64_t oldestToKeep(std::vector<uint64_t> uses, size_t most) {
+  if (uses.size() <= most) return 0;
+  const auto cut = uses.begin() + static_cast<long>(uses.size() - most * 3 / 4);
   std::nth_element(uses.begin(), cut, uses.end());
-  std::erase_if(plans_, [oldest = *cut](const auto& e) { return e.second->lastUse < oldest; });
+  return *cut;
+}
+
+}  // namespace
+
+void Profile::evictPlans() {
+  if (columns_.size() <= kMaxShapes && ++compiledSince_ < kMaxShapes / 4) return;
+  compiledSince_ = 0;
+  std::vector<uint64_t> shapes, counting, all;
+  for (const auto& [id, columns] : columns_) shapes.push_back(columns->lastUse);
+  for (const auto& [id, plan] : plans_) {
+    all.push_back(plan->lastUse);
+    if (plan->hasParts()) counting.push_back(plan->lastUse);
+  }
+  const uint64_t shape = oldestToKeep(std::move(shapes), kMaxShapes);
+  const uint64_t part = oldestToKeep(std::move(counting), kMaxShapes);
+  const uint64_t plan = oldestToKeep(std::move(all), kMaxPlans);
+  std::erase_if(plans_, [&](const auto& entry) {
+    const PlanState& state = *entry.second;
+    return state.lastUse < plan || state.shared()->lastUse < shape ||
+           (state.hasParts() && state.lastUse < part);
+  });
+  std::erase_if(columns_, [&](const auto& entry) { return entry.second->lastUse < shape; });
 }
 
 }  // namespace mangrove::placement

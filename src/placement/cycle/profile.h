@@ -51,6 +51,7 @@ class Profile {
   // Compiled; refresh() it before its columns are read.
   PlanState& compiled(const ClassPtr& cls);
   size_t plans() const { return plans_.size(); }
+  size_t shapes() const { return columns_.size(); }
 
   const std::vector<Plugin*>& preEnqueue() const { return preEnqueue_; }
   const std::vector<Plugin*>& preFilter() const { return preFilter_; }
@@ -60,6 +61,11 @@ class Profile {
   const std::vector<Transactional*>& postBind() const { return postBind_; }
   const std::vector<Suggesting*>& suggesting() const { return suggesting_; }
   const std::vector<Plugin*>& groupWise() const { return groupWise_; }
+  const std::vector<PodFeed*>& feeds() const { return feeds_; }
+  const std::vector<Binder*>& binders() const { return binders_; }
+  // PostFilter in its order: those that make room, and DefaultPreemption, whose work the engine
+  // does.
+  const std::vector<Plugin*>& postFilter() const { return postFilter_; }
   bool preempts() const { return preempts_; }
   const PreemptionArgs& preemptionArgs() const { return preemptionArgs_; }
 
@@ -81,10 +87,15 @@ class Profile {
   std::vector<Transactional*> preBind_, postBind_;
   std::vector<Suggesting*> suggesting_;
   std::vector<Plugin*> groupWise_;  // with that part
+  std::vector<PodFeed*> feeds_;
+  std::vector<Binder*> binders_;
+  std::vector<Plugin*> postFilter_;
   bool preempts_ = false;
   PreemptionArgs preemptionArgs_;
-  std::unordered_map<uint32_t, std::unique_ptr<PlanState>> plans_;
+  std::unordered_map<uint32_t, std::unique_ptr<PlanState>> plans_;     // by class
+  std::unordered_map<uint32_t, std::shared_ptr<RowColumns>> columns_;  // by shape
   uint64_t uses_ = 0;
+  size_t compiledSince_ = 0;  // plans, since some were evicted
 };
 
 }  // namespace mangrove::placement

@@ -35,6 +35,10 @@ class Effects {
   virtual void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
                        Done done) = 0;
   virtual void clearNomination(const api::Pod& pod) = 0;
+  // Writes something else than a binding, on behalf of a plugin.
+  virtual void patch(const ObjectPatch& patch, Done done) {
+    done(fail(mangrove::Code::kInternal, "nobody writes {} here", patch.name));
+  }
   // The pod will go to this node, but not at once.
   virtual void nominate(const api::Pod& /*pod*/, std::string_view /*node*/) {}
 };

@@ -16,9 +16,6 @@ namespace {
 
 const Logger log("scheduler");
 
-constexpr std::string_view kVictimsAreGoing =
-    "preemption: not eligible due to a terminating pod on the nominated node.";
-
 double secondsOf(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
@@ -92,8 +89,8 @@ Profile* Engine::profileOf(const api::Pod& pod) const {
 QueuedPod* Engine::nextPod() {
   for (const auto& profile : profiles_)
     for (Plugin* plugin : profile->groupWise())
-      if (const PodPtr pod = plugin->groupWise()->nextPod())
-        if (QueuedPod* queued = queue_->pop(pod->pod->meta.uid)) return queued;
+      if (const auto next = plugin->groupWise()->nextPod())
+        if (QueuedPod* queued = queue_->pop(*next)) return queued;
   return queue_->pop();
 }
 
@@ -116,19 +113,10 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
   for (Transforming* plugin : profile.layout().transforming)
     if (PodPtr other = plugin->beforeFilters(pod)) pod = std::move(other);
   for (Plugin* plugin : profile.groupWise())
-    if (const Group group = plugin->groupWise()->planGroup(profile.compiled(pod->cls).plan(), pod);
-        !group.empty())
-      return tryGroup(queued, profile, group, plugin->name());
+    if (const auto group = plugin->groupWise()->group(*pod->pod))
+      return tryGroup(queued, profile, *group, *plugin);
   const MonoTime start = clock_.mono();
-  CycleOptions options;
-  options.percentageOfNodesToScore =
-      profile.config().percentageOfNodesToScore.value_or(config_.percentageOfNodesToScore);
-  options.rotation = &beside_.at(&profile).rotation;
-  options.clock = &clock_;
-  options.pluginTimes = sampled_ = pluginTimes_.sampled();
-  options.foreign = &foreign_;
-  options.besideOnly = config_.skipFilterWithNominatedPods;
-  Cycle cycle(profile, cluster_, pod, options);
+  Cycle cycle(profile, cluster_, pod, cycleOptions(profile));
   const auto placed = cycle.run();
   tell(cycle, *pod, placed, clock_.mono() - start, profile);
   if (!placed) {
@@ -139,6 +127,18 @@ void Engine::tryPod(QueuedPod& queued, Profile& profile) {
   metrics_.evaluatedNodes.observe(static_cast<double>(placed->evaluated));
   metrics_.feasibleNodes.observe(static_cast<double>(placed->feasible));
   commit(queued, profile, cycle.state(), *placed);
+}
+
+CycleOptions Engine::cycleOptions(Profile& profile) {
+  CycleOptions options;
+  options.percentageOfNodesToScore =
+      profile.config().percentageOfNodesToScore.value_or(config_.percentageOfNodesToScore);
+  options.rotation = &beside_.at(&profile).rotation;
+  options.clock = &clock_;
+  options.pluginTimes = sampled_ = pluginTimes_.sampled();
+  options.foreign = &foreign_;
+  options.besideOnly = config_.skipFilterWithNominatedPods;
+  return options;
 }
 
 // What was asked to be told about each decision, and whether it took too long.
@@ -170,11 +170,8 @@ void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placemen
 bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
   const auto need = needOfAbsentPlugin(*queued.pod->pod, profile.config().absent);
   if (!need) return false;
-  Diagnosis diagnosis;
-  diagnosis.nodes = cluster_.table.size();
-  diagnosis.preFilter = need->reason;
-  diagnosis.plugins = {need->plugin};
-  fail(queued, profile, diagnosis, queued.pod);
+  fail(queued, profile, Diagnosis::refusal(cluster_.table.size(), need->plugin, need->reason),
+       queued.pod);
   return true;
 }
 
@@ -203,105 +200,7 @@ void Engine::fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosi
     queued.pod = cluster_.makeInfo(latest->second);
   queue_->returned(uid, diagnosis.plugins, diagnosis.waiting, diagnosis.isError);
   effects_.failed(*object, failure, name);
-  for (Plugin* plugin : profile.groupWise())
-    plugin->groupWise()->afterFailure(profile.compiled(pod->cls).plan(), pod);
-}
-
-// PostFilter: by evicting, or by saying what else could be done.
-Audited Engine::makeRoom(QueuedPod& queued, Profile& profile, Cycle& cycle) {
-  Diagnosis& diagnosis = cycle.diagnosis();
-  if (diagnosis.isError || cluster_.table.size() == 0) return Audited::kFailure;
-  if (profile.preempts()) {
-    diagnosis.postFilter = preempt(queued, profile, cycle);
-    if (diagnosis.postFilter.empty()) return Audited::kNominated;
-    if (diagnosis.postFilter == kVictimsAreGoing) {
-      diagnosis.suggest(suggestion::kWaitingVictimReleased,
-                        fmt::format("victims on node {} are being deleted",
-                                    cluster_.nominatedNode(queued.pod->pod->meta.uid).view()));
-      return Audited::kVictimDeleting;
-    }
-  }
-  cycle.askForAdvice();
-  return profile.preempts() ? Audited::kPreemptFailure : Audited::kFailure;
-}
-
-std::string Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
-  const PodPtr pod = queued.pod;
-  const api::Uid uid = pod->pod->meta.uid;
-  if (pod->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever)
-    return std::string(kNeverPreempts);
-  const Interned nominated = cluster_.nominatedNode(uid);
-  if (!nominated.empty() && hasTerminatingVictim(nominated, pod->cls->priority))
-    return std::string(kVictimsAreGoing);
-  metrics_.preemptionAttempts.inc();
-  const MonoTime start = clock_.mono();
-  const Preemption found = placement::preempt(searchAfter(cycle, cluster_, profile, pod), rng_);
-  const Duration took = clock_.mono() - start;
-  beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, took);
-  if (Plugin* plugin = sampled_ ? profile.find(kEvicting) : nullptr)
-    sampled_->add(*plugin, Point::kPostFilter, found.row != kNoRow, took);
-  if (found.row == kNoRow) {
-    cluster_.denominate(uid);
-    return found.message;
-  }
-  evictVictims(pod, profile, found);
-  return "";
-}
-
-bool Engine::hasTerminatingVictim(Interned node, int32_t priority) const {
-  const Row row = cluster_.table.find(node.view());
-  if (row == kNoRow) return false;
-  for (const PodPtr& pod : cluster_.table.info(row).pods)
-    if (pod->pod->meta.isDeleting() && pod->cls->priority < priority) return true;
-  return false;
-}
-
-void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found) {
-  const api::Uid uid = pod->pod->meta.uid;
-  const Interned node = cluster_.table.info(found.row).name;
-  metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
-  for (const PodPtr& other : cluster_.nominatedOn(node))
-    if (!foreign_.contains(other->pod->meta.uid) && other->cls->priority < pod->cls->priority) {
-      cluster_.denominate(other->pod->meta.uid);
-      effects_.clearNomination(*other->pod);
-    }
-  cluster_.nominate(pod, node);
-  for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
-    evict((*victim)->pod, *pod->pod, profile.config().schedulerName);
-}
-
-void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile) {
-  const api::Uid uid = victim->meta.uid;
-  // One that only waits for permission is sent back to the queue; nothing runs yet.
-  if (const auto at = binding_.find(uid); at != binding_.end() && !at->second.permits.empty())
-    return reject(uid, "DefaultPreemption", "preempted");
-  victimOut(uid);  // of another one that wanted it gone
-  leaving_[uid] = preemptor.meta.uid;
-  evicting_[preemptor.meta.uid]++;
-  effects_.preempt(*victim, preemptor, profile,
-                   [this, uid](const Result<>& result) { victimSent(uid, result); });
-}
-
-// Accepted, but our watch has not shown it: trying again now would find the victim still in the
-// way and look for others.
-void Engine::victimSent(const api::Uid& victim, const Result<>& result) {
-  progress_();
-  const PodPtr there = cluster_.find(victim);
-  if (!result || !there || there->terminating) victimOut(victim);
-}
-
-// The victim is gone, is about to go, or stays: the last one lets its preemptor try again.
-void Engine::victimOut(const api::Uid& victim) {
-  const auto at = leaving_.find(victim);
-  if (at == leaving_.end()) return;
-  const api::Uid preemptor = at->second;
-  leaving_.erase(at);
-  const auto left = evicting_.find(preemptor);
-  if (left == evicting_.end() || --left->second > 0) return;
-  evicting_.erase(left);
-  if (auditor_) auditor_->saw(preemptor, Audited::kVictimsGone, "");
-  if (QueuedPod* queued = queue_->find(preemptor); queued && queued->gatedBy == kEvicting)
-    queue_->activate(preemptor);
+  for (Plugin* plugin : profile.groupWise()) plugin->groupWise()->afterFailure(pod, diagnosis);
 }
 
 void Engine::tick() {

@@ -9,6 +9,7 @@
 //
 // Owner thread only.
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,6 +19,7 @@
 
 #include "placement/config/config.h"
 #include "placement/cycle/cycle.h"
+#include "placement/cycle/group.h"
 #include "placement/cycle/plugin_times.h"
 #include "placement/cycle/profile.h"
 #include "placement/engine/auditor.h"
@@ -92,9 +94,25 @@ class Engine final : private WaitingPods {
     std::set<std::string> permits = {};  // plugins whose word is missing
     MonoTime sentAt{};
     MonoTime permitUntil = MonoTime::max();
+    uint64_t number = 0;  // in the order they were decided
     bool isIdle() const { return waitsForVolumes || !permits.empty(); }
   };
-  using Group = std::vector<std::pair<PodPtr, Row>>;
+
+  // While one lives, what plugins ask for waits; with the outermost it happens, in order. So a
+  // refusal that refuses others does not recurse to the depth of the gang.
+  class Busy {
+   public:
+    explicit Busy(Engine& engine) : engine_(engine) { engine_.depth_++; }
+    ~Busy() {
+      if (--engine_.depth_ == 0) engine_.runDeferred();
+    }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    Engine& engine_;
+  };
+  void runDeferred();
 
   // ---- WaitingPods
   std::vector<PodPtr> waiting() const override;
@@ -111,28 +129,34 @@ class Engine final : private WaitingPods {
                         uint32_t actions);
   QueuedPod* nextPod();
   void tryPod(QueuedPod& queued, Profile& profile);
-  void tryGroup(QueuedPod& queued, Profile& profile, const Group& group, std::string_view plugin);
-  std::string placeMember(Profile& profile, const PodPtr& pod, Row row);
+  void tryGroup(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin);
+  void placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin);
+  void groupFailed(Profile& profile, const GroupTask& task, Plugin& plugin,
+                   const std::vector<QueuedPod*>& members, const GroupOutcome& outcome);
+  CycleOptions cycleOptions(Profile& profile);
   void tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed, Duration took,
             Profile& profile);
   void cameIn(Area area, std::string_view event);
   void countRefused();
   bool refusedByAbsence(QueuedPod& queued, Profile& profile);
   void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
-  std::string reserveAll(const Decision& decision, Profile& profile, std::string& refusedBy);
   void askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
+  void announce(const api::Uid& uid);
+  // Pods on their way to a node that `is` so, in the order they were decided.
+  template <class Is>
+  std::vector<api::Uid> bindingsThat(Is is) const;
   void proceed(const api::Uid& uid);
   void lookForPermits();
   void setIdle(Binding& binding, bool waitsForVolumes, std::set<std::string> permits);
   void send(const api::Uid& uid, Binding& binding);
   void lookForVolumes();
   void bindingDone(const api::Uid& uid, const Result<>& result);
-  void undo(const Decision& decision, Profile& profile, size_t reserved);
+  void undo(const Binding& binding);
   void fail(QueuedPod& queued, Profile& profile, const Diagnosis& diagnosis, const PodPtr& pod,
             Audited what = Audited::kFailure);
   Audited makeRoom(QueuedPod& queued, Profile& profile, Cycle& cycle);
-  std::string preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
-  bool hasTerminatingVictim(Interned node, int32_t priority) const;
+  RoomAnswer preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
+  bool awaitsVictims(const PodInfo& pod, Cycle& cycle) const;
   void evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found);
   void evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile);
   void victimSent(const api::Uid& victim, const Result<>& result);
@@ -152,6 +176,7 @@ class Engine final : private WaitingPods {
   // Victims whose deletion was asked for and that are still there: whose they are, and how many.
   std::unordered_map<api::Uid, api::Uid> leaving_;
   std::unordered_map<api::Uid, size_t> evicting_;  // by preemptor
+  std::unordered_set<api::Uid> ourVictims_;        // asked to go and not gone yet
   std::unordered_set<api::Uid> foreign_;           // of other schedulers, nominated
   // What is kept per profile beside it.
   struct Beside {
@@ -162,11 +187,26 @@ class Engine final : private WaitingPods {
   std::map<std::pair<Area, std::string>, Counter> incoming_;     // by area and event
   std::set<std::pair<std::string, std::string>> refusedBefore_;  // plugin, profile; of the gauge
   std::function<void()> progress_ = [] {};
-  size_t idle_ = 0;                   // of binding_
-  std::unique_ptr<Auditor> auditor_;  // null: not asked for
+  size_t idle_ = 0;       // of binding_
+  uint64_t decided_ = 0;  // numbers of bindings
+  int depth_ = 0;         // of calls into plugins that may ask for permissions
+  std::vector<std::function<void()>> deferred_;  // what they asked for
+  std::unique_ptr<Auditor> auditor_;             // null: not asked for
   DebugFlags debug_;
   Duration longestCycle_ = std::chrono::seconds(30);
   Rng rng_{1};
 };
+
+template <class Is>
+std::vector<api::Uid> Engine::bindingsThat(Is is) const {
+  std::vector<std::pair<uint64_t, api::Uid>> found;
+  for (const auto& [uid, binding] : binding_)
+    if (is(binding)) found.emplace_back(binding.number, uid);
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<api::Uid> out;
+  for (auto& [number, uid] : found) out.push_back(std::move(uid));
+  return out;
+}
 
 }  // namespace mangrove::placement

@@ -63,6 +63,8 @@ void Engine::nodeChanged(const NodeObject& before, const NodeObject& after) {
 }
 
 void Engine::podChanged(const PodObject& before, const PodObject& after) {
+  for (const auto& profile : profiles_)
+    for (PodFeed* feed : profile->feeds()) feed->podSeen(before, after);
   if (!after || api::isTerminated(*after)) return podGone(after ? after : before);
   if (!after->nodeName.empty()) return assignedPodChanged(before, after);
   if (profileOf(*after)) return waitingPodChanged(before, after);
@@ -89,6 +91,7 @@ void Engine::podGone(const PodObject& pod) {
   if (const auto at = binding_.find(uid); at != binding_.end() && at->second.isIdle())
     bindingDone(uid, mangrove::fail(mangrove::Code::kNotFound, "the pod is gone"));
   evicting_.erase(uid);
+  ourVictims_.erase(uid);
   foreign_.erase(uid);
   queue_->remove(uid);
   // Room that was only kept for it is free as well.

@@ -9,9 +9,13 @@
 //                  to what is written
 //
 // A plugin of all three kinds is one object; Plugin::nodeLocal() and its sisters say which it is.
-// Gangs, quotas, reservations and devices have their places at the end. Owner thread only.
+// What a node-local plugin reads of a pod is its shape (PodShape): spec, QoS, band and the
+// annotations named in pod_class.cc; whatever else it is to read is added there. Further kinds, for
+// gangs, quotas, reservations and devices: PodFeed (all pods), RoomMaking (PostFilter), Binder,
+// GroupWise, Transforming, Suggesting. Owner thread only.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +26,7 @@
 #include "json/value.h"
 #include "placement/cluster/cluster.h"
 #include "placement/framework/event.h"
+#include "placement/framework/object_patch.h"
 #include "placement/framework/plan.h"
 #include "placement/framework/suggestion.h"
 #include "placement/framework/verdict.h"
@@ -84,6 +89,7 @@ struct VolumeNote {
   std::string claimUid;
   std::string volume;  // one of the two
   std::string selectedNode;
+  bool seen = false;  // the server shows what we wrote
 };
 
 // What is written about a pod before and with its binding.
@@ -114,18 +120,84 @@ class Transactional {
   ~Transactional() = default;
 };
 
-// ---- places for what comes next (spec 06); all with harmless defaults --------------------------
+// ---- what only a few plugins are ---------------------------------------------------------------
 
-// Gangs: who is next, and whole groups in one cycle.
+struct Diagnosis;
+class Cycle;
+class Profile;
+
+// Every pod there is, whatever its state: pending, gated, of other schedulers, terminated. Told
+// before the queue and the cluster hear of it; `after` is null when the object is gone.
+class PodFeed {
+ public:
+  using PodObject = std::shared_ptr<const api::Pod>;
+  virtual void podSeen(const PodObject& before, const PodObject& after) = 0;
+
+ protected:
+  ~PodFeed() = default;
+};
+
+// PostFilter, in the order of the profile, until one has made room or forbids to go on.
+struct Stranded {  // a pod that found no node
+  Profile& profile;
+  Cycle& cycle;
+  const PodPtr& pod;
+};
+struct RoomAnswer {
+  enum class Kind : uint8_t {
+    kPass,      // nothing to do with it
+    kRefused,   // no room can be made; the next one is asked
+    kFinal,     // no room can be made, and nobody else is to try
+    kRoomMade,  // the pod is nominated; victims are going
+  };
+  Kind kind = Kind::kPass;
+  std::string message;
+};
+class RoomMaking {
+ public:
+  virtual RoomAnswer makeRoom(const Stranded&) = 0;
+
+ protected:
+  ~RoomMaking() = default;
+};
+
+// Bind: something else than a Binding is written for some pods (those that stand for a
+// reservation).
+class Binder {
+ public:
+  virtual bool binds(const PodInfo&) const = 0;
+  virtual ObjectPatch binding(const Decision&, const BindNotes&) = 0;
+
+ protected:
+  ~Binder() = default;
+};
+
+// Gangs: who is next, and groups that are decided whole.
+struct GroupMember {
+  api::Uid pod;
+  uint32_t part = 0;  // which gang of the group
+  Row row = kNoRow;   // where it is planned; kNoRow: anywhere
+};
+struct GroupTask {
+  std::string id;                    // told in messages
+  std::vector<GroupMember> members;  // in the order they are placed in
+  std::vector<int32_t> needed;       // by part: so many must get a place, or nobody does
+};
 class GroupWise {
  public:
-  virtual PodPtr nextPod() { return nullptr; }
-  // A plan for all pods of the group at once: (pod, row) pairs; empty: one by one.
-  virtual std::vector<std::pair<PodPtr, Row>> planGroup(const PodPlan&, const PodPtr&) {
-    return {};
+  virtual std::optional<api::Uid> nextPod() { return std::nullopt; }
+  // The group of a pod that is to be decided in one transaction; nullopt: the pod alone.
+  virtual std::optional<GroupTask> group(const api::Pod&) { return std::nullopt; }
+  // Nobody got a place; `failing` is the member that has none.
+  // What its siblings are told.
+  virtual std::string groupFailed(const GroupTask& task, const api::Uid& /*failing*/,
+                                  const Diagnosis&) {
+    return "group " + task.id + " is not placed";
   }
-  // After a failed PostFilter.
-  virtual void afterFailure(const PodPlan&, const PodPtr&) {}
+  // A single pod failed, after everything was tried.
+  virtual void afterFailure(const PodPtr&, const Diagnosis&) {}
+  // Whether a nominated pod keeps room from this one; members of one group do not from each other.
+  virtual bool sharesRoom(const api::Pod&, const api::Pod&) const { return false; }
 
  protected:
   ~GroupWise() = default;
@@ -134,12 +206,17 @@ class GroupWise {
 // Reservations: a pod may see more room on a node than is free, or another pod in its place.
 class Transforming {
  public:
+  // False: pods of this class see all rows as they are, so that they share what is known about
+  // nodes with every class of their shape.
+  virtual bool concerns(const PodPlan&) const { return true; }
   // BeforePreFilter: may replace the pod's plan for this cycle; null: unchanged.
   virtual PodPtr beforeFilters(const PodPtr&) { return nullptr; }
   virtual PodVerdict afterPrepare(const PodPlan&, const PodPtr&) { return {}; }
   // Room of matched reservations is given back on a row before it is looked at, and taken again.
   virtual void restore(const PodPlan&, Row) {}
   virtual void unrestore(const PodPlan&, Row) {}
+  // BeforeScore: may mark rows that are feasible as not to be chosen.
+  virtual void beforeScore(const PodPlan&, const PodPtr&, Totals) {}
 
  protected:
   ~Transforming() = default;
@@ -185,6 +262,9 @@ class Plugin {
   virtual GroupWise* groupWise() { return nullptr; }
   virtual Transforming* transforming() { return nullptr; }
   virtual Suggesting* suggesting() { return nullptr; }
+  virtual PodFeed* podFeed() { return nullptr; }
+  virtual RoomMaking* roomMaking() { return nullptr; }
+  virtual Binder* binder() { return nullptr; }
   virtual ClusterListener* listener() { return nullptr; }
 
   size_t slot() const { return slot_; }
@@ -194,11 +274,11 @@ class Plugin {
   size_t slot_ = 0;
 };
 
-// Pods that have their node and wait for the word of plugins whose permit() said kWait. Not from
-// inside permit() itself.
+// Pods that have their node and wait for the word of plugins whose permit() said kWait. What is
+// asked for from inside permit(), unreserve() or another call of the engine happens when that ends.
 class WaitingPods {
  public:
-  virtual std::vector<PodPtr> waiting() const = 0;
+  virtual std::vector<PodPtr> waiting() const = 0;  // in the order they came
   virtual void allow(const api::Uid& pod, std::string_view plugin) = 0;
   virtual void reject(const api::Uid& pod, std::string_view plugin, std::string reason) = 0;
   // To the front of the queue, whatever it waits for there.
@@ -213,6 +293,7 @@ struct PluginHandle {
   Cluster& cluster;
   Clock& clock;
   WaitingPods* pods = nullptr;  // null: nobody waits here (explanations)
+  std::string profile = "";     // scheduler name; filled in by the profile
 };
 
 namespace point {

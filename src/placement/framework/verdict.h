@@ -42,9 +42,9 @@ struct PodVerdict {
   Kind kind = Kind::kGo;
   std::string plugin;
   std::vector<std::string> reasons;
-  // Rows the pod is limited to, by names; meaningful when `narrows`.
+  // Rows the pod is limited to, in any order; meaningful when `narrows`.
   bool narrows = false;
-  std::vector<std::string> nodeNames;
+  std::vector<Row> rows;
   Duration longest = std::chrono::minutes(15);  // how long kWait may last
 
   bool go() const { return kind == Kind::kGo || kind == Kind::kSkip; }

@@ -33,9 +33,6 @@ std::string deviceRequest(const api::Pod& pod) {
 
 std::string needOf(std::string_view plugin, const api::Pod& pod) {
   const auto& meta = pod.meta;
-  if (plugin == "Coscheduling")
-    return firstOf(meta.labels, meta.annotations,
-                   {api::label::kPodGroup, api::annotation::kGangName});
   if (plugin == "Reservation")
     return firstOf(meta.labels, meta.annotations, {api::annotation::kReservationAffinity});
   if (plugin == "ElasticQuota")

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "placement/plugins/basic/basic.h"
+#include "placement/plugins/coscheduling/coscheduling.h"
 #include "placement/plugins/imagelocality/image_locality.h"
 #include "placement/plugins/interpodaffinity/inter_pod_affinity.h"
 #include "placement/plugins/loadaware/load_aware.h"
@@ -51,10 +52,13 @@ constexpr std::array kPlugins = {
     PluginEntry{"ScarceResourceAvoidance", kScore, &makeScarceResourceAvoidance},
     PluginEntry{"SchedulingHint", kPreFilter, &makeSchedulingHint},
     PluginEntry{"DefaultPreBind", kPreBind, &makeDefaultPreBind},
+    PluginEntry{"Coscheduling",
+                kPreEnqueue | kPreFilter | kPostFilter | kPreScore | kScore | kReserve | kPermit |
+                    kPreBind | kPostBind,
+                &makeCoscheduling},
 };
 
-constexpr std::array<std::string_view, 4> kUnbuilt = {"Coscheduling", "Reservation", "DeviceShare",
-                                                      "ElasticQuota"};
+constexpr std::array<std::string_view, 3> kUnbuilt = {"Reservation", "DeviceShare", "ElasticQuota"};
 
 }  // namespace
 

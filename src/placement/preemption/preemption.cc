@@ -87,6 +87,8 @@ class DryRun {
       return {DryRunAnswer::Kind::kRefused, without, {}};
     }
     out = reprieve(row, std::move(lower));
+    // Nobody has to go, and still it was refused: evicting is not what it lacks.
+    if (out.victims.empty()) return {DryRunAnswer::Kind::kNobody, {}, {}};
     return {DryRunAnswer::Kind::kCandidate, {}, harmOf(out)};
   }
 

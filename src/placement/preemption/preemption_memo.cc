@@ -17,4 +17,11 @@ void PreemptionMemo::refresh(const Cluster& cluster, uint64_t outside) {
   budgets_ = cluster.budgetGeneration;
 }
 
+void PreemptionMemo::rewound(uint64_t mark, std::span<const Row> rows) {
+  if (mark_ <= mark) return;
+  mark_ = mark;
+  for (Row row : rows)
+    if (row < answers_.size()) answers_[row] = {};
+}
+
 }  // namespace mangrove::placement

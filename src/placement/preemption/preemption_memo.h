@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "placement/cluster/cluster.h"
@@ -39,6 +40,8 @@ class PreemptionMemo {
   // Forgets the nodes that changed since the last time; `outside` stands for everything that
   // concerns all of them.
   void refresh(const Cluster& cluster, uint64_t outside);
+  // Changes since `mark` were taken back.
+  void rewound(uint64_t mark, std::span<const Row> rows);
   DryRunAnswer& at(Row row) { return answers_[row]; }
 
  private:

@@ -188,15 +188,24 @@ void Queue::returned(const api::Uid& uid, std::set<std::string> refusedBy,
                      std::set<std::string> waitingFor, bool isError) {
   QueuedPod* pod = find(uid);
   if (!pod || pod->area != Area::kInFlight) return;
-  const uint64_t firstEvent = inFlight_[pod];
-  std::vector<ClusterEvent> missed(events_.begin() + static_cast<long>(std::min<uint64_t>(
-                                                         firstEvent - eventsBase_, events_.size())),
-                                   events_.end());
+  const auto missed = eventsSince(inFlight_[pod]);
   leave(*pod);
   settle(*pod, std::move(refusedBy), std::move(waitingFor), isError);
+  replay(*pod, missed);
+}
+
+// What is still remembered of the time since then; events beyond are of no use, as such a pod is
+// retried by time.
+std::vector<ClusterEvent> Queue::eventsSince(uint64_t first) const {
+  const uint64_t from =
+      std::min<uint64_t>(std::max(first, eventsBase_) - eventsBase_, events_.size());
+  return {events_.begin() + static_cast<long>(from), events_.end()};
+}
+
+void Queue::replay(QueuedPod& pod, const std::vector<ClusterEvent>& missed) {
   for (const auto& event : missed) {
-    if (pod->area != Area::kPool) return;
-    wake(*pod, answer(*pod, event), event.label);
+    if (pod.area != Area::kPool) return;
+    wake(pod, answer(pod, event), event.label);
   }
 }
 
@@ -216,22 +225,32 @@ void Queue::settle(QueuedPod& pod, std::set<std::string> refusedBy,
   isBackingOff(pod) ? toBackoff(pod, kFailed) : toActive(pod, kFailed);
 }
 
-std::unique_ptr<QueuedPod> Queue::take(const api::Uid& uid) {
+std::unique_ptr<QueuedPod> Queue::take(const api::Uid& uid, bool waits) {
   const auto at = pods_.find(uid);
   if (at == pods_.end()) return nullptr;
-  leave(*at->second);
+  const bool keeps = waits && at->second->area == Area::kInFlight;
+  if (!keeps) leave(*at->second);
   auto out = std::move(at->second);
   pods_.erase(at);
   return out;
 }
 
+void Queue::settled(QueuedPod& pod) {
+  if (inFlight_.erase(&pod) > 0) trimEvents();
+}
+
 void Queue::giveBack(std::unique_ptr<QueuedPod> pod, std::set<std::string> refusedBy,
                      std::set<std::string> waitingFor, bool isError) {
   const api::Uid uid = pod->pod->pod->meta.uid;
+  const auto waited = inFlight_.find(pod.get());
+  const auto missed =
+      waited == inFlight_.end() ? std::vector<ClusterEvent>() : eventsSince(waited->second);
+  settled(*pod);
   auto& slot = pods_[uid];
   if (slot) return;  // came back by another way
   slot = std::move(pod);
   settle(*slot, std::move(refusedBy), std::move(waitingFor), isError);
+  replay(*slot, missed);
 }
 
 Queue::Wake Queue::answer(const QueuedPod& pod, const ClusterEvent& event) const {
@@ -284,7 +303,6 @@ void Queue::remember(const ClusterEvent& event) {
   if (events_.size() <= kMost) return;
   events_.pop_front();
   eventsBase_++;
-  for (auto& [pod, first] : inFlight_) first = std::max(first, eventsBase_);
 }
 
 void Queue::trimEvents() {

@@ -93,8 +93,10 @@ class Queue {
   void returned(const api::Uid& uid, std::set<std::string> refusedBy,
                 std::set<std::string> waitingFor, bool isError);
 
-  // The same in two steps, for pods that are decided but not yet bound.
-  std::unique_ptr<QueuedPod> take(const api::Uid& uid);
+  // The same in two steps, for pods that are decided but not yet bound. Events that come while a
+  // pod waits for permission are kept for it, until settled().
+  std::unique_ptr<QueuedPod> take(const api::Uid& uid, bool waits = false);
+  void settled(QueuedPod& pod);
   void giveBack(std::unique_ptr<QueuedPod> pod, std::set<std::string> refusedBy,
                 std::set<std::string> waitingFor, bool isError);
 
@@ -138,6 +140,8 @@ class Queue {
   bool gate(QueuedPod& pod, std::string_view event);
   bool isBackingOff(const QueuedPod& pod) const;
   void remember(const ClusterEvent& event);
+  std::vector<ClusterEvent> eventsSince(uint64_t first) const;
+  void replay(QueuedPod& pod, const std::vector<ClusterEvent>& missed);
   void trimEvents();
 
   Clock& clock_;
@@ -149,7 +153,8 @@ class Queue {
   std::set<QueuedPod*, ByBackoff> errors_{ByBackoff{false}};
   std::unordered_set<QueuedPod*> pool_;
   std::unordered_map<std::string, std::unordered_set<QueuedPod*>> poolByPlugin_;
-  std::unordered_map<const QueuedPod*, uint64_t> inFlight_;  // → first event after the pop
+  // → number of the first event after the pop; those that wait for permission as well.
+  std::unordered_map<const QueuedPod*, uint64_t> inFlight_;
   std::deque<ClusterEvent> events_;
   uint64_t eventsBase_ = 0;
   uint64_t next_ = 1;

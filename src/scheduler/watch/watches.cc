@@ -45,6 +45,7 @@ Watches::Watches(const WatchSetup& setup, Engine& engine, std::function<void()> 
   addWorkloads(setup);
   addStorage(setup);
   addColocation(setup);
+  addGroups(setup);
 }
 
 Watches::~Watches() = default;
@@ -95,6 +96,19 @@ void Watches::addColocation(const WatchSetup& setup) {
         event.kind = EventKind::kNodeTopology;
         event.label = "NodeResourceTopology";
         event.row = engine_.cluster().putTopology(c.key, c.after);
+        engine_.happened(event);
+      },
+      {}, true);
+}
+
+void Watches::addGroups(const WatchSetup& setup) {
+  add<api::PodGroup>(
+      setup, api::kind::kPodGroup,
+      [this](const auto& c) {
+        engine_.cluster().putPodGroup(c.key, c.after);
+        ClusterEvent event;
+        event.kind = EventKind::kPodGroup;
+        event.label = "PodGroup";
         engine_.happened(event);
       },
       {}, true);

@@ -50,6 +50,7 @@ class Watches {
   void addCore(const WatchSetup& setup);
   void addStorage(const WatchSetup& setup);
   void addColocation(const WatchSetup& setup);
+  void addGroups(const WatchSetup& setup);
   void addWorkloads(const WatchSetup& setup);
 
   Engine& engine_;

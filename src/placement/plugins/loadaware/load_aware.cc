@@ -96,6 +96,25 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
     node.uids.erase(found);
     node.sums = sumUp(args_, node.report, node.pods);
   }
+  // Kept aside with its times: put back it counts as before.
+  void podTakenAway(const PodInfo& pod, Row row) override {
+    NodeLoad& node = at(row);
+    const auto found = std::find(node.uids.begin(), node.uids.end(), pod.pod->meta.uid);
+    if (found == node.uids.end()) return;
+    const auto slot = node.pods.begin() + (found - node.uids.begin());
+    aside_.insert_or_assign(pod.pod->meta.uid, std::move(*slot));
+    node.pods.erase(slot);
+    node.uids.erase(found);
+    node.sums = sumUp(args_, node.report, node.pods);
+  }
+  void podPutBack(const PodInfo& pod, Row row) override {
+    auto kept = aside_.extract(pod.pod->meta.uid);
+    if (kept.empty()) return;
+    NodeLoad& node = at(row);
+    node.pods.push_back(std::move(kept.mapped()));
+    node.uids.push_back(pod.pod->meta.uid);
+    addTo(node.sums, node.report, node.pods.back());
+  }
   void podUpdated(const PodInfo& pod, Row row) override {
     NodeLoad& node = at(row);
     const auto found = std::find(node.uids.begin(), node.uids.end(), pod.pod->meta.uid);
@@ -179,7 +198,8 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
   Clock& clock_;
   LoadArgs args_;
   std::vector<NodeLoad> nodes_;
-  std::optional<uint64_t> estimatedClass_;  // of estimate_
+  std::unordered_map<api::Uid, AssignedPod> aside_;  // taken away by a transaction
+  std::optional<uint64_t> estimatedClass_;           // of estimate_
   LoadVector estimate_;
 };
 

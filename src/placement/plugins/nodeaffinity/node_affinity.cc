@@ -41,7 +41,7 @@ struct AffinityPlan final : PlanData {
 
 class NodeAffinity final : public Plugin, public NodeLocal {
  public:
-  explicit NodeAffinity(const api::NodeAffinity& added) {
+  NodeAffinity(const NodeTable& table, const api::NodeAffinity& added) : table_(table) {
     if (added.required) required_.emplace(*added.required);
     for (const auto& entry : added.preferred)
       preferred_.push_back({entry.weight, api::NodeTerm(entry.term)});
@@ -61,7 +61,7 @@ class NodeAffinity final : public Plugin, public NodeLocal {
     if (plan.cls->spec->affinity->node.required.has_value())
       if (auto names = plan.get<AffinityPlan>(slot()).required.pinned()) {
         out.narrows = true;
-        out.nodeNames = std::move(*names);
+        out.rows = table_.find(*names);
       }
     return out;
   }
@@ -113,13 +113,14 @@ class NodeAffinity final : public Plugin, public NodeLocal {
   }
 
  private:
+  const NodeTable& table_;
   std::optional<api::NodeTerms> required_;
   std::vector<Preferred> preferred_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Plugin>> makeNodeAffinity(const json::Value& value, PluginHandle) {
+Result<std::unique_ptr<Plugin>> makeNodeAffinity(const json::Value& value, PluginHandle handle) {
   Args args(value, "NodeAffinityArgs");
   args.only({"addedAffinity"});
   api::Affinity added;
@@ -130,7 +131,7 @@ Result<std::unique_ptr<Plugin>> makeNodeAffinity(const json::Value& value, Plugi
     added = std::move(*decoded);
   }
   if (auto ok = args.done(); !ok) return pass(ok.error());
-  return std::make_unique<NodeAffinity>(added.node);
+  return std::make_unique<NodeAffinity>(handle.cluster.table, added.node);
 }
 
 }  // namespace mangrove::placement

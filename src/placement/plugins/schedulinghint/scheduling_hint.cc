@@ -23,7 +23,7 @@ class SchedulingHintPlugin final : public Plugin, public Suggesting {
     if (!hint) return PodVerdict::refuse(PodVerdict::Kind::kError, hint.error().text());
     if (!*hint || (*hint)->nodeNames.empty()) return out;
     out.narrows = true;
-    out.nodeNames = (*hint)->nodeNames;
+    out.rows = cluster_.table.find((*hint)->nodeNames);
     return out;
   }
 

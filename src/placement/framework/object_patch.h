@@ -1,0 +1,18 @@
+#pragma once
+// A write that a plugin or controller asks for besides bindings: a merge patch of one object.
+
+#include <string>
+
+#include "api/wire/kind.h"
+#include "json/value.h"
+
+namespace mangrove::placement {
+
+struct ObjectPatch {
+  const api::Kind* kind = nullptr;
+  std::string ns, name;
+  bool status = false;  // of the status subresource
+  json::Object body;    // what changes
+};
+
+}  // namespace mangrove::placement
