@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that includes point downwards only, and draws the include graph.
 
-    scripts/layers.py check           fail on an upward or sideways include, or a heavy library outside its folder
+    scripts/layers.py check           fail on an upward or sideways include, a heavy library outside its folder, or
+                                      the name of a cgroup control file outside of src/kernel/
     scripts/layers.py draw            write the graph into docs/architecture.md
     scripts/layers.py draw --check    fail if docs/architecture.md is not what draw would write
 """
@@ -34,6 +35,9 @@ HEAVY = {  # library header -> the only folder that may include it
     "boost/asio": "net", "boost/beast": "net", "simdjson": "json", "yaml-cpp": "json", "spdlog": "base",
     "google/protobuf": "rpc", "grpc": "rpc", "CLI": "frame",
 }
+# Control files have names in kernel/resource_names.h; nobody else spells them. Tests and their fixtures do: they are the kernel.
+CONTROL_FILE = re.compile(r'"(?:cpu|cpuset|cpuacct|memory|io|blkio|net_cls|pids|cgroup)\.[a-z_.]+"')
+SPELLS_CONTROL_FILES = re.compile(r"^src/kernel/|/testing/|_test\.cc$|^src/base/")
 SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.M)
 
 
@@ -53,7 +57,18 @@ def edges():
     return found
 
 
+def control_file_literals():
+    for path, _, text in sources():
+        name = str(path.relative_to(ROOT))
+        if SPELLS_CONTROL_FILES.search(name):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            for found in CONTROL_FILE.findall(re.sub(r"//.*", "", line)):
+                yield f"{name}:{number}: {found} is a control file; use its name in kernel/resource_names.h"
+
+
 def problems():
+    yield from control_file_literals()
     for path, layer, text in sources():
         if layer not in LEVEL_OF:
             yield f"{path.relative_to(ROOT)}: folder '{layer}' is on no level; add it to scripts/layers.py and the docs"

@@ -8,6 +8,7 @@
 #include "agent/executor/owners.h"
 #include "agent/qos/core_sched/strategy.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -15,9 +16,10 @@ namespace {
 constexpr Duration kLifetime = std::chrono::minutes(5);
 constexpr Duration kSweepEvery = std::chrono::minutes(1);
 constexpr Duration kSlowEvery = std::chrono::seconds(10);
-constexpr std::string_view kQuota = "cpu.cfs_quota_us", kPeriod = "cpu.cfs_period_us",
-                           kBurst = "cpu.cfs_burst_us", kCpus = "cpuset.cpus",
-                           kScore = "oom_score_adj";
+constexpr std::string_view kQuota = kernel::resource_name::kCpuQuota,
+                           kPeriod = kernel::resource_name::kCpuPeriod,
+                           kBurst = kernel::resource_name::kCpuBurst,
+                           kCpus = kernel::resource_name::kCpuset, kScore = "oom_score_adj";
 constexpr int64_t kUsualPeriod = 100000;
 // Strategies that do what the reference's reconciler of hooks does.
 constexpr std::array<std::string_view, 6> kHookOwners = {
@@ -201,7 +203,7 @@ void EnforceMetrics::cookies(const Look& look, const Executor& executor) {
                                : std::optional<std::string>();
     if (!group || group->empty()) continue;
     for (const ContainerLook& one : pod.containers) {
-      const std::vector<int> pids = executor.members(one.cgroup, "cgroup.procs");
+      const std::vector<int> pids = executor.members(one.cgroup, kernel::resource_name::kProcs);
       const auto cookie = pids.empty() ? Result<uint64_t>(0) : kernel.get(pids.front());
       if (cookie.value_or(0) == 0) continue;
       const api::ObjectMeta& meta = pod.pod->meta;

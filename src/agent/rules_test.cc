@@ -71,8 +71,8 @@ TEST(UsageRules, SystemIsWhatIsLeft) {
 }
 
 TEST(UsageRules, BestEffort) {
-  EXPECT_EQ(bestEffortLimit(2, -1, 100000).v, 2000);
-  EXPECT_EQ(bestEffortLimit(15, 800000, 100000).v, 8000);
+  EXPECT_EQ(bestEffortLimit(2, kernel::CpuQuota::none(), 100000).v, 2000);
+  EXPECT_EQ(bestEffortLimit(15, kernel::CpuQuota::ofUs(800000), 100000).v, 8000);
   EXPECT_EQ(bestEffortUsage(12000s, 12004s, 1s).v, 4000);
   EXPECT_EQ(bestEffortUsage(12000s, 12000s, 0s).v, 0);
   const auto pod = decoded<api::Pod>(

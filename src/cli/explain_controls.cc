@@ -6,6 +6,7 @@
 #include "api/pod/classes.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 #include "net/client/http_client.h"
 
 namespace mangrove::cli {
@@ -22,7 +23,8 @@ std::string textAt(const json::Object& from, std::string_view key) {
 // The group all best-effort pods share, not one of them.
 bool isBestEffortGroup(std::string_view cgroup) {
   const auto last = cgroup.substr(cgroup.rfind('/') + 1);
-  return last == "besteffort" || last == "kubepods-besteffort.slice";
+  return last == "besteffort" || last == "kubepods-besteffort" ||
+         last == "kubepods-besteffort.slice";
 }
 
 json::Array filesOfClass(const json::Value& told) {
@@ -37,7 +39,7 @@ json::Array filesOfClass(const json::Value& told) {
 }
 
 bool isQuota(std::string_view file) {
-  return file.find("cfs_quota") != std::string_view::npos || file == "cpu.max";
+  return file == kernel::resource_name::kCpuQuota;
 }
 
 // "cpu-suppress holds all best-effort pods together to cpu.cfs_quota_us = 2000: …", or that it
@@ -55,7 +57,7 @@ std::string limitIn(const json::Array& files) {
                          name, now, textAt(file, "why"));
     };
     if (isQuota(name)) return clause();
-    if (name == "cpuset.cpus") cpus = clause();
+    if (name == kernel::resource_name::kCpuset) cpus = clause();
   }
   return cpus;
 }

@@ -16,6 +16,7 @@
 #include "base/os/fd.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::demo {
 namespace {
@@ -83,7 +84,7 @@ bool removeTree(const fs::path& dir) {
     if (entry.is_directory(error) && !entry.is_symlink(error)) below.push_back(entry.path());
   bool gone = true;
   for (const fs::path& one : below) gone = removeTree(one) && gone;
-  if (auto pids = readFile((dir / "cgroup.procs").string()))
+  if (auto pids = readFile((dir / kernel::resource_name::kProcs).string()))
     for (std::string_view line : split(*pids, '\n'))
       if (auto pid = parseInt<pid_t>(trim(line)); pid && *pid > 1) ::kill(*pid, SIGKILL);
   return (::rmdir(dir.c_str()) == 0 || errno == ENOENT) && gone;

@@ -11,6 +11,7 @@
 #include "kernel/control_files.h"
 #include "kernel/proc_stat.h"
 #include "kernel/read_text.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::demo {
 namespace {
@@ -71,7 +72,8 @@ Reading Meter::read(const std::vector<pid_t>& others) const {
     if (auto ticks = kernel::nodeTicks(**text)) out.busy = static_cast<double>(ticks->busy) / tick;
   }
   const auto file =
-      kernel::filePath(trees_, *kernel::findResource("cpuacct.usage"), "").value_or("");
+      kernel::filePath(trees_, *kernel::findResource(kernel::resource_name::kCpuUsage), "")
+          .value_or("");
   if (auto text = kernel::readText(root_, file); text && *text)
     if (auto used = kernel::parseCpuUsage(**text, trees_.version()))
       out.pods = std::chrono::duration<double>(*used).count();

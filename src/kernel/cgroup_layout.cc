@@ -53,7 +53,13 @@ std::string CgroupLayout::tierDir(PodTier tier) const {
   if (tier == PodTier::kGuaranteed) return systemd ? "kubepods.slice" : "kubepods";
   if (tier == PodTier::kBurstable)
     return systemd ? "kubepods.slice/kubepods-burstable.slice" : "kubepods/burstable";
+  if (bestEffort_ == BestEffortPlace::kBeside) return "kubepods-besteffort";
   return systemd ? "kubepods.slice/kubepods-besteffort.slice" : "kubepods/besteffort";
+}
+
+std::vector<std::string> CgroupLayout::roots() const {
+  if (bestEffort_ == BestEffortPlace::kInside) return {root()};
+  return {root(), tierDir(PodTier::kBestEffort)};
 }
 
 std::string CgroupLayout::podDir(PodTier tier, std::string_view uid) const {

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -25,12 +26,25 @@ std::string_view driverName(CgroupDriver driver);  // "systemd", "cgroupfs"
 // The three branches under which kubelets put pods.
 enum class PodTier : uint8_t { kGuaranteed, kBurstable, kBestEffort };
 
+// Where best-effort pods are. Weights and the idle class decide between neighbours only: inside of
+// kubepods best-effort work is behind other pods, beside it behind everything on the machine. A
+// kubelet knows the first alone; who makes the tree himself may choose.
+enum class BestEffortPlace : uint8_t { kInside, kBeside };
+
 class CgroupLayout {
  public:
-  explicit CgroupLayout(CgroupDriver driver) : driver_(driver) {}
+  // Beside is a place of the cgroupfs driver only: slices of systemd nest by their names.
+  explicit CgroupLayout(CgroupDriver driver, BestEffortPlace bestEffort = BestEffortPlace::kInside)
+      : driver_(driver),
+        bestEffort_(driver == CgroupDriver::kCgroupfs ? bestEffort : BestEffortPlace::kInside) {}
   CgroupDriver driver() const { return driver_; }
+  BestEffortPlace bestEffort() const { return bestEffort_; }
 
-  std::string root() const { return tierDir(PodTier::kGuaranteed); }  // of all pods
+  // The directories below which all pods are: one, or two where best-effort pods are beside.
+  std::vector<std::string> roots() const;
+  std::string root() const {
+    return tierDir(PodTier::kGuaranteed);
+  }  // of all pods but those beside
   std::string tierDir(PodTier tier) const;
   std::string podDir(PodTier tier, std::string_view uid) const;
   // `id` as Kubernetes writes it: "<runtime>://<id>". An unknown runtime is an error.
@@ -45,6 +59,7 @@ class CgroupLayout {
 
  private:
   CgroupDriver driver_;
+  BestEffortPlace bestEffort_;
 };
 
 // The sandbox among the directories of a pod: the only one that is no known container. `known` are

@@ -170,7 +170,8 @@ CpuMax parseCpuMax(std::string_view text) {
     if (!value) return invalid("cpu.max '{}': the {} is no number", trim(text), name);
     return *value;
   };
-  return {parts[0] == "max" ? Result<int64_t>(-1) : field(parts[0], "quota"),
+  const auto quota = parts[0] == "max" ? Result<int64_t>(-1) : field(parts[0], "quota");
+  return {quota ? Result<CpuQuota>(CpuQuota::ofUs(*quota)) : pass(quota.error()),
           field(parts[1], "period")};
 }
 

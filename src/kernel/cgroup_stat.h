@@ -12,10 +12,10 @@
 
 #include "base/number/units.h"
 #include "base/result.h"
+#include "kernel/cgroup_version.h"
+#include "kernel/cpu_quota.h"
 
 namespace mangrove::kernel {
-
-enum class CgroupVersion : uint8_t { kV1 = 1, kV2 = 2 };
 
 // cpuacct.usage (v1): nanoseconds. cpu.stat (v2): usage_usec.
 Result<Duration> parseCpuUsage(std::string_view text, CgroupVersion version);
@@ -72,9 +72,9 @@ Result<int64_t> parseMemoryLimit(std::string_view text, CgroupVersion version);
 // memory.usage_in_bytes, memory.current.
 Result<Bytes> parseMemoryCurrent(std::string_view text);
 
-// cpu.max: quota in µs (-1: none) and period in µs; each may fail alone.
+// cpu.max: quota and period in µs; each may fail alone.
 struct CpuMax {
-  Result<int64_t> quotaUs;
+  Result<CpuQuota> quota;
   Result<int64_t> periodUs;
 };
 CpuMax parseCpuMax(std::string_view text);

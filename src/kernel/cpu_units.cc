@@ -2,16 +2,27 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace mangrove::kernel {
+
+std::string CpuQuota::text(CgroupVersion version) const {
+  if (!isNone()) return std::to_string(us_);
+  return version == CgroupVersion::kV1 ? "-1" : "max";
+}
+
+std::string CpuQuota::withPeriod(int64_t periodUs) const {
+  return fmt::format("{} {}", text(CgroupVersion::kV2), periodUs);
+}
 
 int64_t sharesOf(MilliCpu amount) {
   if (amount.v <= 0) return kMinShares;
   return std::clamp((amount * 1024).v / 1000, kMinShares, kMaxShares);
 }
 
-int64_t quotaOf(MilliCpu amount, int64_t periodUs) {
-  if (amount.v <= 0) return -1;
-  return (amount * periodUs).v / 1000;
+CpuQuota quotaOf(MilliCpu amount, int64_t periodUs) {
+  if (amount.v <= 0) return CpuQuota::none();
+  return CpuQuota::ofUs(std::max((amount * periodUs).v / 1000, kLeastQuotaUs));
 }
 
 Result<int64_t> weightOfShares(int64_t shares) {
@@ -24,6 +35,12 @@ Result<int64_t> sharesOfWeight(int64_t weight) {
   if (weight < kMinWeight || weight > kMaxWeight)
     return invalid("cpu.weight {}: want {} to {}", weight, kMinWeight, kMaxWeight);
   return (weight - kMinWeight) * (kMaxShares - kMinShares) / (kMaxWeight - kMinWeight) + kMinShares;
+}
+
+std::string sharesText(int64_t shares, CgroupVersion version) {
+  shares = std::clamp(shares, kMinShares, kMaxShares);
+  return std::to_string(
+      version == CgroupVersion::kV1 ? shares : weightOfShares(shares).value_or(kMinWeight));
 }
 
 }  // namespace mangrove::kernel

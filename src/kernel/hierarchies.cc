@@ -6,9 +6,9 @@
 namespace mangrove::kernel {
 namespace {
 
-constexpr Controller kAll[] = {Controller::kCpu,      Controller::kCpuacct, Controller::kCpuset,
-                               Controller::kMemory,   Controller::kBlkio,   Controller::kNetCls,
-                               Controller::kPerfEvent};
+constexpr Controller kAll[] = {Controller::kCpu,       Controller::kCpuacct, Controller::kCpuset,
+                               Controller::kMemory,    Controller::kBlkio,   Controller::kNetCls,
+                               Controller::kPerfEvent, Controller::kPids};
 
 bool exists(const SysRoot& root, std::string_view path) {
   return root.exists(path).value_or(false);
@@ -52,8 +52,8 @@ Result<CgroupDriver> driverCalled(std::string_view word) {
 }  // namespace
 
 std::string_view controllerName(Controller controller) {
-  constexpr std::string_view kNames[] = {"cpu",   "cpuacct", "cpuset",    "memory",
-                                         "blkio", "net_cls", "perf_event"};
+  constexpr std::string_view kNames[] = {"cpu",   "cpuacct", "cpuset",     "memory",
+                                         "blkio", "net_cls", "perf_event", "pids"};
   return kNames[static_cast<size_t>(controller)];
 }
 

@@ -35,7 +35,17 @@ struct Mounts {
   std::string sysFile(std::string_view name) const { return joinPath({sys, name}); }
 };
 
-enum class Controller : uint8_t { kCpu, kCpuacct, kCpuset, kMemory, kBlkio, kNetCls, kPerfEvent };
+enum class Controller : uint8_t {
+  kCpu,
+  kCpuacct,
+  kCpuset,
+  kMemory,
+  kBlkio,
+  kNetCls,
+  kPerfEvent,
+  kPids,
+};
+inline constexpr size_t kControllers = 8;
 std::string_view controllerName(Controller controller);
 
 class Hierarchies {
@@ -64,7 +74,7 @@ class Hierarchies {
   bool hybrid_ = false;
   std::string base_;
   std::string parent_;
-  std::array<bool, 7> has_{};
+  std::array<bool, kControllers> has_{};
 };
 
 // By the directory that is there: kubepods.slice or kubepods; nullopt when neither is.

@@ -130,11 +130,11 @@ TEST(CgroupStat, Limits) {
   EXPECT_EQ(parseMemoryCurrent("max")->v, std::numeric_limits<int64_t>::max());
   EXPECT_FALSE(parseMemoryLimit("", kV2));
   EXPECT_FALSE(parseMemoryLimit("-5", kV1));
-  EXPECT_EQ(*parseCpuMax("max 100000").quotaUs, -1);
-  EXPECT_EQ(*parseCpuMax("999999 100000").quotaUs, 999999);
-  EXPECT_EQ(*parseCpuMax("0 100000").quotaUs, 0);
-  EXPECT_FALSE(parseCpuMax("100000").quotaUs);
-  EXPECT_TRUE(parseCpuMax("100000 x").quotaUs);
+  EXPECT_EQ(*parseCpuMax("max 100000").quota, CpuQuota::none());
+  EXPECT_EQ(parseCpuMax("999999 100000").quota->us(), 999999);
+  EXPECT_EQ(parseCpuMax("0 100000").quota->us(), 0);
+  EXPECT_FALSE(parseCpuMax("100000").quota);
+  EXPECT_TRUE(parseCpuMax("100000 x").quota);
   EXPECT_FALSE(parseCpuMax("100000 x").periodUs);
 }
 

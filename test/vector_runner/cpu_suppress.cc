@@ -106,10 +106,11 @@ void cpuSuppressCpuset(const json::Object& c, Report& r) {
 void cpuSuppressQuota(const json::Object& c, Report& r) {
   auto capacity = Quantity::parse(text(c, "capacity_cpu"));
   if (!capacity) return r.mismatch("capacity_cpu", "a quantity", capacity.error().text());
-  r.expect(
-      "expect_quota_us", member(c, "expect_quota_us"),
-      agent::suppressQuota({static_cast<int64_t>(number(c, "suppress_milli"))}, capacity->value(),
-                           static_cast<int64_t>(number(c, "current_quota_us"))));
+  r.expect("expect_quota_us", member(c, "expect_quota_us"),
+           agent::suppressQuota(
+               {static_cast<int64_t>(number(c, "suppress_milli"))}, capacity->value(),
+               kernel::CpuQuota::ofUs(static_cast<int64_t>(number(c, "current_quota_us"))))
+               .signedUs());
 }
 
 }  // namespace mangrove::vectors

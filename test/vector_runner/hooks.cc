@@ -13,7 +13,7 @@ constexpr api::KubeQos kTiers[] = {api::KubeQos::kGuaranteed, api::KubeQos::kBur
 json::Object valuesOf(const agent::BatchValue& value) {
   const auto limit = [](int64_t v) { return v == agent::kUnlimited ? int64_t{-1} : v; };
   return {{"cpu_shares", value.shares},
-          {"cfs_quota_us", limit(value.quota)},
+          {"cfs_quota_us", value.quota.signedUs()},
           {"memory_limit_bytes", limit(value.memory)}};
 }
 

@@ -13,6 +13,7 @@
 #include "kernel/cpu_topology.h"
 #include "kernel/proc_stat.h"
 #include "kernel/read_text.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -51,11 +52,12 @@ std::string GovernedBatch::file(std::string_view resource, const std::string& cg
 
 SentinelOrders GovernedBatch::orders() const {
   SentinelOrders out;
-  out.services = {pods_.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
-  out.quotaFile = file("cpu.cfs_quota_us", group());
-  out.usageFile = file("cpuacct.usage", group());
-  out.version = pods_.trees().version();
-  out.triggers = true;
+  out.watch.services = {
+      pods_.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
+  out.quotaFile = file(kernel::resource_name::kCpuQuota, group());
+  out.usageFile = file(kernel::resource_name::kCpuUsage, group());
+  out.version = out.watch.version = pods_.trees().version();
+  out.watch.triggers = true;
   out.governor.machine = cpus_ * 100'000;
   out.governor.floor = kLeastQuota;
   // The kernel floor is part of the profile.
@@ -65,7 +67,7 @@ SentinelOrders GovernedBatch::orders() const {
 }
 
 double GovernedBatch::used(const std::string& cgroup) const {
-  auto text = kernel::readText(root_, file("cpuacct.usage", cgroup));
+  auto text = kernel::readText(root_, file(kernel::resource_name::kCpuUsage, cgroup));
   if (!text || !*text) return 0;
   auto total = kernel::parseCpuUsage(**text, pods_.trees().version());
   return total ? std::chrono::duration<double>(*total).count() : 0;
@@ -99,15 +101,15 @@ void GovernedBatch::tick() {
 
 // As the executor would compose it: what suppression leaves, cut by what the sentinel found.
 void GovernedBatch::byQuota(MilliCpu budget, MonoTime now) {
-  const std::string path = file("cpu.cfs_quota_us", group());
+  const std::string path = file(kernel::resource_name::kCpuQuota, group());
   auto text = kernel::readText(root_, path);
   if (!text || !*text) return;
-  const FileRule& rule = *ruleOf("cpu.cfs_quota_us");
+  const FileRule& rule = *ruleOf(kernel::resource_name::kCpuQuota);
   auto value = parseValue(rule, **text, pods_.trees().version());
   if (!value) return;
-  const int64_t present = value->number == kUnlimited ? kUnlimitedQuota : value->number;
-  int64_t quota = suppressQuota(budget, cpus_, present);
-  if (present != kUnlimitedQuota) quota = damper_.next(now, present, quota);
+  const kernel::CpuQuota present = value->quota();
+  int64_t quota = suppressQuota(budget, cpus_, present).us();
+  if (!present.isNone()) quota = damper_.next(now, present.us(), quota);
   const int64_t cap = sentinel_->cap();
   // As PressureCut has it: while services do not wait, the kernel floor suffices.
   quota = cap == kUnlimited ? kUnlimited : std::min(quota, cap);
@@ -117,7 +119,7 @@ void GovernedBatch::byQuota(MilliCpu budget, MonoTime now) {
 
 void GovernedBatch::byCpuset(MilliCpu budget) {
   auto topology = kernel::readCpuTopology(root_, {});
-  auto text = kernel::readText(root_, file("cpuset.cpus", group()));
+  auto text = kernel::readText(root_, file(kernel::resource_name::kCpuset, group()));
   if (!topology || !text || !*text) return;
   SuppressCpus in;
   in.machine = topology->cpus;
@@ -125,7 +127,7 @@ void GovernedBatch::byCpuset(MilliCpu budget) {
   in.budget = budget;
   const CpuSet cpus = suppressCpus(in);
   if (!cpus.empty() && cpus != in.present)
-    (void)root_.write(file("cpuset.cpus", group()), cpus.text());
+    (void)root_.write(file(kernel::resource_name::kCpuset, group()), cpus.text());
 }
 
 void GovernedBatch::run() {

@@ -21,6 +21,7 @@
 #include "kernel/control_files.h"
 #include "kernel/proc_stat.h"
 #include "kernel/read_text.h"
+#include "kernel/resource_names.h"
 #include "net/server/http_server.h"
 
 namespace mangrove::agent {
@@ -160,7 +161,8 @@ class Impact {
       if (auto ticks = kernel::nodeTicks(**text))
         out.machine =
             static_cast<double>(ticks->busy) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    if (auto text = kernel::readText(root_, file("cpuacct.usage", "")); text && *text)
+    if (auto text = kernel::readText(root_, file(kernel::resource_name::kCpuUsage, ""));
+        text && *text)
       if (auto used = kernel::parseCpuUsage(**text, pods_.trees().version()))
         out.tree = std::chrono::duration<double>(*used).count();
     out.own = ownCpuSeconds();
@@ -176,13 +178,13 @@ class Impact {
     const bool kubelet = placement == Placement::kReference || placement == Placement::kKubelet;
     const std::string tier = PodCgroups::tierDir(kernel::PodTier::kBestEffort);
     // Shares cannot be written in the idle class.
-    (void)root_.write(file("cpu.idle", tier), "0");
-    (void)root_.write(file("cpu.shares", tier),
+    (void)root_.write(file(kernel::resource_name::kCpuIdle, tier), "0");
+    (void)root_.write(file(kernel::resource_name::kCpuShares, tier),
                       pods_.isV2() ? (kubelet ? "1" : "39") : (kubelet ? "2" : "1024"));
-    (void)root_.write(file("cpu.idle", tier), idle ? "1" : "0");
-    (void)root_.write(file("cpu.idle", pods_.podDir(kBatch)),
+    (void)root_.write(file(kernel::resource_name::kCpuIdle, tier), idle ? "1" : "0");
+    (void)root_.write(file(kernel::resource_name::kCpuIdle, pods_.podDir(kBatch)),
                       placement == Placement::kKubelet ? "1" : "0");
-    (void)root_.write(file("cpu.cfs_quota_us", tier), pods_.isV2() ? "max" : "-1");
+    (void)root_.write(file(kernel::resource_name::kCpuQuota, tier), pods_.isV2() ? "max" : "-1");
   }
 
   Result<> startBatch(Placement placement) {

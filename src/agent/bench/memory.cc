@@ -143,7 +143,7 @@ class Row {
   // The limit, the batch pod with its memory, the service that waits for its turn.
   Result<> fill(PodCgroups& pods, bool cache) {
     const std::string top = PodCgroups::tierDir(kernel::PodTier::kGuaranteed);
-    auto ok = root_.write(file(pods, "memory.limit_in_bytes", top),
+    auto ok = root_.write(file(pods, kernel::resource_name::kMemoryLimit, top),
                           std::to_string(options_.limitMiB << 20));
     if (!ok) return ok.error().in("the pods' memory limit");
     if (ok = pods.add(kService, 1, false); !ok) return ok;
@@ -190,14 +190,15 @@ class Row {
     orders.services = {pods.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
     orders.batch = {{kBatch, pods.podDir(kBatch), 0, true, false}};
     const bool v2 = pods.isV2();
-    orders.there = {
-        .high = v2,
-        .reclaim =
-            v2 && root_.exists(file(pods, "memory.reclaim", pods.podDir(kBatch))).value_or(false),
-        .limit = !v2,
-        .freeze = true,
-        .evict = true,
-        .swap = false};
+    orders.there = {.high = v2,
+                    .reclaim = v2 && root_
+                                         .exists(file(pods, kernel::resource_name::kMemoryReclaim,
+                                                      pods.podDir(kBatch)))
+                                         .value_or(false),
+                    .limit = !v2,
+                    .freeze = true,
+                    .evict = true,
+                    .swap = false};
     giveBack->order(std::move(orders));
     giveBack->start();
     return giveBack;

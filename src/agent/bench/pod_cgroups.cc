@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -11,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/os/fd.h"
-#include "base/os/files.h"
 #include "kernel/cgroup_layout.h"
+#include "kernel/make_cgroup.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
-namespace fs = std::filesystem;
 using kernel::Controller;
 
 constexpr Controller kUsed[] = {Controller::kCpu, Controller::kCpuacct, Controller::kMemory,
@@ -88,20 +87,14 @@ std::vector<std::string> PodCgroups::dirsOf(const std::string& cgroup) const {
   return dirs;
 }
 
-Result<> PodCgroups::makeDir(const std::string& cgroup, bool leaf) const {
+Result<> PodCgroups::makeDir(const std::string& cgroup) const {
   const kernel::SysRoot root;
+  const std::string cpuset = trees_.path(Controller::kCpuset, cgroup);
   for (const std::string& dir : dirsOf(cgroup)) {
-    std::error_code error;
-    fs::create_directory("/" + dir, error);
-    if (error) return fail(Code::kIo, "make cgroup {}: {}", dir, error.message());
-    if (trees_.isV2() && !leaf)
-      (void)root.write(dir + "/cgroup.subtree_control", "+cpu +memory +cpuset");
-    // v1 refuses processes in a cpuset that names no CPUs.
-    if (!trees_.isV2() && dir.find("/cpuset/") != std::string::npos)
-      for (const char* name : {"/cpuset.cpus", "/cpuset.mems"}) {
-        auto above = readFile("/" + fs::path(dir).parent_path().string() + name);
-        if (above) (void)root.write(dir + name, *above);
-      }
+    const auto kind = trees_.isV2()   ? kernel::CgroupTreeKind::kUnified
+                      : dir == cpuset ? kernel::CgroupTreeKind::kCpuset
+                                      : kernel::CgroupTreeKind::kOther;
+    if (auto ok = kernel::makeCgroup(root, dir, kind); !ok) return ok;
   }
   return {};
 }
@@ -126,7 +119,8 @@ std::string PodCgroups::tierDir(kernel::PodTier tier) {
 
 Result<int> PodCgroups::spawn(const std::string& cgroup, const std::function<void()>& work) const {
   std::vector<std::string> procs;
-  for (const std::string& dir : dirsOf(cgroup)) procs.push_back(dir + "/cgroup.procs");
+  for (const std::string& dir : dirsOf(cgroup))
+    procs.push_back(kernel::joinPath({dir, kernel::resource_name::kProcs}));
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failErrno(errno, "pipe");
   const UniqueFd reader(ends[0]);
@@ -151,7 +145,7 @@ Result<> PodCgroups::add(const std::string& uid, int containers, bool processes,
     id.erase(std::remove(id.begin(), id.end(), '-'), id.end());
     id += std::to_string(i);
     const std::string cgroup = podDir(uid) + "/" + id;
-    if (auto ok = makeDir(cgroup, true); !ok) return ok;
+    if (auto ok = makeDir(cgroup); !ok) return ok;
     pod.containers.push_back(cgroup);
     if (!processes) continue;
     auto pid = spawn(cgroup, sleepOn);

@@ -51,8 +51,7 @@ class PodCgroups {
  private:
   explicit PodCgroups(std::string parent, kernel::Hierarchies trees);
   std::vector<std::string> dirsOf(const std::string& cgroup) const;
-  // Under v2 a leaf may hold processes, anything else hands its controllers down.
-  Result<> makeDir(const std::string& cgroup, bool leaf = false) const;
+  Result<> makeDir(const std::string& cgroup) const;
   void removeDir(const std::string& cgroup) const;
   Result<int> spawn(const std::string& cgroup, const std::function<void()>& work) const;
 

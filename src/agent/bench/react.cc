@@ -16,6 +16,7 @@
 #include "base/number/rng.h"
 #include "json/value.h"
 #include "kernel/control_files.h"
+#include "kernel/resource_names.h"
 #include "stats/experiment.h"
 
 namespace mangrove::agent {
@@ -95,7 +96,7 @@ class React {
     ReactRow row;
     row.name = plan.name;
     row.steps = plan.steps;
-    (void)write("cpu.idle", PodCgroups::tierDir(kernel::PodTier::kBestEffort),
+    (void)write(kernel::resource_name::kCpuIdle, PodCgroups::tierDir(kernel::PodTier::kBestEffort),
                 plan.floor ? "1" : "0");
     std::this_thread::sleep_for(seconds(1));
     const MonoTime from = now();
@@ -110,7 +111,8 @@ class React {
     row.quietP99 = p99(quiet_);
     row.burnP99 = p99(burning);
     row.cutP99 = p99(after);
-    (void)write("cpu.idle", PodCgroups::tierDir(kernel::PodTier::kBestEffort), "0");
+    (void)write(kernel::resource_name::kCpuIdle, PodCgroups::tierDir(kernel::PodTier::kBestEffort),
+                "0");
     return row;
   }
   long cpus() const { return cpus_; }
@@ -130,11 +132,12 @@ class React {
   SentinelOrders orders() const {
     const std::string group = PodCgroups::tierDir(kernel::PodTier::kBestEffort);
     SentinelOrders out;
-    out.services = {pods_.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
-    out.quotaFile = file("cpu.cfs_quota_us", group);
-    out.usageFile = file("cpuacct.usage", group);
-    out.version = pods_.trees().version();
-    out.triggers = true;
+    out.watch.services = {
+        pods_.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
+    out.quotaFile = file(kernel::resource_name::kCpuQuota, group);
+    out.usageFile = file(kernel::resource_name::kCpuUsage, group);
+    out.version = out.watch.version = pods_.trees().version();
+    out.watch.triggers = true;
     out.governor.machine = cpus_ * 100'000;
     out.governor.floor = kLeastQuota;
     return out;
@@ -160,7 +163,7 @@ class React {
     Sentinel sentinel(root_, realClock(), options);
     SentinelOrders order = orders();
     if (plan.floor) order.governor = forIdleClass(order.governor);
-    order.triggers = plan.interval < seconds(1);
+    order.watch.triggers = plan.interval < seconds(1);
     sentinel.order(std::move(order));
     sentinel.start();
     const MonoTime quietFrom = now() + milliseconds(100);
@@ -174,7 +177,7 @@ class React {
     burn(false);
     row.mode = sentinel.status().mode;
     sentinel.stop();
-    (void)write("cpu.cfs_quota_us", PodCgroups::tierDir(kernel::PodTier::kBestEffort),
+    (void)write(kernel::resource_name::kCpuQuota, PodCgroups::tierDir(kernel::PodTier::kBestEffort),
                 pods_.isV2() ? "max" : "-1");
     const MonoTime ended = begun + plan.watch;
     if (cuts.empty() || cuts.front().written > ended) {

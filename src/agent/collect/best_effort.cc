@@ -43,7 +43,8 @@ BestEffortLook BestEffortMeter::sample(Reader& reader, const Clock& clock,
   if (requestVersion_ != book.version()) {
     request_ = {};
     book.each([&](const PodPtr& pod) {
-      if (api::rawQos(pod->meta.labels) == api::Qos::kBe) request_ += batchRequest(*pod);
+      if (api::rawQos(pod->meta.labels) == api::Qos::kBe && !api::isTerminated(*pod))
+        request_ += batchRequest(*pod);
     });
     requestVersion_ = book.version();
   }
@@ -95,19 +96,19 @@ void BestEffortMeter::readContainerCpusets(Reader& reader, const CgroupMirror& m
   }
 }
 
-std::optional<std::pair<int64_t, int64_t>> BestEffortMeter::quota(Reader& reader) {
+std::optional<std::pair<kernel::CpuQuota, int64_t>> BestEffortMeter::quota(Reader& reader) {
   const auto text = reader.read(quota_);
   if (!text) return std::nullopt;
   if (machine_->trees().isV2()) {
     const kernel::CpuMax max = kernel::parseCpuMax(*text);
-    if (!max.quotaUs || !max.periodUs) return std::nullopt;
-    return std::pair(*max.quotaUs, *max.periodUs);
+    if (!max.quota || !max.periodUs) return std::nullopt;
+    return std::pair(*max.quota, *max.periodUs);
   }
   const auto quota = kernel::parseOnly<int64_t>(*text);
   const auto periodText = reader.read(period_);
   const auto period = periodText ? kernel::parseOnly<int64_t>(*periodText) : std::nullopt;
   if (!quota || !period || *quota < -1 || *period <= 0) return std::nullopt;
-  return std::pair(*quota, *period);
+  return std::pair(kernel::CpuQuota::ofUs(*quota), *period);
 }
 
 std::optional<MilliCpu> BestEffortMeter::limit(Reader& reader, MonoTime now,

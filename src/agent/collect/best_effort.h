@@ -27,7 +27,7 @@ class BestEffortMeter {
   std::optional<MilliCpu> limit(Reader& reader, MonoTime now, const CgroupMirror& mirror);
   std::optional<size_t> cpusetSize(Reader& reader, HotFile& file);
   void readContainerCpusets(Reader& reader, const CgroupMirror& mirror);
-  std::optional<std::pair<int64_t, int64_t>> quota(Reader& reader);
+  std::optional<std::pair<kernel::CpuQuota, int64_t>> quota(Reader& reader);
 
   const Machine* machine_;
   std::string cgroup_;

@@ -52,6 +52,13 @@ bool Collector::Every::due(MonoTime now, Duration every) {
   return true;
 }
 
+bool Collector::isWithinPods(std::string_view dir) const {
+  const std::string clean = kernel::joinPath({dir});
+  for (const std::string& pods : machine_.layout().roots())
+    if (clean == pods || clean.starts_with(pods + "/")) return true;
+  return false;
+}
+
 void Collector::setSlo(std::shared_ptr<const api::NodeSlo> slo) {
   slo_ = std::move(slo);
   std::vector<HostApp> apps;
@@ -61,8 +68,7 @@ void Collector::setSlo(std::shared_ptr<const api::NodeSlo> slo) {
     auto known = std::find_if(hostApps_.begin(), hostApps_.end(), [&](const HostApp& app) {
       return app.spec.name == spec.name && app.meter.cgroup() == dir;
     });
-    const std::string pods = machine_.layout().root();
-    const bool inside = dir == pods || dir.starts_with(pods + "/");
+    const bool inside = isWithinPods(dir);
     if (known != hostApps_.end()) {
       known->spec = spec;
       apps.push_back(std::move(*known));

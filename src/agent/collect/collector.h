@@ -87,6 +87,7 @@ class Collector {
   };
 
   void refreshMachine(MonoTime now);
+  bool isWithinPods(std::string_view dir) const;
   void followCgroups(const PodBook& book, MonoTime now);
   void readNode(bool slot);
   void readPods(bool slot);

@@ -13,12 +13,19 @@ std::string baseDir(std::string_view base, const kernel::CgroupLayout& layout) {
   return "";  // CgroupRoot
 }
 
+// A path that begins with a slash goes on to do so.
+std::string joined(std::initializer_list<std::string_view> parts) {
+  for (std::string_view part : parts)
+    if (!part.empty()) return (part.front() == '/' ? "/" : "") + kernel::joinPath(parts);
+  return "";
+}
+
 }  // namespace
 
 std::string hostAppDir(const api::HostApplication& app, const kernel::CgroupLayout& layout) {
   if (app.cgroupPath)
-    return kernel::joinPath({baseDir(app.cgroupPath->base, layout), app.cgroupPath->parentDir,
-                             app.cgroupPath->relativePath});
+    return joined({baseDir(app.cgroupPath->base, layout), app.cgroupPath->parentDir,
+                   app.cgroupPath->relativePath});
   switch (api::parseQos(app.qos)) {
     case api::Qos::kLse:
     case api::Qos::kLsr:
@@ -27,7 +34,7 @@ std::string hostAppDir(const api::HostApplication& app, const kernel::CgroupLayo
     case api::Qos::kBe:
       return kernel::joinPath({"host-best-effort", app.name});
     default:
-      return kernel::joinPath({app.name});
+      return joined({app.name});
   }
 }
 

@@ -12,7 +12,7 @@
 
 namespace mangrove::agent {
 
-// Relative to the root of a hierarchy.
+// Relative to the root of a hierarchy; with a leading slash where the NodeSLO writes one.
 std::string hostAppDir(const api::HostApplication& app, const kernel::CgroupLayout& layout);
 
 }  // namespace mangrove::agent

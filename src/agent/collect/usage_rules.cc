@@ -20,10 +20,10 @@ std::vector<double> numaSystemCpu(double systemCpu, std::span<const double> node
   return out;
 }
 
-MilliCpu bestEffortLimit(size_t smallestCpuset, int64_t quotaUs, int64_t periodUs) {
+MilliCpu bestEffortLimit(size_t smallestCpuset, kernel::CpuQuota quota, int64_t periodUs) {
   const MilliCpu byCpus{static_cast<int64_t>(smallestCpuset) * 1000};
-  if (quotaUs < 0 || periodUs <= 0) return byCpus;
-  return std::min(byCpus, (MilliCpu{quotaUs} * 1000) / periodUs);
+  if (quota.isNone() || periodUs <= 0) return byCpus;
+  return std::min(byCpus, (MilliCpu{quota.us()} * 1000) / periodUs);
 }
 
 MilliCpu bestEffortUsage(Duration counterBefore, Duration counterNow, Duration elapsed) {

@@ -11,6 +11,7 @@
 #include "api/pod/pod.h"
 #include "base/number/cpu_set.h"
 #include "base/number/units.h"
+#include "kernel/cpu_quota.h"
 
 namespace mangrove::agent {
 
@@ -25,8 +26,8 @@ CpuAndMemory systemUsage(const CpuAndMemory& node, const CpuAndMemory& pods,
 // The system's CPU shared out to NUMA nodes as their whole CPU is; 0 each when nothing runs.
 std::vector<double> numaSystemCpu(double systemCpu, std::span<const double> nodeCpu);
 
-// min(1000 × CPUs of the smallest set, quota × 1000 / period); quota -1 is none.
-MilliCpu bestEffortLimit(size_t smallestCpuset, int64_t quotaUs, int64_t periodUs);
+// min(1000 × CPUs of the smallest set, quota × 1000 / period).
+MilliCpu bestEffortLimit(size_t smallestCpuset, kernel::CpuQuota quota, int64_t periodUs);
 // Whole milli-cores between two counters. E.g. 4 s of CPU in 1 s of time: 4000.
 MilliCpu bestEffortUsage(Duration counterBefore, Duration counterNow, Duration elapsed);
 // Batch-CPU requests of containers and sidecars of one pod, in milli-cores.

@@ -1,6 +1,7 @@
 #include "agent/executor/value.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "agent/executor/plain_file.h"
 #include "base/text/strings.h"
 #include "kernel/cpu_units.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -52,46 +54,52 @@ constexpr FileRule perDevice(std::string_view resource, std::string_view absent,
 }
 
 constexpr FileRule kRules[] = {
-    {"cpu.cfs_quota_us", kQuota, 1000, kUnlimited, true, kUnlimited, kQuotaOwners},
-    {"cpu.cfs_burst_us", kNumber, 0, 100'000'000, false, 0, kBurstOwners},
-    {"cpu.idle", kNumber, 0, 1, false, 0, kIdleOwners},
-    {"cpu.shares", kShares, kernel::kMinShares, kernel::kMaxShares, false, {}, kSharesOwners},
-    {"cpu.bvt_warp_ns", kNumber, -1, 2, false, 0, kIdentityOwners},
-    {"cpuset.cpus", kCpus, 0, kUnlimited, true, {}, kCpusetOwners},
-    {"memory.limit_in_bytes", kBytes, 0, kUnlimited, true, kUnlimited, kLimitOwners},
-    {"memory.min", kBytes, 0, kUnlimited, true, 0, kProtectOwners},
-    {"memory.low", kBytes, 0, kUnlimited, true, 0, kFloorMemoryOwners},
-    {"memory.high", kBytes, 0, kUnlimited, true, kUnlimited, kHighOwners},
-    {"memory.wmark_ratio", kNumber, 0, 100, false, 0, kProtectOwners},
-    {"memory.wmark_scale_factor", kNumber, 1, 1000, false, 50, kProtectOwners},
-    {"memory.wmark_min_adj", kNumber, -25, 50, false, 0, kProtectOwners},
-    {"memory.priority", kNumber, 0, 12, false, 0, kProtectOwners},
-    {"memory.use_priority_oom", kNumber, 0, 1, false, 0, kProtectOwners},
-    {"memory.oom.group", kNumber, 0, 1, false, 0, kFloorMemoryOwners},
-    {"memory.pagecache_limit.enable", kNumber, 0, 1, false, 0, kProtectOwners},
-    {"memory.pagecache_limit.size", kNumber, 0, kUnlimited, false, 0, kProtectOwners},
-    {"memory.pagecache_limit.sync", kNumber, 0, 1, false, 0, kProtectOwners},
-    perDevice("blkio.throttle.read_iops_device", "0"),
-    perDevice("blkio.throttle.read_bps_device", "0"),
-    perDevice("blkio.throttle.write_iops_device", "0"),
-    perDevice("blkio.throttle.write_bps_device", "0"),
-    perDevice("blkio.cost.weight", "100"),
-    perDevice("blkio.cost.qos", "enable=0"),
-    perDevice("blkio.cost.model", "ctrl=auto"),
-    perDevice("io.max", "rbps=max wbps=max riops=max wiops=max"),
-    perDevice("io.weight", "100", kIoWeightOwners),
-    perDevice("io.bfq.weight", "100", kIoWeightOwners),
-    {"blkio.bfq.weight", kNumber, 1, 1000, false, 100, kIoWeightOwners},
-    perDevice("io.latency", "target=max"),
-    perDevice("io.cost.qos", "enable=0"),
-    perDevice("io.cost.model", "ctrl=auto"),
+    {kernel::resource_name::kCpuQuota, kQuota, 1000, kUnlimited, true, kUnlimited, kQuotaOwners},
+    {kernel::resource_name::kCpuBurst, kNumber, 0, 100'000'000, false, 0, kBurstOwners},
+    {kernel::resource_name::kCpuIdle, kNumber, 0, 1, false, 0, kIdleOwners},
+    {kernel::resource_name::kCpuShares,
+     kShares,
+     kernel::kMinShares,
+     kernel::kMaxShares,
+     false,
+     {},
+     kSharesOwners},
+    {kernel::resource_name::kGroupIdentity, kNumber, -1, 2, false, 0, kIdentityOwners},
+    {kernel::resource_name::kCpuset, kCpus, 0, kUnlimited, true, {}, kCpusetOwners},
+    {kernel::resource_name::kMemoryLimit, kBytes, 0, kUnlimited, true, kUnlimited, kLimitOwners},
+    {kernel::resource_name::kMemoryMin, kBytes, 0, kUnlimited, true, 0, kProtectOwners},
+    {kernel::resource_name::kMemoryLow, kBytes, 0, kUnlimited, true, 0, kFloorMemoryOwners},
+    {kernel::resource_name::kMemoryHigh, kBytes, 0, kUnlimited, true, kUnlimited, kHighOwners},
+    {kernel::resource_name::kWmarkRatio, kNumber, 0, 100, false, 0, kProtectOwners},
+    {kernel::resource_name::kWmarkScale, kNumber, 1, 1000, false, 50, kProtectOwners},
+    {kernel::resource_name::kWmarkMinAdj, kNumber, -25, 50, false, 0, kProtectOwners},
+    {kernel::resource_name::kMemoryPriority, kNumber, 0, 12, false, 0, kProtectOwners},
+    {kernel::resource_name::kPriorityOom, kNumber, 0, 1, false, 0, kProtectOwners},
+    {kernel::resource_name::kOomGroup, kNumber, 0, 1, false, 0, kFloorMemoryOwners},
+    {kernel::resource_name::kPageCacheEnable, kNumber, 0, 1, false, 0, kProtectOwners},
+    {kernel::resource_name::kPageCacheSize, kNumber, 0, kUnlimited, false, 0, kProtectOwners},
+    {kernel::resource_name::kPageCacheSync, kNumber, 0, 1, false, 0, kProtectOwners},
+    perDevice(kernel::resource_name::kReadIops, "0"),
+    perDevice(kernel::resource_name::kReadBps, "0"),
+    perDevice(kernel::resource_name::kWriteIops, "0"),
+    perDevice(kernel::resource_name::kWriteBps, "0"),
+    perDevice(kernel::resource_name::kBlkioCostWeight, "100"),
+    perDevice(kernel::resource_name::kBlkioCostQos, "enable=0"),
+    perDevice(kernel::resource_name::kBlkioCostModel, "ctrl=auto"),
+    perDevice(kernel::resource_name::kIoMax, "rbps=max wbps=max riops=max wiops=max"),
+    perDevice(kernel::resource_name::kIoWeight, "100", kIoWeightOwners),
+    perDevice(kernel::resource_name::kIoBfqWeight, "100", kIoWeightOwners),
+    {kernel::resource_name::kBlkioBfqWeight, kNumber, 1, 1000, false, 100, kIoWeightOwners},
+    perDevice(kernel::resource_name::kIoLatency, "target=max"),
+    perDevice(kernel::resource_name::kIoCostQos, "enable=0"),
+    perDevice(kernel::resource_name::kIoCostModel, "ctrl=auto"),
     {"parameter", kNumber, kLeastNumber, kUnlimited, false, {}, kSystemOwners, kPath},
     {"switch", kNumber, 0, 1, false, {}, kSwitchOwners, kPath},
     {"sched_features", kNumber, 0, 1, false, {}, kSystemOwners, kPath, kWord},
     {"schemata", kText, 0, kUnlimited, false, {}, kSchemataOwners, kPath, kLine},
     {"oom_score_adj", kNumber, -1000, 1000, false, {}, kScoreOwners, kPath},
     {kPlainFile, kText, 0, kUnlimited, false, 0, kTerwayOwners, kPath},
-    {"net_cls.classid", kNumber, 0, 0xffffffff, false, 0, kNetOwners},
+    {kernel::resource_name::kNetClass, kNumber, 0, 0xffffffff, false, 0, kNetOwners},
 };
 
 // v1 shows "no limit" as the largest number of whole pages.
@@ -142,10 +150,8 @@ std::optional<size_t> rankOf(const FileRule& rule, std::string_view owner) {
 std::string formatValue(const FileRule& rule, const FileValue& value, CgroupVersion version) {
   if (rule.kind == kCpus) return value.cpus.text();
   if (rule.kind == kText) return value.text;
-  if (hasNoLimit(rule.kind) && value.number == kUnlimited)
-    return version == CgroupVersion::kV1 ? "-1" : "max";
-  if (rule.kind == kShares && version == CgroupVersion::kV2)
-    return std::to_string(kernel::weightOfShares(value.number).value_or(kernel::kMinWeight));
+  if (hasNoLimit(rule.kind)) return value.quota().text(version);
+  if (rule.kind == kShares) return kernel::sharesText(value.number, version);
   return std::to_string(value.number);
 }
 

@@ -9,7 +9,6 @@
 // Pure functions and values, any thread.
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,12 +16,14 @@
 
 #include "base/number/cpu_set.h"
 #include "base/result.h"
-#include "kernel/cgroup_stat.h"
+#include "kernel/cgroup_version.h"
+#include "kernel/cpu_quota.h"
 
 namespace mangrove::agent {
 
-// "-1" of quotas, "max" of v2, 9223372036854775807 of memory.high.
-inline constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+// Of every file that limits something, as of quotas: "-1" of v1, "max" of v2, 9223372036854775807 of
+// memory.high.
+inline constexpr int64_t kUnlimited = kernel::CpuQuota::none().us();
 
 struct FileValue {
   int64_t number = 0;
@@ -30,8 +31,10 @@ struct FileValue {
   std::string text = {};
 
   static FileValue of(int64_t number) { return {number, {}, {}}; }
+  static FileValue of(kernel::CpuQuota quota) { return {quota.us(), {}, {}}; }
   static FileValue of(CpuSet cpus) { return {0, std::move(cpus), {}}; }
   static FileValue ofText(std::string text) { return {0, {}, std::move(text)}; }
+  kernel::CpuQuota quota() const { return kernel::CpuQuota::ofUs(number); }
   bool operator==(const FileValue&) const = default;
 };
 

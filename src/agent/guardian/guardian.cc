@@ -13,6 +13,7 @@
 #include "agent/executor/owners.h"
 #include "agent/executor/reflex_file.h"
 #include "base/os/log.h"
+#include "kernel/resource_names.h"
 
 extern char** environ;
 
@@ -38,8 +39,8 @@ bool waitClosed(int pipe, Duration limit) {
 }  // namespace
 
 Result<Guarded> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat) {
-  auto file =
-      ReflexFile::open(root, beat.quotaFile, {"cpu.cfs_quota_us", owner::kFailSafe, beat.version});
+  auto file = ReflexFile::open(root, beat.quotaFile,
+                               {kernel::resource_name::kCpuQuota, owner::kFailSafe, beat.version});
   if (!file && file.error().code() == Code::kNotFound) return Guarded::kNothing;
   if (!file) return pass(file.error());
   const auto lowered = file->narrow(beat.safe, file->present());

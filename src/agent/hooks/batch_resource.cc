@@ -1,6 +1,5 @@
 #include "agent/hooks/batch_resource.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "api/wire/names.h"
@@ -8,8 +7,6 @@
 
 namespace mangrove::agent {
 namespace {
-
-constexpr int64_t kLeastQuotaUs = 1000;  // the kernel refuses less
 
 struct Sums {
   int64_t request = 0;
@@ -23,11 +20,12 @@ int64_t amountOf(const api::ResourceList& list, std::string_view name) {
   return list.amount(name).value();
 }
 
-int64_t quotaOf(int64_t milli, const BatchRule& rule) {
-  if (!rule.quotaOn || milli <= 0) return kUnlimited;
-  const int64_t quota = std::max(kernel::quotaOf(MilliCpu{milli}), kLeastQuotaUs);
-  if (rule.ratio.value_or(0) <= 1) return quota;
-  return static_cast<int64_t>(std::ceil(static_cast<double>(quota) / *rule.ratio));
+kernel::CpuQuota quotaOf(int64_t milli, const BatchRule& rule) {
+  const kernel::CpuQuota quota =
+      rule.quotaOn ? kernel::quotaOf(MilliCpu{milli}) : kernel::CpuQuota::none();
+  if (quota.isNone() || rule.ratio.value_or(0) <= 1) return quota;
+  return kernel::CpuQuota::ofUs(
+      static_cast<int64_t>(std::ceil(static_cast<double>(quota.us()) / *rule.ratio)));
 }
 
 BatchValue valueOf(int64_t request, int64_t cpuLimit, int64_t memoryLimit, const BatchRule& rule) {

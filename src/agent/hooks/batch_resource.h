@@ -20,10 +20,10 @@ struct BatchRule {
   std::optional<double> ratio = {};  // CPU normalisation
 };
 
-// kUnlimited: no limit.
+// memory: kUnlimited for no limit.
 struct BatchValue {
   int64_t shares = 0;
-  int64_t quota = kUnlimited;
+  kernel::CpuQuota quota = kernel::CpuQuota::none();
   int64_t memory = kUnlimited;
 };
 struct BatchValues {

@@ -12,12 +12,13 @@
 #include "api/pod/pod_requests.h"
 #include "base/text/strings.h"
 #include "kernel/cpu_units.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
-constexpr std::string_view kQuota = "cpu.cfs_quota_us";
-constexpr std::string_view kCpus = "cpuset.cpus";
+constexpr std::string_view kQuota = kernel::resource_name::kCpuQuota;
+constexpr std::string_view kCpus = kernel::resource_name::kCpuset;
 
 bool isKata(const api::Pod& pod) {
   return pod.spec->runtimeClassName.view().find("kata") != std::string_view::npos;
@@ -76,9 +77,9 @@ void wantCpus(const PodLook& pod, const std::string& text, const MachineCpus& he
 
 void freeQuota(const PodLook& pod, Wishes& out) {
   const std::string why = "the pod has CPUs of its own";
-  out.base(std::string(pod.cgroup), kQuota, FileValue::of(kUnlimited), why);
+  out.base(std::string(pod.cgroup), kQuota, FileValue::of(kernel::CpuQuota::none()), why);
   for (const ContainerLook& container : pod.containers)
-    out.base(std::string(container.cgroup), kQuota, FileValue::of(kUnlimited), why);
+    out.base(std::string(container.cgroup), kQuota, FileValue::of(kernel::CpuQuota::none()), why);
 }
 
 // Of host applications only services have CPUs of a pool.
@@ -98,16 +99,15 @@ void wantAppCpus(const Look& look, const CpusetRule& rule, const MachineCpus& he
 
 void wantBatch(const std::string& cgroup, const BatchValue& value, Wishes& out) {
   const std::string why = "batch resources of the pod";
-  out.base(cgroup, "cpu.shares", FileValue::of(value.shares), why);
+  out.base(cgroup, kernel::resource_name::kCpuShares, FileValue::of(value.shares), why);
   out.base(cgroup, kQuota, FileValue::of(value.quota), why);
-  out.base(cgroup, "memory.limit_in_bytes", FileValue::of(value.memory), why);
+  out.base(cgroup, kernel::resource_name::kMemoryLimit, FileValue::of(value.memory), why);
 }
 
 // ---- normalisation ---------------------------------------------------------------------------
 
-int64_t specQuota(const api::Container& container) {
-  const MilliCpu limit = container.limits.cpu();
-  return limit.v > 0 ? std::max<int64_t>(kernel::quotaOf(limit), 1000) : kUnlimited;
+kernel::CpuQuota specQuota(const api::Container& container) {
+  return kernel::quotaOf(container.limits.cpu());
 }
 
 const api::Container* containerOf(const api::Pod& pod, std::string_view name) {
@@ -116,19 +116,16 @@ const api::Container* containerOf(const api::Pod& pod, std::string_view name) {
   return nullptr;
 }
 
-void wantScaled(const std::string& cgroup, int64_t quota, double ratio, Wishes& out) {
-  if (quota == kUnlimited) return;
+void wantScaled(const std::string& cgroup, kernel::CpuQuota quota, double ratio, Wishes& out) {
+  if (quota.isNone()) return;
   out.base(cgroup, kQuota, FileValue::of(quota), "limit of the pod");
   out.values.push_back(
       {cgroup, kQuota, Part::scale(1 / ratio), fmt::format("normalised by {:.2f}", ratio)});
 }
 
 void normalise(const PodLook& pod, double ratio, Wishes& out) {
-  int64_t sum = 0;
-  for (const api::Container& one : pod.pod->spec->containers) {
-    const int64_t quota = specQuota(one);
-    sum = sum == kUnlimited || quota == kUnlimited ? kUnlimited : sum + quota;
-  }
+  kernel::CpuQuota sum = kernel::CpuQuota::ofUs(0);
+  for (const api::Container& one : pod.pod->spec->containers) sum = sum + specQuota(one);
   wantScaled(std::string(pod.cgroup), sum, ratio, out);
   for (const ContainerLook& container : pod.containers)
     if (const api::Container* spec = containerOf(*pod.pod, container.name))
@@ -224,7 +221,7 @@ void idleInstead(const Situation& now, const IdentityRule& rule, Wishes& out) {
   for (const PodLook& pod : now.look.pods)
     if (isLive(pod) && pod.tier == kernel::PodTier::kBestEffort &&
         api::rawQos(pod.pod->meta.labels) == api::Qos::kBe)
-      out.base(std::string(pod.cgroup), "cpu.idle", FileValue::of(1),
+      out.base(std::string(pod.cgroup), kernel::resource_name::kCpuIdle, FileValue::of(1),
                fmt::format("group identity {} without a kernel that has it", rule.be));
 }
 
@@ -235,7 +232,7 @@ void weighInstead(const Situation& now, const IdentityRule& rule, Wishes& out) {
     if (!isLive(pod)) continue;
     const auto identity = podIdentity(rule, *pod.pod);
     if (!identity || *identity < 1) continue;
-    out.base(std::string(pod.cgroup), "cpu.shares",
+    out.base(std::string(pod.cgroup), kernel::resource_name::kCpuShares,
              FileValue::of(boostedShares(api::podRequests(*pod.pod).cpu(), *identity)),
              fmt::format("group identity {} without a kernel that has it", *identity));
   }
@@ -259,7 +256,7 @@ StrategyInfo GroupIdentityHook::info() const {
 }
 
 Wishes GroupIdentityHook::decide(const Situation& now) {
-  constexpr std::string_view kFile = "cpu.bvt_warp_ns";
+  constexpr std::string_view kFile = kernel::resource_name::kGroupIdentity;
   if (!now.look.machine->can().has(kernel::Feature::kGroupIdentity)) return withoutIdentities(now);
   if (!now.look.slo || !now.look.slo->resourceQosStrategy) return Wishes::holding("no NodeSLO yet");
   const IdentityRule rule = identityRule(*now.look.slo->resourceQosStrategy);

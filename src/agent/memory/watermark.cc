@@ -11,8 +11,8 @@ namespace mangrove::agent {
 namespace {
 
 namespace name = kernel::resource_name;
-constexpr std::string_view kLimit = "memory.limit_in_bytes";
-constexpr std::string_view kHigh = "memory.high";
+constexpr std::string_view kLimit = kernel::resource_name::kMemoryLimit;
+constexpr std::string_view kHigh = kernel::resource_name::kMemoryHigh;
 // Less is not worth a system call that may wait for a disk.
 constexpr Bytes kLeast = kMiB;
 

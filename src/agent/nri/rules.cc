@@ -9,10 +9,6 @@
 namespace mangrove::agent {
 namespace {
 
-int64_t limitOf(int64_t value) {
-  return value == kUnlimited ? -1 : value;
-}
-
 void addBatch(const HookRules& rules, const NriPod& pod, const NriContainer& container,
               NriResources& out) {
   if (!rules.batch || api::rawQos(pod.labels) != api::Qos::kBe) return;
@@ -22,8 +18,8 @@ void addBatch(const HookRules& rules, const NriPod& pod, const NriContainer& con
   const auto found = values.containers.find(container.name);
   if (found == values.containers.end()) return;
   out.shares = found->second.shares;
-  out.quota = limitOf(found->second.quota);
-  out.memory = limitOf(found->second.memory);
+  out.quota = found->second.quota.signedUs();
+  out.memory = found->second.memory == kUnlimited ? -1 : found->second.memory;
 }
 
 void addCpus(const HookRules& rules, const NriPod& pod, NriResources& out) {
@@ -34,7 +30,8 @@ void addCpus(const HookRules& rules, const NriPod& pod, NriResources& out) {
   // Published pools follow some seconds after a pod got CPUs of its own.
   if (auto set = CpuSet::parse(out.cpus); set && !runsWithoutQuota(pod.annotations))
     out.cpus = (*set - rules.owned).text();
-  if (rules.freesQuota && runsWithoutQuota(pod.annotations)) out.quota = -1;
+  if (rules.freesQuota && runsWithoutQuota(pod.annotations))
+    out.quota = kernel::CpuQuota::none().signedUs();
 }
 
 // Quotas of services on faster machines.

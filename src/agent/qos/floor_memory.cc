@@ -4,6 +4,7 @@
 
 #include "api/pod/classes.h"
 #include "api/pod/pod_requests.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -11,8 +12,8 @@ namespace {
 using kernel::Feature;
 using kernel::PodTier;
 
-constexpr std::string_view kLow = "memory.low";
-constexpr std::string_view kGroupKill = "memory.oom.group";
+constexpr std::string_view kLow = kernel::resource_name::kMemoryLow;
+constexpr std::string_view kGroupKill = kernel::resource_name::kOomGroup;
 
 bool isBatch(const PodLook& pod) {
   return api::rawQos(pod.pod->meta.labels) == api::Qos::kBe;

@@ -4,11 +4,12 @@
 
 #include "agent/executor/owners.h"
 #include "agent/qos/floor_memory.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
-constexpr std::string_view kIdle = "cpu.idle";
+constexpr std::string_view kIdle = kernel::resource_name::kCpuIdle;
 // Against 100 that everybody has: disks serve services first, and batch work that holds a lock of
 // the file system is still not starved.
 constexpr int64_t kIoWeight = 10;
@@ -47,8 +48,8 @@ void wantIoWeight(const Situation& now, const std::string& cgroup, Wishes& out) 
   if (now.look.machine->trees().isV2())
     out.entry(cgroup, weightFileV2(now, cgroup), "default",
               FileValue::ofText(std::to_string(kIoWeight)), why);
-  else if (now.present.present(cgroup, "blkio.bfq.weight"))
-    out.base(cgroup, "blkio.bfq.weight", FileValue::of(kIoWeight), why);
+  else if (now.present.present(cgroup, kernel::resource_name::kBlkioBfqWeight))
+    out.base(cgroup, kernel::resource_name::kBlkioBfqWeight, FileValue::of(kIoWeight), why);
 }
 
 bool isIdle(const Situation& now, std::string_view cgroup) {
@@ -85,9 +86,9 @@ Wishes KernelFloor::decide(const Situation& now) {
 }
 
 std::string_view weightFileV2(const Situation& now, std::string_view cgroup) {
-  const bool onlyBfq = !now.present.present(cgroup, "io.weight") &&
-                       now.present.present(cgroup, "io.bfq.weight").has_value();
-  return onlyBfq ? "io.bfq.weight" : "io.weight";
+  const bool onlyBfq = !now.present.present(cgroup, kernel::resource_name::kIoWeight) &&
+                       now.present.present(cgroup, kernel::resource_name::kIoBfqWeight).has_value();
+  return onlyBfq ? kernel::resource_name::kIoBfqWeight : kernel::resource_name::kIoWeight;
 }
 
 FloorPlace floorInForce(const Situation& now) {

@@ -6,6 +6,7 @@
 #include "agent/qos/enforcer.h"
 #include "agent/qos/network/shaper.h"
 #include "base/os/files.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -19,11 +20,14 @@ struct Neutral {
 std::vector<Neutral> neutralWishes(const Machine& machine) {
   const std::string group = machine.layout().tierDir(kernel::PodTier::kBestEffort);
   const std::string why = "restored without a record of what was there";
-  return {{owner::kCpuSuppress,
-           {group, "cpu.cfs_quota_us", Part::base(FileValue::of(kUnlimited)), why}},
-          {owner::kCpuSuppress,
-           {group, "cpuset.cpus", Part::base(FileValue::of(machine.cpus().online)), why}},
-          {owner::kGiveBack, {group, "memory.high", Part::base(FileValue::of(kUnlimited)), why}}};
+  return {
+      {owner::kCpuSuppress,
+       {group, kernel::resource_name::kCpuQuota, Part::base(FileValue::of(kUnlimited)), why}},
+      {owner::kCpuSuppress,
+       {group, kernel::resource_name::kCpuset, Part::base(FileValue::of(machine.cpus().online)),
+        why}},
+      {owner::kGiveBack,
+       {group, kernel::resource_name::kMemoryHigh, Part::base(FileValue::of(kUnlimited)), why}}};
 }
 
 bool loadState(const Machine& machine, const std::string& stateFile, Executor& executor,

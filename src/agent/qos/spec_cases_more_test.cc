@@ -214,13 +214,13 @@ TEST(SpecCases, BatchLimits) {
            R"("limits":{"kubernetes.io/batch-cpu":"1000","kubernetes.io/batch-memory":"1Gi"}}}})");
   const BatchValues plain = batchValues(one, {});
   EXPECT_EQ(plain.pod.shares, 512) << "case 100";
-  EXPECT_EQ(plain.pod.quota, 100000) << "case 100";
+  EXPECT_EQ(plain.pod.quota.us(), 100000) << "case 100";
   EXPECT_EQ(plain.pod.memory, 1073741824) << "case 100";
-  EXPECT_EQ(batchValues(one, {true, 1.2}).pod.quota, 83334) << "case 101";
-  EXPECT_EQ(batchValues(one, {false, {}}).pod.quota, kUnlimited) << "case 103";
+  EXPECT_EQ(batchValues(one, {true, 1.2}).pod.quota.us(), 83334) << "case 101";
+  EXPECT_EQ(batchValues(one, {false, {}}).pod.quota, kernel::CpuQuota::none()) << "case 103";
   auto two = one;
   two.containers["d"];
-  EXPECT_EQ(batchValues(two, {}).pod.quota, kUnlimited) << "case 102";
+  EXPECT_EQ(batchValues(two, {}).pod.quota, kernel::CpuQuota::none()) << "case 102";
   EXPECT_EQ(batchValues(two, {}).pod.memory, kUnlimited) << "case 102";
 }
 

@@ -464,10 +464,9 @@ TEST(SpecCases, Conversions) {
   EXPECT_EQ(*sharesOfWeight(100), 2597) << "case 98";
   EXPECT_EQ(*sharesOfWeight(10000), 262144) << "case 98";
   EXPECT_FALSE(sharesOfWeight(0)) << "case 98";
-  const FileRule& quota = *ruleOf("cpu.cfs_quota_us");
-  EXPECT_EQ(checkedValue(quota, FileValue::of(quotaOf(MilliCpu{5})))->number, 1000) << "case 99";
-  EXPECT_EQ(quotaOf(MilliCpu{500}), 50000) << "case 99";
-  EXPECT_EQ(quotaOf(MilliCpu{0}), -1) << "case 99";
+  EXPECT_EQ(quotaOf(MilliCpu{5}).us(), 1000) << "case 99";
+  EXPECT_EQ(quotaOf(MilliCpu{500}).us(), 50000) << "case 99";
+  EXPECT_EQ(quotaOf(MilliCpu{0}), kernel::CpuQuota::none()) << "case 99";
   EXPECT_EQ(sharesOf(MilliCpu{1}), 2) << "case 99";
   EXPECT_EQ(sharesOf(MilliCpu{300000}), 262144) << "case 99";
 }

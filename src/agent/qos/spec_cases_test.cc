@@ -141,7 +141,8 @@ TEST(SpecCases, Quota) {
        {Row{32, 20000, 1000000, 1800000}, Row{33, 20000, 1900000, 2000000},
         Row{34, 20000, 2400000, 2000000}, Row{35, 20000, 1980000, 1980000}, Row{36, 1, 80000, 2000},
         Row{37, 20000, -1, 2000000}, Row{38, 500, -1, 50000}})
-    EXPECT_EQ(suppressQuota({row.milli}, 80, row.present), row.want) << "case " << row.number;
+    EXPECT_EQ(suppressQuota({row.milli}, 80, kernel::CpuQuota::ofUs(row.present)).us(), row.want)
+        << "case " << row.number;
 }
 
 // ---- 14.6 ------------------------------------------------------------------------------------

@@ -14,36 +14,23 @@
 #include "api/pod/pod.h"
 #include "api/pod/pod_spec.h"
 #include "base/number/units.h"
+#include "kernel/cpu_units.h"
 
 namespace mangrove::runtime {
 
-inline constexpr int64_t kCpuPeriodUs = 100'000;
-inline constexpr int64_t kLeastShares = 2;
-inline constexpr int64_t kMostShares = 262'144;
-inline constexpr int64_t kLeastQuotaUs = 1'000;
-
 struct CgroupValues {
-  int64_t shares = kLeastShares;
-  std::optional<int64_t> quotaUs;  // nullopt: no limit
-  std::optional<Bytes> memory;     // nullopt: no limit
-  std::optional<int64_t> pids;     // processes and threads; nullopt: no limit
+  int64_t shares = kernel::kMinShares;
+  kernel::CpuQuota quota = kernel::CpuQuota::none();
+  std::optional<Bytes> memory;  // nullopt: no limit
+  std::optional<int64_t> pids;  // processes and threads; nullopt: no limit
   bool operator==(const CgroupValues&) const = default;
 };
 
-int64_t sharesOf(MilliCpu request);
-std::optional<int64_t> quotaOf(MilliCpu limit);  // nullopt for 0
-// cgroup v2's weight (1 … 10 000) for v1's shares, by the kubelet's linear rule.
-int64_t weightOf(int64_t shares);
-
 // Requests that are missing count as the limits, as the API server has defaulted them already.
 CgroupValues containerValues(const api::Container& container);
-// Sums over the containers; a limit only when every container has one.
+// What the pod as a whole states, else sums over the containers; a limit only when the pod or every
+// container has one.
 CgroupValues podValues(const api::PodSpec& spec);
-// The directory of all burstable pods: the sum of their requests; of all pods: the machine.
-int64_t tierShares(MilliCpu sumOfRequests);
-
-api::KubeQos qosOf(const api::PodSpec& spec);
-
 // What the kernel kills first: 1000 for best effort, −997 for guaranteed, in between by the share
 // of the machine's memory that was asked for.
 int oomScoreAdj(const api::PodSpec& spec, const api::Container& container, Bytes machine);
@@ -56,9 +43,9 @@ struct ControlWrite {
   bool optional = false;  // a machine without that controller does without
   bool operator==(const ControlWrite&) const = default;
 };
-std::vector<ControlWrite> controlWrites(const CgroupValues& values, bool v2);
+std::vector<ControlWrite> controlWrites(const CgroupValues& values, kernel::CgroupVersion version);
 // The same for a cgroup that had other values before: what has no limit now is said too.
-std::vector<ControlWrite> resizeWrites(const CgroupValues& values, bool v2);
+std::vector<ControlWrite> resizeWrites(const CgroupValues& values, kernel::CgroupVersion version);
 
 // How many processes a pod may have on a machine with so many process numbers: enough for any
 // service, too few to take the machine's. An eighth, at least 1024, at most 16 384.

@@ -65,11 +65,13 @@ TEST(Resize, FindsWhatDiffersAndWhatDoesNotFit) {
 
 TEST(Resize, WritesAlsoTheEndOfLimits) {
   using W = ControlWrite;
+  using kernel::CgroupVersion;
+  using kernel::CpuQuota;
   EXPECT_EQ(
-      resizeWrites({512, std::nullopt, std::nullopt, {}}, true),
+      resizeWrites({512, CpuQuota::none(), std::nullopt, {}}, CgroupVersion::kV2),
       (std::vector<W>{
           {"", "cpu.weight", "20"}, {"", "cpu.max", "max 100000"}, {"", "memory.max", "max"}}));
-  EXPECT_EQ(resizeWrites({512, 50000, kMiB * 1, {}}, false),
+  EXPECT_EQ(resizeWrites({512, CpuQuota::ofUs(50000), kMiB * 1, {}}, CgroupVersion::kV1),
             (std::vector<W>{{"cpu", "cpu.shares", "512"},
                             {"cpu", "cpu.cfs_period_us", "100000"},
                             {"cpu", "cpu.cfs_quota_us", "50000"},

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "api/pod/classes.h"
 #include "api/wire/decode.h"
 #include "runtime/core/cgroup_values.h"
 #include "runtime/core/cri_log.h"
@@ -14,6 +15,9 @@
 namespace mangrove::runtime {
 namespace {
 
+using kernel::CgroupVersion;
+using kernel::CpuQuota;
+
 RunPod podOf(std::string_view spec) {
   auto text = fmt::format(R"({{"metadata":{{"name":"web","namespace":"prod","uid":"u1",
       "labels":{{"app":"web","tier":"a\"b"}}}},"spec":{}}})",
@@ -25,10 +29,9 @@ RunPod podOf(std::string_view spec) {
 
 TEST(CgroupValues, SharesAndQuota) {
   struct Row {
-    int64_t milli, shares, weight;
-    std::optional<int64_t> quota;
+    int64_t milli, shares, weight, quota;
   } rows[] = {
-      {0, 2, 1, std::nullopt},
+      {0, 2, 1, -1},
       {1, 2, 1, 1000},
       {10, 10, 1, 1000},
       {250, 256, 10, 25000},
@@ -37,9 +40,10 @@ TEST(CgroupValues, SharesAndQuota) {
       {300000, 262144, 10000, 30000000},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(sharesOf(MilliCpu{row.milli}), row.shares) << row.milli;
-    EXPECT_EQ(weightOf(sharesOf(MilliCpu{row.milli})), row.weight) << row.milli;
-    EXPECT_EQ(quotaOf(MilliCpu{row.milli}), row.quota) << row.milli;
+    EXPECT_EQ(kernel::sharesOf(MilliCpu{row.milli}), row.shares) << row.milli;
+    EXPECT_EQ(kernel::sharesText(row.shares, kernel::CgroupVersion::kV2),
+              std::to_string(row.weight));
+    EXPECT_EQ(kernel::quotaOf(MilliCpu{row.milli}).signedUs(), row.quota) << row.milli;
   }
 }
 
@@ -50,29 +54,29 @@ TEST(CgroupValues, PodsHaveALimitOnlyWhenAllContainersDo) {
       {"name":"b","resources":{"requests":{"cpu":"250m"},"limits":{"cpu":"500m","memory":"1Gi"}}}]})");
   CgroupValues values = podValues(*all.pod.spec);
   EXPECT_EQ(values.shares, 768);
-  EXPECT_EQ(values.quotaUs, 150000);
+  EXPECT_EQ(values.quota.us(), 150000);
   EXPECT_EQ(values.memory, kGiB * 2);
   EXPECT_EQ(containerValues(all.pod.spec->containers[0]),
-            (CgroupValues{512, 100000, kGiB * 1, {}}));
+            (CgroupValues{512, CpuQuota::ofUs(100000), kGiB * 1, {}}));
   const auto some = podOf(R"({"containers":[
       {"name":"a","resources":{"limits":{"cpu":"1","memory":"1Gi"}}},{"name":"b"}]})");
   values = podValues(*some.pod.spec);
-  EXPECT_FALSE(values.quotaUs);
+  EXPECT_TRUE(values.quota.isNone());
   EXPECT_FALSE(values.memory);
 }
 
 TEST(CgroupValues, WritesForBothVersions) {
-  const CgroupValues values{256, 25000, kMiB * 64, {}};
-  EXPECT_EQ(controlWrites(values, false),
+  const CgroupValues values{256, CpuQuota::ofUs(25000), kMiB * 64, {}};
+  EXPECT_EQ(controlWrites(values, CgroupVersion::kV1),
             (std::vector<ControlWrite>{{"cpu", "cpu.shares", "256"},
                                        {"cpu", "cpu.cfs_period_us", "100000"},
                                        {"cpu", "cpu.cfs_quota_us", "25000"},
                                        {"memory", "memory.limit_in_bytes", "67108864"}}));
-  EXPECT_EQ(controlWrites(values, true),
+  EXPECT_EQ(controlWrites(values, CgroupVersion::kV2),
             (std::vector<ControlWrite>{{"", "cpu.weight", "10"},
                                        {"", "cpu.max", "25000 100000"},
                                        {"", "memory.max", "67108864"}}));
-  EXPECT_EQ(controlWrites({}, true).size(), 1u);
+  EXPECT_EQ(controlWrites({}, CgroupVersion::kV2).size(), 1u);
 }
 
 TEST(CgroupValues, QosAndOomScore) {
@@ -83,15 +87,26 @@ TEST(CgroupValues, QosAndOomScore) {
       podOf(R"({"containers":[{"name":"a","resources":{"requests":{"memory":"1Gi"}}}]})");
   const auto best = podOf(R"({"containers":[{"name":"a","resources":{"requests":
       {"kubernetes.io/batch-cpu":"1000"}}}]})");
-  EXPECT_EQ(qosOf(*guaranteed.pod.spec), api::KubeQos::kGuaranteed);
-  EXPECT_EQ(qosOf(*burstable.pod.spec), api::KubeQos::kBurstable);
-  EXPECT_EQ(qosOf(*best.pod.spec), api::KubeQos::kBestEffort);
   auto score = [](const RunPod& p) {
     return oomScoreAdj(*p.pod.spec, p.pod.spec->containers[0], kGiB * 4);
   };
   EXPECT_EQ(score(guaranteed), -997);
   EXPECT_EQ(score(burstable), 750);
   EXPECT_EQ(score(best), 1000);
+}
+
+// The class of a pod is one rule for everybody: what the pod states as a whole counts before what
+// its containers do, for the API server as for cgroups and the kernel's choice of victims.
+TEST(CgroupValues, PodLevelResourcesDecideTheClass) {
+  const auto whole = podOf(
+      R"({"resources":{"limits":{"cpu":"2","memory":"2Gi"},"requests":{"cpu":"2","memory":"2Gi"}},
+          "containers":[{"name":"a"},{"name":"b","resources":{"requests":{"cpu":"500m"}}}]})");
+  EXPECT_EQ(api::computeKubeQos(*whole.pod.spec), api::KubeQos::kGuaranteed);
+  EXPECT_EQ(oomScoreAdj(*whole.pod.spec, whole.pod.spec->containers[0], kGiB * 4), -997);
+  const CgroupValues values = podValues(*whole.pod.spec);
+  EXPECT_EQ(values.shares, 2048);
+  EXPECT_EQ(values.quota.us(), 200000);
+  EXPECT_EQ(values.memory, kGiB * 2);
 }
 
 TEST(Expand, ReplacesWhatIsKnown) {

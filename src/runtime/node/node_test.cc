@@ -59,12 +59,12 @@ TEST(Cgroups, LaysOutVersionOneAsAKubelet) {
                                                               "sys/fs/cgroup/memory/" + pod,
                                                               "sys/fs/cgroup/unified/" + pod}));
   // A kernel makes the files with the directory; here they are missing, which is an error.
-  EXPECT_FALSE(cgroups->make(pod, CgroupValues{256, 25000, kMiB * 64, {}}));
+  EXPECT_FALSE(cgroups->make(pod, CgroupValues{256, kernel::CpuQuota::ofUs(25000), kMiB * 64, {}}));
   machine.write("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.shares", "");
   machine.write("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.cfs_period_us", "");
   machine.write("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.cfs_quota_us", "");
   machine.write("sys/fs/cgroup/memory/" + pod + "/memory.limit_in_bytes", "");
-  auto made = cgroups->make(pod, CgroupValues{256, 25000, kMiB * 64, {}});
+  auto made = cgroups->make(pod, CgroupValues{256, kernel::CpuQuota::ofUs(25000), kMiB * 64, {}});
   ASSERT_TRUE(made) << made.error().text();
   EXPECT_EQ(machine.read("sys/fs/cgroup/cpu,cpuacct/" + pod + "/cpu.shares"), "256");
   EXPECT_EQ(machine.read("sys/fs/cgroup/memory/" + pod + "/memory.limit_in_bytes"), "67108864");

@@ -273,11 +273,11 @@ void Runner::updateTierShares() {
     if (api::kubeQos(worker->pod().pod) == api::KubeQos::kBurstable)
       burstable += api::podRequests(*worker->pod().pod.spec).cpu();
   CgroupValues all;
-  all.shares = sharesOf(machine_.cpu);
+  all.shares = kernel::sharesOf(machine_.cpu);
   all.memory = machine_.allocatableMemory();
   (void)cgroups_.make(cgroups_.tierPath(api::KubeQos::kGuaranteed), all);
-  cgroups_.setTierShares(api::KubeQos::kBurstable, tierShares(burstable));
-  cgroups_.setTierShares(api::KubeQos::kBestEffort, kLeastShares);
+  cgroups_.setTierShares(api::KubeQos::kBurstable, kernel::sharesOf(burstable));
+  cgroups_.setTierShares(api::KubeQos::kBestEffort, kernel::kMinShares);
 }
 
 // Told to end before it knows its pods: those of an earlier run go on until then.

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "kernel/resource_names.h"
+
 namespace mangrove::agent {
 namespace {
 
@@ -37,19 +39,20 @@ std::string limit(std::optional<int64_t> value) {
 BlkioLines blkioLines(const api::IoConfig& io, std::string_view device) {
   const auto one = [&](int64_t value) { return fmt::format("{} {}", device, value); };
   BlkioLines out;
-  out.group["blkio.throttle.read_iops_device"] = one(io.readIops.value_or(0));
-  out.group["blkio.throttle.read_bps_device"] = one(io.readBps.value_or(0));
-  out.group["blkio.throttle.write_iops_device"] = one(io.writeIops.value_or(0));
-  out.group["blkio.throttle.write_bps_device"] = one(io.writeBps.value_or(0));
-  out.group["blkio.cost.weight"] = one(io.ioWeightPercent.value_or(Percent{kDefaultWeight}).v);
-  out.root["blkio.cost.qos"] = costQos(io, device);
-  out.root["blkio.cost.model"] = costModel(io, device);
+  out.group[kernel::resource_name::kReadIops] = one(io.readIops.value_or(0));
+  out.group[kernel::resource_name::kReadBps] = one(io.readBps.value_or(0));
+  out.group[kernel::resource_name::kWriteIops] = one(io.writeIops.value_or(0));
+  out.group[kernel::resource_name::kWriteBps] = one(io.writeBps.value_or(0));
+  out.group[kernel::resource_name::kBlkioCostWeight] =
+      one(io.ioWeightPercent.value_or(Percent{kDefaultWeight}).v);
+  out.root[kernel::resource_name::kBlkioCostQos] = costQos(io, device);
+  out.root[kernel::resource_name::kBlkioCostModel] = costModel(io, device);
   return out;
 }
 
 BlkioLines blkioReset(std::string_view device) {
   BlkioLines out = blkioLines({}, device);
-  out.root = {{"blkio.cost.qos", fmt::format("{} enable=0", device)}};
+  out.root = {{kernel::resource_name::kBlkioCostQos, fmt::format("{} enable=0", device)}};
   return out;
 }
 
@@ -61,13 +64,13 @@ std::string latencyLine(const api::IoConfig& io, std::string_view device) {
 
 IoLines ioLines(const api::IoConfig& io, std::string_view device) {
   IoLines out;
-  out.group["io.max"] =
+  out.group[kernel::resource_name::kIoMax] =
       fmt::format("{} rbps={} wbps={} riops={} wiops={}", device, limit(io.readBps),
                   limit(io.writeBps), limit(io.readIops), limit(io.writeIops));
-  out.group["io.weight"] =
+  out.group[kernel::resource_name::kIoWeight] =
       fmt::format("{} {}", device, io.ioWeightPercent.value_or(Percent{kDefaultWeight}).v);
-  out.root["io.cost.qos"] = costQos(io, device);
-  out.root["io.cost.model"] = costModel(io, device);
+  out.root[kernel::resource_name::kIoCostQos] = costQos(io, device);
+  out.root[kernel::resource_name::kIoCostModel] = costModel(io, device);
   return out;
 }
 

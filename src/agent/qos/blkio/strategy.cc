@@ -8,6 +8,7 @@
 #include "agent/qos/kernel_floor.h"
 #include "api/annotations/qos.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -89,15 +90,16 @@ Result<std::string> diskFor(const Situation& now, const Target& target, api::Blo
 // A tree without a cost model but with latency targets.
 bool goesByLatency(const Situation& now) {
   const std::string services = now.look.machine->layout().tierDir(kernel::PodTier::kBurstable);
-  return now.look.machine->trees().isV2() && !now.present.present("", "io.cost.qos") &&
-         now.present.present(services, "io.latency");
+  return now.look.machine->trees().isV2() &&
+         !now.present.present("", kernel::resource_name::kIoCostQos) &&
+         now.present.present(services, kernel::resource_name::kIoLatency);
 }
 
 // The neighbours of the best-effort group: all burstable pods together, and each guaranteed one.
 void wantLatency(const Situation& now, const api::IoConfig& io, const std::string& disk,
                  Wishes& out) {
   const std::string why = "latency of services on the disk; this kernel has no cost model";
-  const Lines line{{"io.latency", latencyLine(io, disk)}};
+  const Lines line{{kernel::resource_name::kIoLatency, latencyLine(io, disk)}};
   wantLines(now.look.machine->layout().tierDir(kernel::PodTier::kBurstable), line, disk, why, out);
   for (const PodLook& pod : now.look.pods)
     if (pod.pod && pod.tier == kernel::PodTier::kGuaranteed)
@@ -106,7 +108,7 @@ void wantLatency(const Situation& now, const api::IoConfig& io, const std::strin
 
 // Weights go where this kernel weighs.
 Lines groupLines(const Situation& now, const std::string& cgroup, IoLines lines) {
-  auto weight = lines.group.extract("io.weight");
+  auto weight = lines.group.extract(kernel::resource_name::kIoWeight);
   weight.key() = weightFileV2(now, cgroup);
   lines.group.insert(std::move(weight));
   return std::move(lines.group);

@@ -4,6 +4,7 @@
 
 #include "agent/executor/owners.h"
 #include "api/annotations/qos.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -79,11 +80,12 @@ Wishes CoreSched::decide(const Situation& now) {
     if (!pod.pod || api::isTerminated(*pod.pod)) continue;
     if (isIdleClass(strategy, *pod.pod) && can.has(kernel::Feature::kCpuIdle) &&
         pod.tier == kernel::PodTier::kBestEffort)
-      out.base(std::string(pod.cgroup), "cpu.idle", FileValue::of(1), "schedIdle of the class");
+      out.base(std::string(pod.cgroup), kernel::resource_name::kCpuIdle, FileValue::of(1),
+               "schedIdle of the class");
     const auto group = coreGroup(strategy, *pod.pod);
     if (!group || !cookies) continue;
     for (const ContainerLook& container : pod.containers)
-      for (int pid : now.present.members(container.cgroup, "cgroup.procs"))
+      for (int pid : now.present.members(container.cgroup, kernel::resource_name::kProcs))
         out.cookies.push_back({pid, *group});
   }
   return out;

@@ -5,13 +5,14 @@
 #include "api/annotations/qos.h"
 #include "api/pod/classes.h"
 #include "api/pod/pod_requests.h"
+#include "kernel/cpu_units.h"
 
 namespace mangrove::agent {
 namespace {
 
 using api::Qos;
 
-constexpr double kPeriod = 100'000;  // microseconds
+constexpr auto kPeriod = static_cast<double>(kernel::kCfsPeriodUs);
 constexpr double kRise = 1.2;
 constexpr double kFall = 0.8;
 constexpr double kCoolingFrom = 0.9;  // of the threshold
@@ -95,8 +96,7 @@ PoolState sharePoolState(size_t processors, std::span<const PoolPod> pods,
 }
 
 int64_t quotaBase(MilliCpu limit) {
-  if (limit.v <= 0) return 0;
-  return std::max<int64_t>((limit * 100).v, 1000);
+  return limit.v <= 0 ? 0 : kernel::quotaOf(limit).us();
 }
 
 int64_t nextQuota(int64_t present, MilliCpu limit, const BurstRound& round) {

@@ -6,13 +6,14 @@
 #include "agent/gates.h"
 #include "agent/qos/cpu_burst/pools.h"
 #include "api/annotations/cpu.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
-constexpr std::string_view kQuotaFile = "cpu.cfs_quota_us";
-constexpr std::string_view kBurstFile = "cpu.cfs_burst_us";
-constexpr std::string_view kCpusFile = "cpuset.cpus";
+constexpr std::string_view kQuotaFile = kernel::resource_name::kCpuQuota;
+constexpr std::string_view kBurstFile = kernel::resource_name::kCpuBurst;
+constexpr std::string_view kCpusFile = kernel::resource_name::kCpuset;
 constexpr int64_t kDefaultThreshold = 50;  // percent of the share pool
 constexpr Duration kForgetAfter = std::chrono::minutes(5);
 

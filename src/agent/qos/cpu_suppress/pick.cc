@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace mangrove::agent {
 namespace {
@@ -55,23 +56,17 @@ bool takeOne(Bucket& bucket, std::vector<int>& out) {
   return false;
 }
 
-// Goes round the buckets from `at` while `more`, until a whole round from the first bucket took
-// nothing. Returns the bucket to go on with.
+// Goes round the buckets from `at` while `more`, until a whole round from there took nothing.
+// Returns the bucket to go on with.
 template <class Take, class More>
 size_t goRound(std::vector<Bucket>& buckets, size_t at, std::vector<int>& out, Take take,
                More more) {
-  bool tookInRound = false;
-  size_t idle = 0;  // visits in a row that took nothing
+  const size_t start = at;
+  bool tookInRound = true;
   while (more()) {
-    const bool took = take(buckets[at], out);
-    tookInRound |= took;
-    idle = took ? 0 : idle + 1;
+    if (at == start && !std::exchange(tookInRound, false)) break;
+    tookInRound |= take(buckets[at], out);
     at = (at + 1) % buckets.size();
-    if (at == 0) {
-      if (!tookInRound) break;
-      tookInRound = false;
-    }
-    if (idle > 2 * buckets.size()) break;
   }
   return at;
 }

@@ -6,24 +6,29 @@
 namespace mangrove::agent {
 namespace {
 
-constexpr int64_t kPeriod = 100'000;  // microseconds
+using kernel::CpuQuota;
+
+CpuQuota quotaFor(MilliCpu amount) {
+  return CpuQuota::ofUs(std::max((amount * kernel::kCfsPeriodUs / 1000).v, kLeastQuota));
+}
 
 }  // namespace
 
-int64_t suppressQuota(MilliCpu budget, int64_t capacityCores, int64_t present) {
-  const int64_t wanted = std::max((budget * kPeriod / 1000).v, kLeastQuota);
+CpuQuota suppressQuota(MilliCpu budget, int64_t capacityCores, CpuQuota present) {
+  const CpuQuota wanted = quotaFor(budget);
   // No limit is not a number to compare with: under overload it must give way at once.
-  if (present == kUnlimitedQuota) return wanted;
-  const int64_t whole = capacityCores * kPeriod;
-  if (wanted != kLeastQuota && std::abs(wanted - present) < whole / 100) return present;
-  return std::min(wanted, present + whole / 10);
+  if (present.isNone()) return wanted;
+  const int64_t whole = capacityCores * kernel::kCfsPeriodUs;
+  if (wanted.us() != kLeastQuota && std::abs(wanted.us() - present.us()) < whole / 100)
+    return present;
+  return std::min(wanted, present + CpuQuota::ofUs(whole / 10));
 }
 
-int64_t safeQuota(MilliCpu capacity, Percent promised) {
+CpuQuota safeQuota(MilliCpu capacity, Percent promised) {
   const MilliCpu least = capacity * promised.v / 100;
   const MilliCpu generous = std::max(MilliCpu{2000}, least) * 5 / 4;
   const MilliCpu safe = std::max(least, std::min(generous, capacity / 2));
-  return std::max((safe * kPeriod / 1000).v, kLeastQuota);
+  return quotaFor(safe);
 }
 
 }  // namespace mangrove::agent

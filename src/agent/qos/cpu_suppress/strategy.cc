@@ -10,13 +10,14 @@
 #include "agent/qos/cpu_suppress/quota.h"
 #include "api/annotations/cpu.h"
 #include "kernel/control_files.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
-constexpr std::string_view kQuotaFile = "cpu.cfs_quota_us";
-constexpr std::string_view kCpusFile = "cpuset.cpus";
-constexpr int64_t kOneCore = 100'000;  // microseconds of a period
+constexpr std::string_view kQuotaFile = kernel::resource_name::kCpuQuota;
+constexpr std::string_view kCpusFile = kernel::resource_name::kCpuset;
+using kernel::CpuQuota;
 
 std::string groupOf(const Situation& now) {
   return now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
@@ -26,9 +27,9 @@ bool isBelow(const PodLook& pod) {
   return pod.tier == kernel::PodTier::kBestEffort;
 }
 
-int64_t quotaNow(const Situation& now) {
+CpuQuota quotaNow(const Situation& now) {
   const auto value = now.present.present(groupOf(now), kQuotaFile);
-  return value && value->number != kUnlimited ? value->number : kUnlimitedQuota;
+  return value ? value->quota() : CpuQuota::none();
 }
 
 int64_t wholeCores(const Situation& now) {
@@ -36,13 +37,13 @@ int64_t wholeCores(const Situation& now) {
 }
 
 // Of best-effort work as a whole: nobody else limits it.
-void wantQuota(const Situation& now, int64_t quota, const std::string& why, Wishes& out) {
+void wantQuota(const Situation& now, CpuQuota quota, const std::string& why, Wishes& out) {
   out.base(groupOf(now), kQuotaFile, FileValue::of(quota), why);
   out.values.back().ours = true;
 }
 
 void freeQuota(const Situation& now, const std::string& why, Wishes& out) {
-  wantQuota(now, kUnlimited, why, out);
+  wantQuota(now, CpuQuota::none(), why, out);
 }
 
 std::string sums(const SuppressInputs& in, MilliCpu budget) {
@@ -140,7 +141,7 @@ Wishes withoutExclusive(const Situation& now) {
   const std::string why = "somebody has CPUs to himself; usage is not known";
   out.base(group, kCpusFile, FileValue::of(both.empty() ? may : both), why);
   if (const auto quota = now.present.present(group, kQuotaFile))
-    wantQuota(now, quota->number, why, out);
+    wantQuota(now, quota->quota(), why, out);
   addNewcomers(now, out);
   return out;
 }
@@ -172,11 +173,10 @@ Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStra
   if (!now.node || now.look.at - sighted_ < kBlind) return out;
   out.hold = false;
   out.blind = true;
-  const int64_t safe =
+  const CpuQuota safe =
       safeQuota(now.node->status.capacity.cpu(), slo.cpuSuppressMinPercent.value_or(Percent{0}));
-  const int64_t present = quotaNow(now);
   std::erase_if(out.values, [](const Wish& wish) { return wish.resource == kQuotaFile; });
-  wantQuota(now, present == kUnlimitedQuota ? safe : std::min(present, safe),
+  wantQuota(now, std::min(quotaNow(now), safe),
             "nothing was measured for 10 s: the conservative limit", out);
   return out;
 }
@@ -190,14 +190,14 @@ MilliCpu CpuSuppress::lasting(const Situation& now, MilliCpu budget, MilliCpu pr
 
 void CpuSuppress::byQuota(const Situation& now, const SuppressInputs& in, Wishes& out) {
   const MilliCpu budget = suppressBudget(in);
-  const int64_t present = quotaNow(now);
-  const bool isFree = present == kUnlimitedQuota;
-  const MilliCpu has = isFree ? budget : MilliCpu{present * 1000 / kOneCore};
+  const CpuQuota present = quotaNow(now);
+  const bool isFree = present.isNone();
+  const MilliCpu has = isFree ? budget : MilliCpu{present.us() * 1000 / kernel::kCfsPeriodUs};
   const MilliCpu worth = lasting(now, budget, has);
-  int64_t quota = suppressQuota(worth, wholeCores(now), present);
+  CpuQuota quota = suppressQuota(worth, wholeCores(now), present);
   if (!isFree && quota > present && !isWorthGrowing(has.v, worth.v)) quota = present;
-  if (!isFree) quota = quotaDamper_.next(now.look.at, present, quota);
-  wantQuota(now, quota == kUnlimitedQuota ? kUnlimited : quota, sums(in, budget), out);
+  if (!isFree) quota = CpuQuota::ofUs(quotaDamper_.next(now.look.at, present.us(), quota.us()));
+  wantQuota(now, quota, sums(in, budget), out);
 }
 
 CpuSet CpuSuppress::presentCpus(const Situation& now) const {
@@ -212,8 +212,8 @@ constexpr Duration kHintsEvery = std::chrono::seconds(10);
 
 NodeShares batchMemory(const Situation& now) {
   const Machine& machine = *now.look.machine;
-  const auto path =
-      kernel::filePath(machine.trees(), *kernel::findResource("memory.numa_stat"), groupOf(now));
+  const auto path = kernel::filePath(
+      machine.trees(), *kernel::findResource(kernel::resource_name::kMemoryNumaStat), groupOf(now));
   const auto text = path && machine.numaNodes().size() > 1 ? now.present.text(*path) : std::nullopt;
   if (!text) return {};
   const auto stat = kernel::parseNumaStat(*text, machine.trees().version(), machine.pageSize());
@@ -257,7 +257,7 @@ void CpuSuppress::byCpuset(const Situation& now, const SuppressInputs& in, Wishe
   const std::string why = sums(in, suppressBudget(in));
   if (cpus.empty()) {
     // Every CPU belongs to somebody else: a core's worth of time is left.
-    out.values.front().part = Part::base(FileValue::of(kOneCore));
+    out.values.front().part = Part::base(FileValue::of(CpuQuota::ofUs(kernel::kCfsPeriodUs)));
     out.values.front().why = "no CPU is free for best-effort work";
     return;
   }

@@ -3,6 +3,7 @@
 #include "agent/executor/owners.h"
 #include "agent/qos/network/plan.h"
 #include "api/annotations/qos.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -26,8 +27,8 @@ void wantClassIds(const Look& look, Wishes& out) {
   for (const PodLook& pod : look.pods) {
     const auto minor = pod.pod ? netClassOf(api::rawQos(pod.pod->meta.labels)) : std::nullopt;
     if (minor)
-      out.base(std::string(pod.cgroup), "net_cls.classid", FileValue::of(classId(*minor)),
-               "network class of the pod's QoS");
+      out.base(std::string(pod.cgroup), kernel::resource_name::kNetClass,
+               FileValue::of(classId(*minor)), "network class of the pod's QoS");
   }
 }
 

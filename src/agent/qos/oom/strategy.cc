@@ -5,6 +5,7 @@
 #include "agent/executor/owners.h"
 #include "api/annotations/qos.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -65,7 +66,7 @@ Wishes OomScore::decide(const Situation& now) {
     for (const ContainerLook& container : pod.containers) {
       const Score score = scoreOf(now, pod, std::string(container.name));
       if (!score.value || container.name.empty()) continue;
-      for (int pid : now.present.members(container.cgroup, "cgroup.procs")) {
+      for (int pid : now.present.members(container.cgroup, kernel::resource_name::kProcs)) {
         const std::string path = mounts.procFile(fmt::format("{}/oom_score_adj", pid));
         const auto text = now.present.text(path);
         const auto present =

@@ -9,13 +9,17 @@
 #include <unistd.h>
 
 #include "base/text/strings.h"
+#include "kernel/control_files.h"
+#include "kernel/make_cgroup.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::runtime {
 
 namespace {
 
 constexpr std::string_view kMount = "sys/fs/cgroup";
-constexpr std::string_view kProcs = "cgroup.procs";
+namespace name = kernel::resource_name;
+using name::kProcs;
 
 std::string joined(std::string_view a, std::string_view b) {
   if (a.empty()) return std::string(b);
@@ -32,7 +36,7 @@ Result<std::string> readAll(const kernel::SysRoot& root, const std::string& path
 }
 
 void killAll(const kernel::SysRoot& root, const std::string& dir) {
-  if (root.write(joined(dir, "cgroup.kill"), "1")) return;
+  if (root.write(joined(dir, name::kCgroupKill), "1")) return;
   auto text = readAll(root, joined(dir, kProcs));
   if (!text) return;
   for (auto line : splitTrimmed(*text, '\n'))
@@ -51,18 +55,19 @@ void eachBelow(const kernel::SysRoot& root, const std::string& dir, Visit&& visi
 
 }  // namespace
 
-Result<Cgroups> Cgroups::open(const kernel::SysRoot& root, std::string parent) {
+Result<Cgroups> Cgroups::open(const kernel::SysRoot& root, std::string parent,
+                              kernel::BestEffortPlace bestEffort) {
   while (parent.starts_with('/')) parent.erase(0, 1);
-  Cgroups out(root, std::move(parent));
+  Cgroups out(root, std::move(parent), bestEffort);
   if (auto ok = out.findTrees(); !ok) return pass(ok.error());
   return out;
 }
 
 Result<> Cgroups::findTrees() {
   const std::string mount(kMount);
-  auto unified = root_->exists(joined(mount, "cgroup.controllers"));
+  auto unified = root_->exists(joined(mount, name::kCgroupControllers));
   if (unified && *unified) {
-    v2_ = true;
+    version_ = kernel::CgroupVersion::kV2;
     trees_.push_back({mount, {}});
     return {};
   }
@@ -96,7 +101,7 @@ Result<> Cgroups::findTrees() {
 
 const Cgroups::Tree* Cgroups::treeOf(std::string_view controller) const {
   for (const auto& tree : trees_) {
-    if (v2_) return &tree;
+    if (isV2()) return &tree;
     if (std::find(tree.controllers.begin(), tree.controllers.end(), controller) !=
         tree.controllers.end())
       return &tree;
@@ -104,53 +109,42 @@ const Cgroups::Tree* Cgroups::treeOf(std::string_view controller) const {
   return nullptr;
 }
 
+namespace {
+
+kernel::PodTier tierOf(api::KubeQos qos) {
+  if (qos == api::KubeQos::kBurstable) return kernel::PodTier::kBurstable;
+  return qos == api::KubeQos::kBestEffort ? kernel::PodTier::kBestEffort
+                                          : kernel::PodTier::kGuaranteed;
+}
+
+}  // namespace
+
 std::string Cgroups::tierPath(api::KubeQos qos) const {
-  const std::string all = joined(parent_, "kubepods");
-  if (qos == api::KubeQos::kBurstable) return joined(all, "burstable");
-  if (qos == api::KubeQos::kBestEffort) return joined(all, "besteffort");
-  return all;
+  return joined(parent_, layout_.tierDir(tierOf(qos)));
 }
 
 std::string Cgroups::podPath(api::KubeQos qos, std::string_view uid) const {
-  return joined(tierPath(qos), "pod" + std::string(uid));
-}
-
-// A new cpuset of version 1 is empty, and nobody may enter it before it is filled.
-void Cgroups::inheritCpuset(const std::string& dir) const {
-  const std::string above = dir.substr(0, dir.rfind('/'));
-  for (const char* file : {"cpuset.cpus", "cpuset.mems"}) {
-    auto own = readAll(*root_, joined(dir, file));
-    if (!own || !trim(*own).empty()) continue;
-    if (auto text = readAll(*root_, joined(above, file)))
-      (void)root_->write(joined(dir, file), trim(*text));
-  }
-}
-
-void Cgroups::enableControllers(const std::string& dir) const {
-  for (const char* one : {"+cpu", "+memory", "+cpuset", "+io", "+pids"})
-    (void)root_->write(joined(dir, "cgroup.subtree_control"), one);
+  return joined(parent_, layout_.podDir(tierOf(qos), uid));
 }
 
 Result<> Cgroups::makeIn(const Tree& tree, const std::string& path) const {
   std::string dir = tree.dir;
   const bool cpuset = std::find(tree.controllers.begin(), tree.controllers.end(), "cpuset") !=
                       tree.controllers.end();
+  const auto kind = isV2()   ? kernel::CgroupTreeKind::kUnified
+                    : cpuset ? kernel::CgroupTreeKind::kCpuset
+                             : kernel::CgroupTreeKind::kOther;
   for (auto part : splitTrimmed(path, '/')) {
-    auto above = root_->dir(dir);
-    if (!above) return pass(above.error());
-    if (v2_) enableControllers(dir);
-    if (::mkdirat(above->fd(), std::string(part).c_str(), 0755) < 0 && errno != EEXIST)
-      return failErrno(errno, "making cgroup " + joined(dir, part));
     dir = joined(dir, part);
-    if (cpuset) inheritCpuset(dir);
+    if (auto ok = kernel::makeCgroup(*root_, dir, kind); !ok) return ok;
   }
   return {};
 }
 
 Result<> Cgroups::emptyParent() const {
   const std::string dir = joined(kMount, parent_);
-  auto ordinary = root_->exists(joined(dir, "cgroup.type"));  // the machine's top has none
-  if (!v2_ || !ordinary || !*ordinary) return {};
+  auto ordinary = root_->exists(joined(dir, name::kCgroupType));  // the machine's top has none
+  if (!isV2() || !ordinary || !*ordinary) return {};
   auto members = readAll(*root_, joined(dir, kProcs));
   if (!members || trim(*members).empty()) return {};
   auto above = root_->dir(dir);
@@ -158,19 +152,19 @@ Result<> Cgroups::emptyParent() const {
   if (::mkdirat(above->fd(), "mangrove", 0755) < 0 && errno != EEXIST)
     return failErrno(errno, "making cgroup " + joined(dir, "mangrove"));
   for (auto pid : splitTrimmed(*members, '\n'))
-    if (auto ok = root_->write(joined(dir, "mangrove/cgroup.procs"), pid); !ok)
+    if (auto ok = root_->write(joined(dir, "mangrove/" + std::string(kProcs)), pid); !ok)
       return ok.error().in("moving process {} out of cgroup {}", pid, dir);
   return {};
 }
 
 void Cgroups::killTogether(const std::string& path) const {
-  if (v2_) (void)root_->write(joined(joined(kMount, path), "memory.oom.group"), "1");
+  if (isV2()) (void)root_->write(joined(joined(kMount, path), name::kOomGroup), "1");
 }
 
 Result<> Cgroups::make(const std::string& path, const CgroupValues& values) const {
   for (const auto& tree : trees_)
     if (auto ok = makeIn(tree, path); !ok) return ok;
-  return writeAll(path, controlWrites(values, v2_));
+  return writeAll(path, controlWrites(values, version_));
 }
 
 Result<> Cgroups::writeAll(const std::string& path, const std::vector<ControlWrite>& writes) const {
@@ -184,14 +178,14 @@ Result<> Cgroups::writeAll(const std::string& path, const std::vector<ControlWri
 }
 
 Result<> Cgroups::resize(const std::string& path, const CgroupValues& values) const {
-  return writeAll(path, resizeWrites(values, v2_));
+  return writeAll(path, resizeWrites(values, version_));
 }
 
 std::optional<Bytes> Cgroups::memoryUsage(const std::string& path) const {
   const Tree* tree = treeOf("memory");
   if (!tree) return std::nullopt;
-  auto text = readAll(
-      *root_, joined(joined(tree->dir, path), v2_ ? "memory.current" : "memory.usage_in_bytes"));
+  const auto file = kernel::findResource(name::kMemoryUsage)->fileOf(version_).name;
+  auto text = readAll(*root_, joined(joined(tree->dir, path), file));
   auto value = text ? parseInt<int64_t>(trim(*text)) : std::nullopt;
   return value ? std::optional(Bytes{*value}) : std::nullopt;
 }
@@ -203,8 +197,12 @@ std::vector<std::string> Cgroups::joinDirs(const std::string& path) const {
 }
 
 bool Cgroups::isPods(const std::string& path) const {
-  const std::string all = tierPath(api::KubeQos::kGuaranteed) + "/";
-  return path.size() > all.size() && path.starts_with(all) && path.find("..") == std::string::npos;
+  if (path.find("..") != std::string::npos) return false;
+  for (const std::string& root : layout_.roots()) {
+    const std::string all = joined(parent_, root) + "/";
+    if (path.size() > all.size() && path.starts_with(all)) return true;
+  }
+  return false;
 }
 
 void Cgroups::kill(const std::string& path) const {
@@ -233,7 +231,7 @@ Result<> Cgroups::removeTree(const std::string& path) const {
 }
 
 void Cgroups::removeAll() const {
-  (void)removeTree(tierPath(api::KubeQos::kGuaranteed));
+  for (const std::string& root : layout_.roots()) (void)removeTree(joined(parent_, root));
   for (std::string path = parent_; !path.empty();) {
     for (const auto& tree : trees_) {
       const std::string dir = joined(tree.dir, path);
@@ -258,8 +256,8 @@ std::vector<std::pair<std::string, std::string>> Cgroups::pods() const {
     auto entries = root_->list(joined(tree->dir, tierPath(qos)));
     if (!entries) continue;
     for (const auto& entry : *entries)
-      if (entry.isDir && entry.name.starts_with("pod"))
-        out.emplace_back(entry.name.substr(3), joined(tierPath(qos), entry.name));
+      if (auto uid = entry.isDir ? layout_.podOf(entry.name) : fail(Code::kNotFound, "no cgroup"))
+        out.emplace_back(*std::move(uid), joined(tierPath(qos), entry.name));
   }
   return out;
 }

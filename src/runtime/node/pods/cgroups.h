@@ -2,6 +2,7 @@
 // The pods' cgroups, laid out as a kubelet does with the cgroupfs driver:
 //
 //   ROOT/kubepods/{,burstable,besteffort}/pod<uid>/<container id>
+//   ROOT/kubepods-besteffort/pod<uid>/<container id>       (BestEffortPlace::kBeside)
 //
 // in the unified tree (v2), or in every v1 hierarchy and the controller-less unified one beside
 // them. Made with their first values and left alone afterwards: the agent owns what comes later.
@@ -18,6 +19,8 @@
 
 #include "api/pod/pod.h"
 #include "base/result.h"
+#include "kernel/cgroup_layout.h"
+#include "kernel/cgroup_version.h"
 #include "kernel/sys_root.h"
 #include "runtime/core/cgroup_values.h"
 
@@ -26,7 +29,9 @@ namespace mangrove::runtime {
 class Cgroups {
  public:
   // `parent` is put before "kubepods", like the kubelet's --cgroup-root.
-  static Result<Cgroups> open(const kernel::SysRoot& root, std::string parent);
+  static Result<Cgroups> open(
+      const kernel::SysRoot& root, std::string parent,
+      kernel::BestEffortPlace bestEffort = kernel::BestEffortPlace::kInside);
 
   // The same through another root object: a Cgroups keeps a pointer to its root.
   Cgroups over(const kernel::SysRoot& root) const {
@@ -35,7 +40,7 @@ class Cgroups {
     return same;
   }
 
-  bool isV2() const { return v2_; }
+  bool isV2() const { return version_ == kernel::CgroupVersion::kV2; }
   std::string tierPath(api::KubeQos qos) const;
   std::string podPath(api::KubeQos qos, std::string_view uid) const;
 
@@ -54,7 +59,7 @@ class Cgroups {
   std::optional<Bytes> memoryUsage(const std::string& path) const;
   // Directories below the machine's root that a process of this cgroup joins.
   std::vector<std::string> joinDirs(const std::string& path) const;
-  // Whether a path lies below kubepods: nothing else is ever killed or removed, because an empty
+  // Whether a path lies below the pods' directories: nothing else is ever killed or removed, because an empty
   // path would mean every process of the machine.
   bool isPods(const std::string& path) const;
   // Ends every process below, at once, but our own.
@@ -62,7 +67,7 @@ class Cgroups {
   // Removes it and everything below. kUnavailable while a process is still there.
   Result<> remove(const std::string& path) const;
   bool exists(const std::string& path) const;
-  // kubepods with its branches, and the parent when it holds nothing else.
+  // kubepods with its branches and what is beside it, and the parent when it holds nothing else.
   void removeAll() const;
   // Pods that have a cgroup here: uid and path.
   std::vector<std::pair<std::string, std::string>> pods() const;
@@ -74,19 +79,20 @@ class Cgroups {
     std::string dir;                       // below the root: "sys/fs/cgroup/cpu,cpuacct"
     std::vector<std::string> controllers;  // "cpu", "cpuacct"; empty for the unified one
   };
-  explicit Cgroups(const kernel::SysRoot& root, std::string parent)
-      : root_(&root), parent_(std::move(parent)) {}
+  Cgroups(const kernel::SysRoot& root, std::string parent, kernel::BestEffortPlace bestEffort)
+      : root_(&root),
+        parent_(std::move(parent)),
+        layout_(kernel::CgroupDriver::kCgroupfs, bestEffort) {}
   Result<> findTrees();
   Result<> removeTree(const std::string& path) const;
   Result<> writeAll(const std::string& path, const std::vector<ControlWrite>& writes) const;
   Result<> makeIn(const Tree& tree, const std::string& path) const;
-  void inheritCpuset(const std::string& dir) const;
-  void enableControllers(const std::string& dir) const;
   const Tree* treeOf(std::string_view controller) const;
 
   const kernel::SysRoot* root_;
   std::string parent_;
-  bool v2_ = false;
+  kernel::CgroupLayout layout_;
+  kernel::CgroupVersion version_ = kernel::CgroupVersion::kV1;
   std::vector<Tree> trees_;
 };
 
