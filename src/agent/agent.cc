@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "api/koordinator/slo_defaults.h"
 #include "base/os/code_pages.h"
 #include "base/os/log.h"
 
@@ -104,7 +105,7 @@ void Agent::makeInformers() {
   slos_ =
       std::make_unique<client::Informer<api::NodeSlo>>(following(client::kind::kNodeSlo, byName));
   slos_->onChange([this](const client::Change<api::NodeSlo>& change) {
-    if (change.key == options_.node) collector_.setSlo(change.after);
+    if (change.key == options_.node) followSlo(change.after.get());
   });
   nodeMetrics_ = std::make_unique<client::Informer<api::NodeMetric>>(
       following(client::kind::kNodeMetric, byName));
@@ -134,6 +135,14 @@ void Agent::makeInformers() {
       book_.remove(change.before->meta.uid.str());
     if (here) book_.put(change.after);
   });
+}
+
+// Strategies see it complete: nothing unset, and neutral values where a class is switched off.
+void Agent::followSlo(const api::NodeSlo* said) {
+  if (said == nullptr) return collector_.setSlo(nullptr);
+  auto slo = std::make_shared<api::NodeSlo>(*said);
+  slo->spec = api::completed(said->spec);
+  collector_.setSlo(std::move(slo));
 }
 
 void Agent::start() {

@@ -112,6 +112,7 @@ class Agent {
   Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> machine);
   client::InformerSetup following(const client::Kind& kind, std::string fieldSelector) const;
   void makeInformers();
+  void followSlo(const api::NodeSlo* said);
   void arm();
   void watchClock(const Look& look);
   void watchKubelet(const Look& look);

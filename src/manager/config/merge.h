@@ -1,28 +1,11 @@
 #pragma once
-// How one strategy is laid over another (spec 01 §5.9): what the upper one does not say stays;
-// objects merge member by member, maps key by key with whole values, lists and scalars are
-// replaced. Empty lists, maps and texts say nothing.
-//
-//   Colocation node = merged(cluster, entry);
-//
-// Pure; any thread.
+// Strategies of the ConfigMap are laid over each other by the API's rule (api/wire/overlay.h).
 
-#include "api/wire/decode.h"
-#include "api/wire/write.h"
-#include "base/check.h"
-#include "json/value.h"
+#include "api/wire/overlay.h"
 
 namespace mangrove::manager {
 
-// Both are what toJson wrote: unset members are not there.
-json::Value overlay(json::Value base, const json::Value& upper);
-
-template <class Strategy>
-Strategy merged(const Strategy& base, const Strategy& upper) {
-  using api::toJson;
-  auto out = api::decodeText<Strategy>(json::write(overlay(toJson(base), toJson(upper))));
-  CHECK(out.has_value());  // both sides were written by us
-  return *out;
-}
+using api::merged;
+using api::overlay;
 
 }  // namespace mangrove::manager

@@ -1,5 +1,6 @@
 #include "manager/config/strategies.h"
 
+#include "api/koordinator/slo_defaults.h"
 #include "api/wire/schema.h"
 
 namespace mangrove::manager {
@@ -106,13 +107,7 @@ Colocation builtIn<Colocation>() {
 
 template <>
 api::ResourceThresholdStrategy builtIn<api::ResourceThresholdStrategy>() {
-  api::ResourceThresholdStrategy out;
-  out.enable = false;
-  out.cpuSuppressThresholdPercent = Percent{65};
-  out.cpuSuppressPolicy = "cpuset";
-  out.memoryEvictThresholdPercent = Percent{70};
-  out.cpuEvictPolicy = "evictByRealLimit";
-  return out;
+  return api::defaultThreshold();
 }
 
 template <>
@@ -122,20 +117,12 @@ api::ResourceQosStrategy builtIn<api::ResourceQosStrategy>() {
 
 template <>
 api::CpuBurstStrategy builtIn<api::CpuBurstStrategy>() {
-  api::CpuBurstStrategy out;
-  out.policy = "none";
-  out.cpuBurstPercent = Percent{1000};
-  out.cfsQuotaBurstPercent = Percent{300};
-  out.cfsQuotaBurstPeriodSeconds = -1;
-  out.sharePoolThresholdPercent = Percent{50};
-  return out;
+  return api::defaultCpuBurst();
 }
 
 template <>
 api::SystemStrategy builtIn<api::SystemStrategy>() {
-  api::SystemStrategy out;
-  out.totalNetworkBandwidth = Quantity();  // "0" is always on the wire
-  return out;
+  return api::defaultSystem();
 }
 
 template <>

@@ -3,19 +3,10 @@
 
 #include "agent/qos/memory_qos/values.h"
 #include "api/annotations/qos.h"
+#include "api/koordinator/slo_defaults.h"
 
 namespace mangrove::agent {
 namespace {
-
-api::MemoryQos templateOf(int64_t ratio, int64_t scale, int64_t adjust) {
-  api::MemoryQos out;
-  out.minLimitPercent = out.lowLimitPercent = out.throttlingPercent = Percent{0};
-  out.wmarkRatio = ratio;
-  out.wmarkScalePermill = scale;
-  out.wmarkMinAdj = adjust;
-  out.priorityEnable = out.priority = out.oomKillGroup = 0;
-  return out;
-}
 
 const std::optional<api::ResourceQos>& classOf(api::Qos qos,
                                                const api::ResourceQosStrategy& strategy) {
@@ -55,23 +46,11 @@ void overlay(const api::MemoryQos& over, api::MemoryQos& under) {
 
 }  // namespace
 
-const api::MemoryQos& neutralMemoryQos() {
-  static const api::MemoryQos neutral = templateOf(0, 50, 0);
-  return neutral;
-}
-
-const api::MemoryQos& recommendedMemoryQos(api::Qos qos) {
-  static const api::MemoryQos service = templateOf(95, 20, -25);
-  static const api::MemoryQos batch = templateOf(95, 20, 50);
-  if (qos == api::Qos::kSystem) return neutralMemoryQos();
-  return qos == api::Qos::kBe ? batch : service;
-}
-
 api::MemoryQos gradedByLow(api::MemoryQos qos) {
   constexpr int64_t kSparedLongest = -25, kFirst = 50, kAll = 100;
   const int64_t adjust = std::clamp(qos.wmarkMinAdj.value_or(0), kSparedLongest, kFirst);
   const int64_t low = qos.lowLimitPercent.value_or(Percent{0}).v;
-  if (adjust < 0) qos.lowLimitPercent = Percent{std::max(low, adjust * kAll / kSparedLongest)};
+  if (adjust < 0 && low == 0) qos.lowLimitPercent = Percent{adjust * kAll / kSparedLongest};
   if (adjust > 0 && low > 0) qos.lowLimitPercent = Percent{low * (kFirst - adjust) / kFirst};
   return qos;
 }
@@ -83,8 +62,8 @@ api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& 
   if (group && group->memoryQos) out = *group->memoryQos;
   auto said = api::parseMemoryQos(pod.meta.annotations);
   if (!said || !*said) return out;
-  if ((*said)->policy == "none") return neutralMemoryQos();
-  if ((*said)->policy == "auto") out = recommendedMemoryQos(qos);
+  if ((*said)->policy == "none") return api::neutralMemory();
+  if ((*said)->policy == "auto") out = api::recommendedMemory(qos);
   overlay(**said, out);
   return out;
 }

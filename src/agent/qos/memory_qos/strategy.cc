@@ -2,23 +2,34 @@
 
 #include "agent/executor/owners.h"
 #include "agent/qos/memory_qos/values.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
 using kernel::Feature;
 
+namespace name = kernel::resource_name;
+constexpr std::pair<std::string_view, Feature> kNeeds[] = {
+    {name::kMemoryMin, Feature::kMemoryMin},
+    {name::kMemoryLow, Feature::kMemoryMin},
+    {name::kMemoryHigh, Feature::kMemoryHigh},
+    {name::kOomGroup, Feature::kOomGroup},
+    {name::kWmarkRatio, Feature::kMemoryWatermark},
+    {name::kWmarkScale, Feature::kMemoryWatermark},
+    {name::kWmarkMinAdj, Feature::kMemoryWatermark},
+    {name::kPageCacheEnable, Feature::kPageCacheLimit},
+    {name::kPageCacheSize, Feature::kPageCacheLimit},
+    {name::kPageCacheSync, Feature::kPageCacheLimit},
+    {name::kMemoryPriority, Feature::kMemoryPriority},
+    {name::kPriorityOom, Feature::kMemoryPriority},
+};
+
 // Asking once beats failing on every pod.
 bool isThere(std::string_view resource, const kernel::Capabilities& can) {
-  const auto starts = [&](std::string_view prefix) {
-    return resource.substr(0, prefix.size()) == prefix;
-  };
-  if (resource == "memory.min" || resource == "memory.low") return can.has(Feature::kMemoryMin);
-  if (resource == "memory.high") return can.has(Feature::kMemoryHigh);
-  if (resource == "memory.oom.group") return can.has(Feature::kOomGroup);
-  if (starts("memory.wmark")) return can.has(Feature::kMemoryWatermark);
-  if (starts("memory.pagecache")) return can.has(Feature::kPageCacheLimit);
-  return can.has(Feature::kMemoryPriority);
+  for (const auto& [name, feature] : kNeeds)
+    if (resource == name) return can.has(feature);
+  return true;
 }
 
 }  // namespace

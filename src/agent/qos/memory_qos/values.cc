@@ -5,6 +5,7 @@
 
 #include "agent/collect/pod_book.h"
 #include "api/wire/names.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -56,14 +57,14 @@ Protection protectionOf(Bytes request, const api::MemoryQos& qos) {
 
 void putCommon(Settings& out, const std::string& cgroup, Bytes request, const api::MemoryQos& qos) {
   const Protection protection = protectionOf(request, qos);
-  put(out, cgroup, "memory.min", protection.min);
-  put(out, cgroup, "memory.low", protection.low);
-  put(out, cgroup, "memory.wmark_ratio", qos.wmarkRatio);
-  put(out, cgroup, "memory.wmark_scale_factor", qos.wmarkScalePermill);
-  put(out, cgroup, "memory.wmark_min_adj", qos.wmarkMinAdj);
-  put(out, cgroup, "memory.priority", qos.priority);
-  put(out, cgroup, "memory.use_priority_oom", qos.priorityEnable);
-  put(out, cgroup, "memory.oom.group", qos.oomKillGroup);
+  put(out, cgroup, kernel::resource_name::kMemoryMin, protection.min);
+  put(out, cgroup, kernel::resource_name::kMemoryLow, protection.low);
+  put(out, cgroup, kernel::resource_name::kWmarkRatio, qos.wmarkRatio);
+  put(out, cgroup, kernel::resource_name::kWmarkScale, qos.wmarkScalePermill);
+  put(out, cgroup, kernel::resource_name::kWmarkMinAdj, qos.wmarkMinAdj);
+  put(out, cgroup, kernel::resource_name::kMemoryPriority, qos.priority);
+  put(out, cgroup, kernel::resource_name::kPriorityOom, qos.priorityEnable);
+  put(out, cgroup, kernel::resource_name::kOomGroup, qos.oomKillGroup);
 }
 
 // Services count the limits they have; batch pods are unlimited as soon as one container is.
@@ -94,10 +95,11 @@ void putPageCache(Settings& out, const std::string& cgroup, Bytes limit,
   std::optional<int64_t> enable;
   if (size) enable = *size > 0 ? 1 : 0;
   if (qos.pageCacheEnable) enable = *qos.pageCacheEnable ? 1 : 0;
-  put(out, cgroup, "memory.pagecache_limit.enable", enable);
-  put(out, cgroup, "memory.pagecache_limit.size", size);
+  put(out, cgroup, kernel::resource_name::kPageCacheEnable, enable);
+  put(out, cgroup, kernel::resource_name::kPageCacheSize, size);
   if (size && *size > 0)
-    put(out, cgroup, "memory.pagecache_limit.sync", qos.pageCacheReclaimSync.value_or(false));
+    put(out, cgroup, kernel::resource_name::kPageCacheSync,
+        qos.pageCacheReclaimSync.value_or(false));
 }
 
 void addTo(std::optional<Bytes>& sum, Bytes request, const std::optional<Percent>& percent) {
@@ -119,7 +121,7 @@ void putContainers(const MemoryQosInputs& in, const api::Pod& pod, const std::st
     int64_t high = throttleAt(amounts, allocatable, *qos.throttlingPercent, in.pageSize);
     const int64_t min = protectionOf(amounts.request, qos).min.value_or(0);
     if (high > 0 && high < min) high = min;
-    put(out, *cgroup, "memory.high", high);
+    put(out, *cgroup, kernel::resource_name::kMemoryHigh, high);
   }
 }
 
@@ -136,13 +138,13 @@ void putTiers(const MemoryQosInputs& in, const TierSums& sums, Settings& out) {
     const std::string cgroup = in.layout.tierDir(tier);
     // The guaranteed pods' directory is the parent of the other two.
     const TierSum& sum = tier == PodTier::kGuaranteed ? all : sums[index];
-    if (sum.min) put(out, cgroup, "memory.min", sum.min->v);
-    if (sum.low) put(out, cgroup, "memory.low", sum.low->v);
+    if (sum.min) put(out, cgroup, kernel::resource_name::kMemoryMin, sum.min->v);
+    if (sum.low) put(out, cgroup, kernel::resource_name::kMemoryLow, sum.low->v);
     if (!*classes[index] || !(*classes[index])->memoryQos) continue;
     const api::MemoryQos& qos = *(*classes[index])->memoryQos;
-    put(out, cgroup, "memory.priority", qos.priority);
-    put(out, cgroup, "memory.use_priority_oom", qos.priorityEnable);
-    put(out, cgroup, "memory.oom.group", qos.oomKillGroup);
+    put(out, cgroup, kernel::resource_name::kMemoryPriority, qos.priority);
+    put(out, cgroup, kernel::resource_name::kPriorityOom, qos.priorityEnable);
+    put(out, cgroup, kernel::resource_name::kOomGroup, qos.oomKillGroup);
   }
 }
 

@@ -144,7 +144,7 @@ Wishes Resctrl::decide(const Situation& now) {
   if (!facts) return cannot(now);
   std::vector<const PodLook*> members;
   for (const Group& group : groups) {
-    if (!*group.qos || !(*group.qos)->resctrlQos) continue;
+    if (!isOn(group)) continue;  // nobody wants its group: whoever was in it is in everybody's
     const api::ResctrlQosConfig qos = rangesOf(now, group, strategy.beClass);
     const std::string path = pathOf(now, group.name);
     std::string why = fmt::format("cache and bandwidth of class {}", group.name);

@@ -1,9 +1,9 @@
-#include "manager/config/merge.h"
+#include "api/wire/overlay.h"
 
 #include <algorithm>
 #include <array>
 
-namespace mangrove::manager {
+namespace mangrove::api {
 namespace {
 
 // Maps whose values are objects: an entry is replaced as a whole. Maps of scalars need no mention.
@@ -32,4 +32,4 @@ json::Value overlay(json::Value base, const json::Value& upper) {
   return base;
 }
 
-}  // namespace mangrove::manager
+}  // namespace mangrove::api
