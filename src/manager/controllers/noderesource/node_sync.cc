@@ -57,7 +57,8 @@ bool ratioDiffers(const api::Annotations& before, const api::Annotations& after)
   const auto now = api::parseCpuNormalizationRatio(after);
   if (!now) return false;
   if (old->has_value() != now->has_value()) return true;
-  return old->has_value() && std::abs(**old - **now) > kRatioStep;
+  // In this order: a difference of the two would be a last bit above the step.
+  return old->has_value() && (**old > **now + kRatioStep || **old < **now - kRatioStep);
 }
 
 bool labelsDiffer(const api::Labels& before, const api::Labels& after) {
