@@ -9,8 +9,6 @@ namespace {
 constexpr double kPeriodUs = 100'000;
 // Best-effort work idle for so long, what services still wait for is somebody else's doing.
 constexpr Duration kIdleShows = std::chrono::milliseconds(300);
-constexpr double kLearnSeconds = 1;
-constexpr double kForgetSeconds = 600;
 constexpr double kLeastCut = 0.5;
 constexpr Duration kTrial = std::chrono::seconds(1);
 
@@ -44,27 +42,42 @@ void PressureGovernor::forgetCuts() {
   cutAt_ = badUntil_ = highSince_ = MonoTime::min();
 }
 
-// Two samples together: one alone may be a hiccup of a few milliseconds.
-double PressureGovernor::smoothed(const PressureSample& sample, Duration since) {
-  const bool settling = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.settle;
-  fading_ += (sample.waited - fading_) * (1 - std::exp(-seconds(since) / seconds(options_.fade)));
-  if (settling) fading_ = 0;  // what was before a cut says nothing about it
-  const double mean = (last_ + sample.waited) / 2;
-  last_ = sample.waited;
-  const bool counts = sample.alarmed && options_.enter <= kAlarmShare;
-  return counts ? std::max(mean, options_.enter) : mean;
-}
-
-void PressureGovernor::learn(const PressureSample& sample, double waited, Duration since) {
+BatchActivity PressureGovernor::activity(const PressureSample& sample) {
   if (sample.used >= options_.idleBelow) {
     idleSince_ = MonoTime::min();
-    baseline_ *= std::exp(-seconds(since) / kForgetSeconds);
-    return;
+    return BatchActivity::kWorks;
   }
   if (idleSince_ == MonoTime::min()) idleSince_ = sample.at;
-  if (sample.at - idleSince_ < kIdleShows) return;
-  const double weight = 1 - std::exp(-seconds(since) / kLearnSeconds);
-  baseline_ += (waited - baseline_) * weight;
+  return sample.at - idleSince_ < kIdleShows ? BatchActivity::kPaused : BatchActivity::kIdleLong;
+}
+
+double PressureGovernor::baseline() const {
+  const auto found = senses_.find(worst_);
+  return found == senses_.end() ? 0 : found->second.baseline();
+}
+
+// The service that waits most over what it is used to.
+Waiting PressureGovernor::judge(const PressureSample& sample, std::span<const ServiceWait> services,
+                                Duration since) {
+  WaitSample one{since, 0, sample.alarmed, false, activity(sample)};
+  one.settling = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.settle;
+  std::map<uint32_t, WaitSense> senses;
+  waited_.clear();
+  worst_ = 0;
+  Waiting worst;
+  for (const ServiceWait& service : services) {
+    auto known = senses_.extract(service.id);
+    WaitSense& sense =
+        known ? senses.insert(std::move(known)).position->second : senses[service.id];
+    one.waited = service.waited;
+    const Waiting seen = sense.step(options_, one);
+    waited_[service.id] = seen.waited;
+    const bool first = worst_ == 0;
+    if (first || std::max(seen.overshoot, seen.fading) > std::max(worst.overshoot, worst.fading))
+      worst = seen, worst_ = service.id;
+  }
+  senses_ = std::move(senses);  // who is not watched any more is forgotten
+  return worst;
 }
 
 // What best-effort work has now: its limit, or what it uses of a machine without one.
@@ -73,8 +86,8 @@ int64_t PressureGovernor::inForce(double used) const {
   return std::clamp(std::min(cap_, using_), options_.floor, options_.machine);
 }
 
-bool PressureGovernor::waitsTooLong(double overshoot) const {
-  return overshoot >= options_.enter || fading_ - baseline_ >= options_.enterFading;
+bool PressureGovernor::waitsTooLong(const Waiting& seen) const {
+  return seen.overshoot >= options_.enter || seen.fading >= options_.enterFading;
 }
 
 bool PressureGovernor::mayCut(const PressureSample& sample) const {
@@ -83,11 +96,14 @@ bool PressureGovernor::mayCut(const PressureSample& sample) const {
   return cutAt_ == MonoTime::min() || sample.at - cutAt_ >= options_.settle;
 }
 
-void PressureGovernor::cut(const PressureSample& sample, double overshoot) {
+void PressureGovernor::cut(const PressureSample& sample, const Waiting& seen) {
+  // Two samples decide whether, the latest how much.
+  const double overshoot = std::max(seen.overshoot, seen.latest - baseline());
   const int64_t present = inForce(sample.used);
   const bool sameEpisode = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.hold;
   if (!sameEpisode) {
-    before_ = overshoot + baseline_;
+    tried_ = worst_;
+    before_ = overshoot + baseline();
     after_ = afterSeconds_ = 0;
     tries_ = options_.helps > 0;
     const bool again = badUntil_ != MonoTime::min() && sample.at - badUntil_ < remember_;
@@ -122,38 +138,36 @@ bool PressureGovernor::lasts(MonoTime at, bool tooLong) {
 
 // True when the trial ended and showed that best-effort work was not what services wait for. That
 // counts as known for a while, so that the same waiting is not tried again at once.
-bool PressureGovernor::endTrial(const PressureSample& sample, double waited, Duration since) {
+bool PressureGovernor::endTrial(const PressureSample& sample, Duration since) {
   if (!tries_) return false;
-  after_ += waited * seconds(since);
+  const auto waited = waited_.find(tried_);
+  after_ += (waited == waited_.end() ? 0 : waited->second) * seconds(since);
   afterSeconds_ += seconds(since);
   if (sample.at - cutAt_ < kTrial) return false;
   tries_ = false;
   const double mean = after_ / afterSeconds_;
   if (mean <= before_ * options_.helps) return false;
-  baseline_ = std::max(baseline_, mean);
+  if (auto sense = senses_.find(tried_); sense != senses_.end()) sense->second.expect(mean);
   forgetCuts();
   ++futile_;
   return true;
 }
 
-Ruling PressureGovernor::step(const PressureSample& sample) {
+Ruling PressureGovernor::step(const PressureSample& sample, std::span<const ServiceWait> services) {
   const Duration since = lastAt_ == MonoTime::min() ? Duration{} : sample.at - lastAt_;
   lastAt_ = sample.at;
-  const double waited = smoothed(sample, since);
-  learn(sample, waited, since);
-  if (endTrial(sample, waited, since)) return {cap_, false};
-  const double overshoot = waited - baseline_;
-  const bool tooLong = waitsTooLong(overshoot);
+  const Waiting seen = judge(sample, services, since);
+  if (endTrial(sample, since)) return {cap_, false};
+  const bool tooLong = waitsTooLong(seen);
   const bool lasting = lasts(sample.at, tooLong);
   if (tooLong && mayCut(sample) && (lasting || cap_ != kUnlimited)) {
-    // Two samples decide whether, the latest how much.
-    cut(sample, std::max(overshoot, sample.waited - baseline_));
+    cut(sample, seen);
     return {cap_, true};
   }
   const bool held = cutAt_ != MonoTime::min() && sample.at - cutAt_ < options_.hold;
   // Before it leaves the bottom, what services wait for anyway must be known well.
   const double calm = sample.used < options_.idleBelow ? options_.calm / 8 : options_.calm;
-  if (cap_ != kUnlimited && !held && overshoot <= calm) grow(sample, since);
+  if (cap_ != kUnlimited && !held && seen.overshoot <= calm) grow(sample, since);
   return {cap_, false};
 }
 

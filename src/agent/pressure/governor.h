@@ -3,16 +3,19 @@
 // and not again to where it hurt. A pure core: samples in, a limit out; no files, no clock.
 //
 //   PressureGovernor governor({.machine = 200'000});
-//   Ruling ruling = governor.step({now, /*waited*/ 0.6, /*used*/ 1.7});
+//   Ruling ruling = governor.step({now, /*used*/ 1.7}, waits);     // one entry per service
 //   if (ruling.cut) write(ruling.cap);
 //
-// Between `calm` and `enter` nothing changes (the dead band). What services wait for while
+// Each service is judged by what it is used to; the one that suffers most decides. Between `calm` and `enter` nothing changes (the dead band). What services wait for while
 // best-effort work does nothing is not its doing, and does not count against it; nor, where the
 // kernel's idle class holds it, does what a cut did not change. One owner.
 
 #include <cstdint>
+#include <map>
+#include <span>
 
 #include "agent/executor/value.h"
+#include "agent/pressure/wait_sense.h"
 #include "base/number/units.h"
 
 namespace mangrove::agent {
@@ -53,9 +56,13 @@ GovernorOptions forIdleClass(GovernorOptions options);
 
 struct PressureSample {
   MonoTime at{};
-  double waited = 0;     // share since the sample before, of the service group that waited most
   double used = 0;       // cores of best-effort work since the sample before
   bool alarmed = false;  // the kernel itself said that kAlarmShare was crossed
+};
+
+struct ServiceWait {
+  uint32_t id = 0;    // of the service, for as long as it is watched
+  double waited = 0;  // share since the sample before, less its own throttling
 };
 
 struct Ruling {
@@ -66,36 +73,39 @@ struct Ruling {
 class PressureGovernor {
  public:
   explicit PressureGovernor(GovernorOptions options) : options_(options) {}
-  Ruling step(const PressureSample& sample);
+  Ruling step(const PressureSample& sample, std::span<const ServiceWait> services);
   // The machine or its floor changed. What was cut before the floor was there has not been tried
   // with it, and is given back.
   void setOptions(const GovernorOptions& options);
 
   int64_t cap() const { return cap_; }
-  // What services wait for anyway, with best-effort work idle or cut down.
-  double baseline() const { return baseline_; }
+  // What the service that suffered most at the last step waits for anyway.
+  double baseline() const;
+  // That service; 0: none waited.
+  uint32_t worst() const { return worst_; }
   uint64_t cuts() const { return cuts_; }
   // Cuts that changed nothing and were taken back.
   uint64_t futile() const { return futile_; }
 
  private:
-  double smoothed(const PressureSample& sample, Duration since);
-  void learn(const PressureSample& sample, double waited, Duration since);
-  bool waitsTooLong(double overshoot) const;
+  BatchActivity activity(const PressureSample& sample);
+  Waiting judge(const PressureSample& sample, std::span<const ServiceWait> services,
+                Duration since);
+  bool waitsTooLong(const Waiting& seen) const;
   bool mayCut(const PressureSample& sample) const;
-  void cut(const PressureSample& sample, double overshoot);
+  void cut(const PressureSample& sample, const Waiting& seen);
   void grow(const PressureSample& sample, Duration since);
   int64_t inForce(double used) const;
   bool lasts(MonoTime at, bool tooLong);
   void forgetCuts();
-  bool endTrial(const PressureSample& sample, double waited, Duration since);
+  bool endTrial(const PressureSample& sample, Duration since);
 
   GovernorOptions options_;
   int64_t cap_ = kUnlimited;
-  double growth_ = 0;  // what is left of a microsecond
-  double baseline_ = 0;
-  double last_ = 0;    // waited, of the sample before
-  double fading_ = 0;  // waited, of the recent past
+  double growth_ = 0;                     // what is left of a microsecond
+  std::map<uint32_t, WaitSense> senses_;  // by service
+  std::map<uint32_t, double> waited_;     // of the last step
+  uint32_t worst_ = 0;
   MonoTime lastAt_ = MonoTime::min();
   MonoTime cutAt_ = MonoTime::min();
   MonoTime idleSince_ = MonoTime::min();
@@ -104,7 +114,8 @@ class PressureGovernor {
   Duration remember_{};
   uint64_t cuts_ = 0, futile_ = 0;
   MonoTime highSince_ = MonoTime::min();
-  // The present trial: what services waited before its first cut, and since then.
+  // The present trial: who waited before its first cut, how much, and since then.
+  uint32_t tried_ = 0;
   double before_ = 0, after_ = 0, afterSeconds_ = 0;
   bool tries_ = false;
 };

@@ -19,7 +19,8 @@ struct Table {
   MonoTime now{};
   Ruling step(double waited, double used, bool alarmed = false) {
     now += kStep;
-    return governor.step({now, waited, used, alarmed});
+    const ServiceWait one{1, waited};
+    return governor.step({now, used, alarmed}, {&one, 1});
   }
   Ruling steps(int count, double waited, double used) {
     Ruling last;
@@ -67,8 +68,25 @@ TEST(PressureGovernor, NoticesSingleStallsThatKeepComing) {
 }
 
 TEST(PressureGovernor, TakesTheKernelsWord) {
-  Table t;
-  EXPECT_TRUE(t.step(0.0, 8, true).cut);
+  EXPECT_TRUE(Table().step(0.06, 8, true).cut) << "one sample, and the alarm";
+  EXPECT_FALSE(Table().step(0.06, 8, false).cut);
+  EXPECT_FALSE(Table().step(0.0, 8, true).cut) << "it rang for somebody else";
+}
+
+// A service that always waits (its quota is spent, say, where that is not known) is judged by what it
+// is used to; another one's suffering shows beside it, and its own full share fakes nothing.
+TEST(PressureGovernor, OneBaselinePerService) {
+  PressureGovernor governor({.machine = kMachine});
+  MonoTime now{};
+  const auto step = [&](double always, double healthy, double used) {
+    const ServiceWait waits[] = {{1, always}, {2, healthy}};
+    return governor.step({now += kStep, used}, waits);
+  };
+  for (int i = 0; i < 400; ++i) step(1.0, 0.0, 0.0);  // best-effort work idle: learnt
+  for (int i = 0; i < 400; ++i) EXPECT_FALSE(step(1.0, 0.0, 8).cut) << i;
+  EXPECT_TRUE(step(1.0, 0.6, 8).cut || step(1.0, 0.6, 8).cut);
+  EXPECT_EQ(governor.worst(), 2u);
+  EXPECT_LE(governor.cap(), 400'000) << "by what the sufferer waits";
 }
 
 TEST(PressureGovernor, WaitsForACutToShow) {

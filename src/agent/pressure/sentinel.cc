@@ -11,6 +11,7 @@
 
 #include "agent/executor/owners.h"
 #include "base/os/log.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -23,7 +24,7 @@ constexpr Duration kAttentive = std::chrono::seconds(2);
 constexpr Duration kLongSleep = std::chrono::seconds(1);
 constexpr int kNice = -15;
 
-constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kQuota = kernel::resource_name::kCpuQuota;
 
 bool sameFiles(const SentinelOrders& a, const SentinelOrders& b) {
   return a.quotaFile == b.quotaFile && a.usageFile == b.usageFile;
@@ -94,7 +95,7 @@ void Sentinel::publish(const char* mode) {
 // New orders: files that are still the same stay open, and the governor keeps what it learnt.
 void Sentinel::adopt(const Orders& orders) {
   if (adopted_ == orders) return;
-  meter_.follow(root_, orders->services, orders->triggers);
+  meter_.follow(root_, orders->watch);
   if (!adopted_ || !sameFiles(*adopted_, *orders)) {
     quota_.reset();
     usage_.reset();
@@ -134,7 +135,10 @@ Result<bool> Sentinel::narrow(const SentinelOrders& orders, int64_t quota,
 
 void Sentinel::act(const SentinelOrders& orders, const Ruling& ruling, const PressureSample& sample,
                    int64_t before) {
-  Cut cut{sample.at, {}, before, ruling.cap, sample.waited, meter_.worst(), {}};
+  const uint32_t worst = governor_->worst();
+  Cut cut{sample.at, {}, before, ruling.cap, 0, meter_.nameOf(worst), {}};
+  for (const ServiceWait& one : waits_)
+    if (one.id == worst) cut.waited = one.waited;
   cap_ = ruling.cap;
   const auto present = quota_ ? quota_->present() : std::nullopt;
   // Suppression may hold it lower than the cap already.
@@ -156,6 +160,12 @@ void Sentinel::enforceCap(const SentinelOrders& orders) {
   ++status_.repaired;
 }
 
+const char* Sentinel::mode() const {
+  if (meter_.source() == "groups") return meter_.triggered() ? "trigger" : "poll";
+  if (meter_.source().empty()) return "blind";
+  return meter_.source() == "node" ? "node" : "idle";
+}
+
 Duration Sentinel::turn(bool alarmed) {
   std::lock_guard acting(acting_);
   const Orders orders = orders_.load();
@@ -163,21 +173,23 @@ Duration Sentinel::turn(bool alarmed) {
     adopted_.reset();
     governor_.reset();
     meter_ = PressureMeter();
+    waits_ = {};
     cap_ = kUnlimited;
     publish("resting");
     return kLongSleep;
   }
   adopt(orders);
   const MonoTime now = clock_.mono();
-  const PressureSample sample{now, meter_.read(now), usedSince(*orders, now), alarmed};
+  waits_ = meter_.read(now, alarmed);
+  const PressureSample sample{now, usedSince(*orders, now), alarmed};
   const int64_t before = governor_->cap();
-  const Ruling ruling = governor_->step(sample);
+  const Ruling ruling = governor_->step(sample, waits_);
   if (ruling.cut)
     act(*orders, ruling, sample, before);
   else
     cap_ = ruling.cap, enforceCap(*orders);
   const bool triggered = meter_.triggered();
-  publish(meter_.groups() == 0 ? "blind" : triggered ? "trigger" : "poll");
+  publish(mode());
   if (alarmed || ruling.cap != kUnlimited) quietSince_ = now;
   const bool attentive = quietSince_ != MonoTime::min() && now - quietSince_ < kAttentive;
   if (ruling.cap != kUnlimited || (triggered && attentive)) return options_.busyInterval;
@@ -193,7 +205,13 @@ bool Sentinel::sleep(Duration limit) {
   uint64_t rung = 0;
   if (fds[0].revents != 0) (void)!::read(bell_.get(), &rung, sizeof rung);
   bool alarmed = false;
-  for (size_t i = 1; i < fds.size(); ++i) alarmed |= (fds[i].revents & POLLPRI) != 0;
+  for (size_t i = 1; i < fds.size(); ++i) {
+    // The kernel says both when the cgroup is gone: no alarm, and never another one.
+    if ((fds[i].revents & POLLERR) != 0)
+      meter_.silence(fds[i].fd);
+    else
+      alarmed |= (fds[i].revents & POLLPRI) != 0;
+  }
   return alarmed;
 }
 

@@ -33,12 +33,11 @@ namespace mangrove::agent {
 
 // What to watch and what to cut. Paths are relative to the root.
 struct SentinelOrders {
-  std::vector<std::string> services;  // directories with cpu.pressure
-  std::string quotaFile;              // of the best-effort group
+  WatchedFiles watch;
+  std::string quotaFile;  // of the best-effort group
   std::string usageFile;
   kernel::CgroupVersion version = kernel::CgroupVersion::kV1;
   GovernorOptions governor = {};
-  bool triggers = false;  // the kernel grants short windows
   bool dryRun = false;
 };
 
@@ -59,7 +58,9 @@ struct SentinelOptions {
 };
 
 struct SentinelStatus {
-  std::string mode = "resting";  // trigger, poll, blind (no pressure to read), resting
+  // trigger, poll, node (the machine's pressure instead of services'), idle (idle CPUs instead of
+  // pressure), blind (neither), resting
+  std::string mode = "resting";
   size_t groups = 0;
   int64_t cap = kUnlimited;
   double baseline = 0;
@@ -89,6 +90,7 @@ class Sentinel {
   void adopt(const Orders& orders);
   void act(const SentinelOrders& orders, const Ruling& ruling, const PressureSample& sample,
            int64_t before);
+  const char* mode() const;
   void enforceCap(const SentinelOrders& orders);
   Result<bool> narrow(const SentinelOrders& orders, int64_t quota, std::optional<int64_t> has);
   double usedSince(const SentinelOrders& orders, MonoTime now);
@@ -107,6 +109,7 @@ class Sentinel {
   // The thread's own.
   Orders adopted_;
   PressureMeter meter_;
+  std::span<const ServiceWait> waits_;  // of the last reading
   std::optional<PressureGovernor> governor_;
   std::optional<ReflexFile> quota_;
   std::optional<kernel::File> usage_;

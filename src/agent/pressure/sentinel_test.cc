@@ -27,7 +27,7 @@ struct Stage {
   }
   void order(bool dryRun) {
     SentinelOrders orders;
-    orders.services = {"ls", "not-there"};
+    orders.watch.services = {"ls", "not-there"};
     orders.quotaFile = "be/quota";
     orders.usageFile = "be/usage";
     orders.governor.machine = 200'000;
@@ -119,7 +119,7 @@ TEST(Sentinel, RestsAndForgets) {
 TEST(Sentinel, SaysThatItIsBlind) {
   Stage stage;
   SentinelOrders nowhere;
-  nowhere.services = {"not-there"};
+  nowhere.watch.services = {"not-there"};
   nowhere.quotaFile = "be/quota";
   nowhere.usageFile = "be/usage";
   stage.sentinel.order(nowhere);

@@ -11,7 +11,7 @@
 namespace mangrove::agent {
 namespace {
 
-constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kQuota = kernel::resource_name::kCpuQuota;
 constexpr int64_t kPeriod = 100'000;
 // A threshold below this asks for idle CPUs, which the idle class does not leave.
 constexpr Percent kNoHeadroomAsked{90};
@@ -45,6 +45,47 @@ void capChildren(const Situation& now, int64_t cap, const std::string& why, Wish
   }
 }
 
+bool isService(const PodLook& pod) {
+  return pod.tier != kernel::PodTier::kBestEffort && pod.qos != api::Qos::kBe &&
+         pod.qos != api::Qos::kSystem;
+}
+
+bool isService(const HostAppLook& app) {
+  return app.qos == api::Qos::kLse || app.qos == api::Qos::kLsr || app.qos == api::Qos::kLs;
+}
+
+ServiceFiles filesOf(const Machine& machine, const PodLook& pod) {
+  ServiceFiles files(machine.trees().pressurePath(pod.cgroup));
+  files.gated = pod.tier == kernel::PodTier::kBurstable;
+  const auto add = [&](std::string_view cgroup) {
+    files.stats.push_back(pathOf(machine, kernel::resource_name::kCpuStat, cgroup));
+  };
+  add(pod.cgroup);
+  for (const ContainerLook& container : pod.containers) add(container.cgroup);
+  return files;
+}
+
+// Work outside of pods waits like a service's. Where pods have a parent of their own, what is beside
+// it is not below this tree.
+void watchSystem(const Machine& machine, WatchedFiles& out) {
+  if (!machine.mounts().cgroupParent.empty()) return;
+  for (const char* group : {"system.slice", "user.slice"})
+    out.services.emplace_back(machine.trees().pressurePath(group));
+}
+
+void watchServices(const Situation& now, WatchedFiles& out) {
+  const Machine& machine = *now.look.machine;
+  out.gates = {machine.trees().pressurePath(machine.layout().tierDir(kernel::PodTier::kBurstable))};
+  for (const PodLook& pod : now.look.pods)
+    if (isService(pod)) out.services.push_back(filesOf(machine, pod));
+  for (const HostAppLook& app : now.look.hostApps)
+    if (isService(app))
+      out.services.emplace_back(
+          machine.trees().pressurePath(app.cgroup),
+          std::vector{pathOf(machine, kernel::resource_name::kCpuStat, app.cgroup)});
+  watchSystem(machine, out);
+}
+
 }  // namespace
 
 SentinelOrders sentinelFiles(const Machine& machine) {
@@ -53,7 +94,11 @@ SentinelOrders sentinelFiles(const Machine& machine) {
   orders.quotaFile = pathOf(machine, kQuota, group);
   orders.usageFile = pathOf(machine, kernel::resource_name::kCpuUsage, group);
   orders.version = machine.trees().version();
-  orders.triggers = machine.can().has(kernel::Feature::kShortPressureWindow);
+  orders.watch.version = orders.version;
+  orders.watch.triggers = machine.can().has(kernel::Feature::kShortPressureWindow);
+  orders.watch.nodePressure = machine.mounts().procFile("pressure/cpu");
+  orders.watch.nodeStat = machine.mounts().procFile("stat");
+  orders.watch.cpus = static_cast<int64_t>(machine.cpus().cpus.size());
   orders.governor.machine = static_cast<int64_t>(machine.cpus().cpus.size()) * kPeriod;
   orders.governor.floor = kLeastQuota;
   return orders;
@@ -62,11 +107,7 @@ SentinelOrders sentinelFiles(const Machine& machine) {
 SentinelOrders sentinelOrders(const Situation& now) {
   const Machine& machine = *now.look.machine;
   SentinelOrders orders = sentinelFiles(machine);
-  orders.services.push_back(
-      machine.trees().pressurePath(machine.layout().tierDir(kernel::PodTier::kBurstable)));
-  for (const PodLook& pod : now.look.pods)
-    if (pod.tier == kernel::PodTier::kGuaranteed)
-      orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
+  watchServices(now, orders.watch);
   const FloorPlace floor = floorInForce(now);
   if (floor == FloorPlace::kPods) orders.governor = forIdlePods(orders.governor);
   if (floor == FloorPlace::kGroup) orders.governor = forIdleClass(orders.governor);
@@ -93,7 +134,7 @@ Wishes PressureCut::decide(const Situation& now) {
   out.note = fmt::format("{} of {} groups, {} cuts, services wait {:.0f} % anyway", status.mode,
                          status.groups, status.cuts, status.baseline * 100);
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
-  const bool sees = status.mode == "poll" || status.mode == "trigger";
+  const bool sees = status.mode == "poll" || status.mode == "trigger" || status.mode == "node";
   if (cap == kUnlimited) {
     if (only_ && sees && !asksForHeadroom(now.look) && floorInForce(now) != FloorPlace::kNone)
       out.base(group, kQuota, FileValue::of(kUnlimited),

@@ -26,7 +26,8 @@ class PressureCut final : public Strategy {
 
 // The files of the best-effort group alone.
 SentinelOrders sentinelFiles(const Machine& machine);
-// What the sentinel is to watch: the burstable group and every guaranteed pod, where services are.
+// What the sentinel is to watch: every pod and host application that is a service, and the groups of
+// the system, where work outside of pods is.
 SentinelOrders sentinelOrders(const Situation& now);
 
 }  // namespace mangrove::agent

@@ -7,11 +7,12 @@
 #include "agent/pressure/strategy.h"
 #include "agent/qos/cpu_suppress/quota.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
-constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kQuota = kernel::resource_name::kCpuQuota;
 constexpr std::string_view kEvictFeature = "BEMemoryEvict";
 
 std::string mib(Bytes bytes) {
@@ -74,7 +75,8 @@ void Reflexes::join(std::vector<std::unique_ptr<Strategy>>& strategies) {
     strategies.push_back(
         std::make_unique<PressureCut>(*sentinel_, isDry(owner::kPressure), onPressureOnly_));
   if (giveBack_)
-    strategies.push_back(std::make_unique<MemoryGiveBack>(*giveBack_, isDry(owner::kGiveBack)));
+    strategies.push_back(
+        std::make_unique<MemoryGiveBack>(*giveBack_, setup_.lately, isDry(owner::kGiveBack)));
 }
 
 void Reflexes::wasCut(const Cut& cut) {
@@ -138,7 +140,7 @@ void Reflexes::show() {
   auto& modes = setup_.metrics.gauges("mangrove_agent_pressure_mode",
                                       "How pressure is noticed: 1 for the way in force.", {"mode"});
   const std::string now = sentinel_ ? sentinel_->status().mode : "off";
-  for (const char* mode : {"trigger", "poll", "blind", "resting", "off"})
+  for (const char* mode : {"trigger", "poll", "node", "idle", "blind", "resting", "off"})
     modes.with({mode}).set(now == mode ? 1 : 0);
   setup_.metrics.gauges("mangrove_agent_guardian", "1 when somebody steps in if this process dies.")
       .with({})
@@ -156,7 +158,8 @@ Heartbeat Reflexes::agreed(const Look& look, const api::Node* node, bool off) co
   beat.quotaFile = files.quotaFile;
   beat.version = files.version;
   beat.safe =
-      safeQuota(node->status.capacity.cpu(), (*slo)->cpuSuppressMinPercent.value_or(Percent{0}));
+      safeQuota(node->status.capacity.cpu(), (*slo)->cpuSuppressMinPercent.value_or(Percent{0}))
+          .us();
   return beat;
 }
 
@@ -165,15 +168,23 @@ void Reflexes::afterTick(const Look& look, const api::Node* node, bool off) {
   show();
 }
 
+// What was cut since the last tick is not known to the executor, which is about to give back.
+void Reflexes::handOver() {
+  if (!giveBack_ || !setup_.narrowed) return;
+  for (const MemoryCap& cap : giveBack_->takeCaps()) setup_.narrowed(cap);
+}
+
 void Reflexes::rest() {
   if (sentinel_) sentinel_->rest();
   if (giveBack_) giveBack_->rest();
+  handOver();
 }
 
 void Reflexes::stop() {
   *alive_ = false;
   if (sentinel_) sentinel_->stop();
   if (giveBack_) giveBack_->stop();
+  handOver();
 }
 
 }  // namespace mangrove::agent

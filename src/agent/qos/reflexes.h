@@ -19,6 +19,7 @@
 #include "agent/guardian/guardian.h"
 #include "agent/memory/give_back.h"
 #include "agent/pressure/sentinel.h"
+#include "agent/qos/evict/lately.h"
 #include "agent/qos/strategy.h"
 
 namespace mangrove::agent {
@@ -32,6 +33,9 @@ struct ReflexesSetup {
   AuditLog& audit;
   std::function<void(const Ousting&)> evict = {};
   std::function<void()> again = {};  // a tick at once
+  // A file that was narrowed since the last tick, for whoever gives files back.
+  std::function<void(const MemoryCap&)> narrowed = {};
+  std::shared_ptr<const EvictedLately> lately = std::make_shared<EvictedLately>();
 };
 
 class Reflexes {
@@ -56,6 +60,7 @@ class Reflexes {
   Heartbeat agreed(const Look& look, const api::Node* node, bool off) const;
   // Runs in the owner's thread unless we are gone by then.
   void post(std::function<void()> fn);
+  void handOver();
 
   ReflexesSetup setup_;
   bool dryRun_;
