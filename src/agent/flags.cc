@@ -31,6 +31,9 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("restore", restore, "give back what an agent that died had changed here, and end");
   flags.add("runtime-hooks", runtimeHooks, "settings of pods that are on or off: name=bool,…");
   flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
+  flags.add("kill-when-api-away", killWhenApiAway,
+            "when evictions got no answer for so long, end the best-effort pods that were to go by "
+            "cgroup.kill; 0s: never");
   flags.add("enable-nri-runtime-hook", nri,
             "set containers up as the runtime starts them, through NRI");
   flags.add("runtime-hooks-nri-socket-path", nriSocket,

@@ -30,6 +30,7 @@ struct AgentFlags {
   bool restore = false;
   std::string runtimeHooks;  // gates: "CPUNormalization=true"
   int64_t evictionsPerMinute = 10;
+  Duration killWhenApiAway{};  // zero: never
   // Hooks of the container runtime.
   bool nri = true;
   bool keepsQuota = false;

@@ -28,6 +28,12 @@ const char* reasonOf(const AuditRecord& record) {
   return record.cgroup.empty() ? "UpdateSystemConfig" : "UpdateCgroups";
 }
 
+// Evictions are always told, tasks that move to a resctrl group only to who wants everything.
+int levelOf(const AuditRecord& record) {
+  if (record.file == "eviction") return 0;
+  return record.file == "tasks" ? 5 : 3;
+}
+
 AuditEvent eventOf(const AuditRecord& record) {
   AuditEvent event;
   event.createdAt = record.at;
@@ -176,8 +182,9 @@ void AgentRole::keepAudit(frame::RoleContext& context) {
                      .mostEvents = static_cast<size_t>(std::max<int64_t>(flags_.auditEvents, 1))},
         context.clock);
   if (audit_ && enforcement_)
-    enforcement_->audit().onAdd(
-        [audit = audit_](const AuditRecord& record) { audit->add(eventOf(record), 3); });
+    enforcement_->audit().onAdd([audit = audit_](const AuditRecord& record) {
+      audit->add(eventOf(record), levelOf(record));
+    });
   if (context.ops == nullptr || !context.gates.on(gate::kAuditHttp)) return;
   context.ops->route("/events", [audit = audit_](const net::HttpRequest& request) {
     return serveEvents(audit.get(), request);

@@ -10,16 +10,17 @@
 #include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/read_text.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
 
 const Logger log("executor");
 
-constexpr std::string_view kIdle = "cpu.idle";
-constexpr std::string_view kShares = "cpu.shares";
-constexpr std::string_view kBurst = "cpu.cfs_burst_us";
-constexpr std::string_view kQuota = "cpu.cfs_quota_us";
+constexpr std::string_view kIdle = kernel::resource_name::kCpuIdle;
+constexpr std::string_view kShares = kernel::resource_name::kCpuShares;
+constexpr std::string_view kBurst = kernel::resource_name::kCpuBurst;
+constexpr std::string_view kQuota = kernel::resource_name::kCpuQuota;
 constexpr std::string_view kScore = "oom_score_adj";
 
 size_t depthOf(const std::string& cgroup) {
@@ -91,8 +92,8 @@ std::optional<FileValue> Executor::present(const FileKey& key) const {
   const auto& [cgroup, resource, entry] = key;
   const FileRule* rule = ruleOf(resource);
   // What v2 really grants is in another file than what it was asked for.
-  const bool effective = resource == "cpuset.cpus" && machine_.trees().isV2();
-  const auto path = pathOf(cgroup, effective ? "cpuset.cpus.effective" : resource);
+  const bool effective = resource == kernel::resource_name::kCpuset && machine_.trees().isV2();
+  const auto path = pathOf(cgroup, effective ? kernel::resource_name::kCpusetEffective : resource);
   if (!rule || !path) return std::nullopt;
   auto value = read(*rule, *path, entry);
   return value ? *std::move(value) : std::nullopt;
@@ -159,7 +160,11 @@ Executor::Targets Executor::composeAll(std::span<const OwnedWish> wishes, ApplyR
     auto composed = compose(*ruleOf(key.resource), parts);
     const bool dry = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.dryRun; });
     const bool ours = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.wish->ours; });
-    if (composed) targets[key] = {*std::move(composed), dry, ours, false};
+    if (!composed) continue;
+    Target target{*std::move(composed), dry, ours, false, {}};
+    for (const OwnedWish& one : parts)
+      if (one.wish->before) target.before = one.wish->before;
+    targets[key] = std::move(target);
   }
   return targets;
 }
@@ -212,6 +217,7 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   plan.why = std::move(target.composed.why);
   plan.dryRun = target.dryRun;
   plan.ours = target.ours;
+  plan.before = std::move(target.before);
   note(plan, report);
   plan.shares = held_[key].shares;
   return plan;
@@ -224,8 +230,9 @@ void Executor::note(Plan& plan, ApplyReport& report) {
   const bool isSame = sameValue(*plan.rule, plan.present, plan.wanted, version);
   const bool wasWanted = held.before && sameValue(*plan.rule, held.wanted, plan.wanted, version);
   if (!held.before)
-    held.before =
-        plan.ours && plan.rule->neutral ? FileValue::of(*plan.rule->neutral) : plan.present;
+    held.before = plan.before                       ? plan.before
+                  : plan.ours && plan.rule->neutral ? FileValue::of(*plan.rule->neutral)
+                                                    : plan.present;
   if (plan.key.resource == kIdle && plan.present.number == 0 && plan.wanted.number == 1)
     held.shares = present(plan.key.cgroup, kShares);
   if (!wasWanted) held.since = clock_.wall(), held.strikes = 0, held.trouble.clear();
@@ -315,7 +322,7 @@ void Executor::planReleases(const Targets& targets, std::span<const std::string_
 }
 
 void Executor::run(std::vector<Plan>& plans, ApplyReport& report) {
-  std::sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) {
+  std::stable_sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) {
     return above(a.key.cgroup, a.rule, b.key.cgroup, b.rule);
   });
   for (Plan& plan : plans) {
@@ -409,6 +416,17 @@ void Executor::record(const Plan& plan, const FileValue& to, std::string outcome
               .from = showValue(*plan.rule, plan.present),
               .to = showValue(*plan.rule, to),
               .outcome = std::move(outcome)});
+}
+
+void Executor::adopt(const FileKey& key, FileValue wanted, FileValue before,
+                     std::string_view owner) {
+  HeldFile& held = held_[key];
+  if (held.before) return;  // known already, with what was there first
+  held.wanted = std::move(wanted);
+  held.before = std::move(before);
+  held.owner = owner;
+  held.why = "narrowed between two ticks";
+  held.since = clock_.wall();
 }
 
 ApplyReport Executor::restoreAll(std::string_view why) {

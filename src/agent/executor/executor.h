@@ -100,6 +100,9 @@ class Executor final : public PresentValues {
   // predecessor held for them stays as it is.
   ApplyReport apply(std::span<const OwnedWish> wishes,
                     std::span<const std::string_view> undecided = {});
+  // Holds a file that a reflex narrowed and nobody told apply() of yet, so that it is given back with
+  // the others.
+  void adopt(const FileKey& key, FileValue wanted, FileValue before, std::string_view owner);
   // Every file back to what it had before us, or to neutral; nothing is held afterwards.
   ApplyReport restoreAll(std::string_view why);
 
@@ -129,6 +132,7 @@ class Executor final : public PresentValues {
     std::optional<FileValue> shares = {};
     bool dryRun = false;
     bool ours = false;
+    std::optional<FileValue> before = {};  // as a reflex found it
     bool release = false;
     bool settled = false;  // nothing (more) to write
   };
@@ -138,6 +142,7 @@ class Executor final : public PresentValues {
     bool dryRun = false;
     bool ours = false;
     bool leave = false;  // the kernel would refuse it now
+    std::optional<FileValue> before = {};
   };
   using Targets = std::map<FileKey, Target>;
   Targets composeAll(std::span<const OwnedWish> wishes, ApplyReport& report);

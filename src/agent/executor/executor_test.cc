@@ -5,6 +5,7 @@
 
 #include "agent/executor/owners.h"
 #include "base/check.h"
+#include "kernel/resource_names.h"
 #include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
@@ -301,6 +302,25 @@ TEST(Executor, SpeaksToTheUnifiedTree) {
   bench.want(owner::kBatchResource, kPod, "cpu.shares", quota(1000));
   EXPECT_EQ(bench.apply().equal, 1u);
   EXPECT_EQ(bench.fs.read("sys/fs/cgroup/" + kBe + "/cpu.max"), "max");
+}
+
+// A reflex narrowed the file before the executor first saw it: what it found is what comes back.
+TEST(Executor, GivesBackWhatAReflexFound) {
+  for (const bool told : {true, false}) {
+    Bench bench;
+    bench.fs.write(kCpu + kPod + "/cpu.cfs_quota_us", "50000\n");  // cut from 90000 a moment ago
+    if (told) {
+      bench.want(owner::kCpuSuppress, kPod, "cpu.cfs_quota_us", Part::cap(50000));
+      bench.wishes.back().wish.before = FileValue::of(90000);
+      bench.apply();
+      bench.apply();  // nobody wants it any more
+    } else {
+      bench.executor->adopt({kPod, kernel::resource_name::kCpuQuota}, FileValue::of(50000),
+                            FileValue::of(90000), owner::kCpuSuppress);
+      bench.executor->restoreAll("the agent leaves");
+    }
+    EXPECT_EQ(bench.fs.read(kCpu + kPod + "/cpu.cfs_quota_us"), "90000") << told;
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 // Values; any thread.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct Wish {
   // Nobody but us ever sets this file: what stands there when it is first wanted may be a reflex's
   // cut of a moment earlier, or a predecessor's, and is nothing to go back to.
   bool ours = false;
+  // What a reflex found in the file before it narrowed it: that is what to go back to.
+  std::optional<FileValue> before = {};
 };
 
 // A pod that a strategy wants gone.

@@ -19,8 +19,8 @@ namespace {
 const Logger log("give-back");
 
 namespace name = kernel::resource_name;
-constexpr std::string_view kLimit = "memory.limit_in_bytes";
-constexpr std::string_view kHigh = "memory.high";
+constexpr std::string_view kLimit = kernel::resource_name::kMemoryLimit;
+constexpr std::string_view kHigh = kernel::resource_name::kMemoryHigh;
 constexpr Duration kResting = std::chrono::seconds(1);
 // Below this a rung has brought nothing worth the name.
 constexpr int64_t kUsefulPercent = 10;
@@ -97,13 +97,19 @@ void GiveBack::order(GiveBackOrders orders) {
 void GiveBack::rest() {
   std::lock_guard lock(mutex_);
   orders_.reset();
-  caps_.clear();
 }
 
 std::vector<MemoryCap> GiveBack::caps() const {
   std::lock_guard lock(mutex_);
   std::vector<MemoryCap> out;
   for (const auto& [cgroup, cap] : caps_) out.push_back(cap);
+  return out;
+}
+
+std::vector<MemoryCap> GiveBack::takeCaps() {
+  std::vector<MemoryCap> out = caps();
+  std::lock_guard lock(mutex_);
+  caps_.clear();
   return out;
 }
 
@@ -169,7 +175,9 @@ BatchGroup GiveBack::groupOf(const GiveBackOrders& orders, const BatchPodOrder& 
   BatchGroup group;
   group.priority = pod.priority;
   group.evictable = pod.evictable;
-  group.leaving = pod.leaving;
+  const Known& before = known_[pod.uid];
+  group.leaving =
+      pod.leaving || (before.askedAt != MonoTime::min() && now - before.askedAt < options_.asked);
   group.current = currentOf(orders, pod.cgroup);
   if (const auto said = text(root_, pathOf(orders, name::kMemoryStat, pod.cgroup)))
     if (auto stat = kernel::parseMemoryStat(*said, orders.trees->version())) {
@@ -224,17 +232,25 @@ void GiveBack::thawAll() {
 // The cap is known before the file has it, so that the executor does not widen it meanwhile.
 Result<> GiveBack::narrow(const GiveBackOrders& orders, const BatchPodOrder& pod,
                           std::string_view resource, Bytes most) {
-  {
-    std::lock_guard lock(mutex_);
-    caps_[pod.cgroup] = {pod.cgroup, resource, most};
-  }
   auto file = ReflexFile::open(root_, pathOf(orders, resource, pod.cgroup),
                                {resource, owner::kGiveBack, orders.trees->version()});
-  const auto done = file ? file->narrow(most.v, file->present()) : pass(file.error());
+  if (!file) return pass(file.error());
+  const auto present = file->present();
+  std::optional<MemoryCap> last;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto known = caps_.find(pod.cgroup); known != caps_.end()) last = known->second;
+    caps_[pod.cgroup] = {pod.cgroup, resource, most,
+                         last ? last->before : present.value_or(kUnlimited)};
+  }
+  const auto done = file->narrow(most.v, present);
   if (done) return {};
   // Nothing came of it: what was in force before stays.
   std::lock_guard lock(mutex_);
-  caps_.erase(pod.cgroup);
+  if (last)
+    caps_[pod.cgroup] = *last;
+  else
+    caps_.erase(pod.cgroup);
   return pass(done.error());
 }
 
@@ -256,6 +272,7 @@ RungReport GiveBack::take(const GiveBackOrders& orders, const Rung& rung, const 
     ok = freeze(orders, pod.cgroup, true);
   } else {
     if (group.frozen) ok = freeze(orders, pod.cgroup, false);
+    known_[pod.uid].askedAt = begun;
     if (options_.onEvict) options_.onEvict(pod.uid, group.current);
     report.outcome = "asked";
   }

@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/executor/value.h"
 #include "agent/memory/forecast.h"
 #include "agent/memory/ladder.h"
 #include "agent/memory/watermark.h"
@@ -64,6 +65,8 @@ struct GiveBackOptions {
   Duration interval = std::chrono::milliseconds(100);
   ForecastOptions forecast = {};
   Duration spent = std::chrono::seconds(5);  // a rung that freed nothing is left alone for so long
+  // A pod that was asked to leave counts as leaving for so long; then its order says whether it is.
+  Duration asked = std::chrono::seconds(3);
   Duration relaxed = std::chrono::seconds(10);  // room enough for so long: limits grow again
   std::function<void(const RungReport&)> onRung = {};
   std::function<void(const std::string& uid, Bytes frees)> onEvict = {};
@@ -73,6 +76,8 @@ struct MemoryCap {
   std::string cgroup;
   std::string_view resource;  // memory.high or memory.limit_in_bytes
   Bytes most;
+  // What the file had before the first cut, kUnlimited included: what it goes back to.
+  int64_t before = kUnlimited;
 };
 
 class GiveBack {
@@ -86,6 +91,8 @@ class GiveBack {
   void rest();
 
   std::vector<MemoryCap> caps() const;
+  // The same, and none are left: whoever takes them gives the files back.
+  std::vector<MemoryCap> takeCaps();
   std::vector<std::string> frozen() const;  // cgroups
   // Frozen by a predecessor that died.
   void adopt(const std::vector<std::string>& frozen);
@@ -101,6 +108,7 @@ class GiveBack {
     MonoTime at{};
     double growth = 0;
     std::map<RungKind, MonoTime> spent;
+    MonoTime askedAt = MonoTime::min();  // to leave
   };
   using Orders = std::shared_ptr<const GiveBackOrders>;
   void run();

@@ -124,6 +124,44 @@ TEST(GiveBack, ThawsAndLetsGoWhenThereIsRoomAgain) {
   EXPECT_EQ(frozen.fs.read(frozen.freezer()), "0");
 }
 
+// What stood there before the first cut is told with every cap, so that it can be given back.
+TEST(GiveBack, RemembersWhatWasThereBeforeTheFirstCut) {
+  Stage stage;
+  stage.fs.write(stage.pod("memory.limit_in_bytes"), std::to_string(900 * kM) + "\n");
+  stage.batchFile = 600, stage.service = 390;
+  stage.look();
+  ASSERT_EQ(stage.giveBack.caps().size(), 1u);
+  EXPECT_EQ(stage.giveBack.caps()[0].before, 900 * kM);
+  stage.batchFile = 580, stage.service = 415;
+  for (int i = 0; i < 60; ++i) stage.look();
+  ASSERT_EQ(stage.giveBack.caps().size(), 1u);
+  EXPECT_LT(stage.giveBack.caps()[0].most.v, 580 * kM) << "cut again";
+  EXPECT_EQ(stage.giveBack.takeCaps()[0].before, 900 * kM);
+  EXPECT_TRUE(stage.giveBack.caps().empty());
+}
+
+// From the moment it is asked a pod counts as leaving; nobody else goes for the same shortage.
+TEST(GiveBack, AsksOnePodForOneShortage) {
+  Stage stage;
+  for (const char* uid : {"2", "3"}) {
+    const std::string dir = fmt::format("sys/fs/cgroup/memory/kubepods/besteffort/pod{}/", uid);
+    stage.fs.write(dir + "memory.usage_in_bytes", std::to_string(300 * kM));
+    stage.fs.write(dir + "memory.stat",
+                   fmt::format("total_inactive_anon {}\ntotal_active_anon 0\n"
+                               "total_unevictable 0\ntotal_inactive_file 0\n"
+                               "total_active_file 0\ntotal_cache 0\ntotal_rss {}\n",
+                               300 * kM, 300 * kM));
+    stage.orders.batch.push_back(
+        {fmt::format("uid-{}", uid), fmt::format("kubepods/besteffort/pod{}", uid), 0, true});
+  }
+  stage.orders.there = {.evict = true};
+  stage.giveBack.order(stage.orders);
+  stage.batchAnon = 300, stage.service = 95;
+  stage.fs.write("sys/fs/cgroup/memory/kubepods/memory.limit_in_bytes", std::to_string(400 * kM));
+  for (int i = 0; i < 25; ++i) stage.look();
+  EXPECT_EQ(stage.evicted.size(), 1u) << "2.5 s of shortage";
+}
+
 TEST(GiveBack, ThawsAtTheEnd) {
   Stage stage;
   stage.look();

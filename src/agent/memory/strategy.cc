@@ -16,15 +16,28 @@ bool isColocating(const Look& look) {
   return threshold && threshold->enable.value_or(false);
 }
 
-BatchPodOrder orderFor(const PodLook& look) {
-  BatchPodOrder order{std::string(look.uid), std::string(look.cgroup)};
-  if (!look.pod) return order;
+bool isBatch(const PodLook& look) {
+  return look.pod && look.tier == kernel::PodTier::kBestEffort &&
+         api::rawQos(look.pod->meta.labels) == api::Qos::kBe;
+}
+
+BatchPodOrder orderFor(const PodLook& look, const EvictedLately& lately) {
   const api::Pod& pod = *look.pod;
+  BatchPodOrder order{std::string(look.uid), std::string(look.cgroup)};
   order.priority = api::priorityWithDefault(pod);
   order.evictable = !api::isMirror(pod) && isActivePhase(pod) &&
+                    !lately.wasRefused(pod.meta.uid.str()) &&
                     api::isEvictableBy(pod.meta.annotations, feature::kBeMemory);
-  order.leaving = pod.meta.isDeleting();
+  order.leaving = pod.meta.isDeleting() || lately.has(pod.meta.uid.str());
   return order;
+}
+
+void wantCaps(const std::vector<MemoryCap>& caps, Wishes& out) {
+  for (const MemoryCap& cap : caps) {
+    out.values.push_back({cap.cgroup, cap.resource, Part::cap(cap.most.v),
+                          "services needed the memory: given back by best-effort work"});
+    out.values.back().before = FileValue::of(cap.before);
+  }
 }
 
 RungsThere rungsOf(const Situation& now) {
@@ -55,7 +68,7 @@ void addMarks(const Situation& now, const PodLook& look, GiveBackOrders& orders)
 
 }  // namespace
 
-GiveBackOrders giveBackOrders(const Situation& now) {
+GiveBackOrders giveBackOrders(const Situation& now, const EvictedLately& lately) {
   const Machine& machine = *now.look.machine;
   GiveBackOrders orders;
   orders.trees = std::make_shared<const kernel::Hierarchies>(machine.trees());
@@ -66,8 +79,7 @@ GiveBackOrders giveBackOrders(const Situation& now) {
   for (const PodLook& pod : now.look.pods) {
     if (pod.tier == kernel::PodTier::kGuaranteed)
       orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
-    if (pod.tier == kernel::PodTier::kBestEffort && pod.qos != api::Qos::kSystem)
-      orders.batch.push_back(orderFor(pod));
+    if (isBatch(pod)) orders.batch.push_back(orderFor(pod, lately));
     addMarks(now, pod, orders);
   }
   orders.there = rungsOf(now);
@@ -83,18 +95,18 @@ Wishes MemoryGiveBack::decide(const Situation& now) {
   Wishes out;
   if (!isColocating(now.look)) {
     giveBack_.rest();
+    // Wanted once more, so that the executor knows what was there before; then given back.
+    wantCaps(giveBack_.takeCaps(), out);
     out.note = "colocation is off";
     return out;
   }
-  GiveBackOrders orders = giveBackOrders(now);
+  GiveBackOrders orders = giveBackOrders(now, *lately_);
   orders.dryRun = dryRun_;
   giveBack_.order(std::move(orders));
   const MemoryNeed need = giveBack_.need();
   out.note = fmt::format("room {} MiB, {} MiB should be left, {} MiB wanted", need.room.v / kMiB.v,
                          need.keep.v / kMiB.v, need.wanted.v / kMiB.v);
-  for (const MemoryCap& cap : giveBack_.caps())
-    out.values.push_back({cap.cgroup, cap.resource, Part::cap(cap.most.v),
-                          "services needed the memory: given back by best-effort work"});
+  wantCaps(giveBack_.caps(), out);
   return out;
 }
 

@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "agent/executor/kill.h"
+#include "agent/executor/owners.h"
 #include "agent/gates.h"
 #include "agent/hooks/cpuset.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
+#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -104,15 +107,21 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
       events_(setup.client, setup.home, setup.clock,
               {.component = "koordlet-qosManager", .host = setup.agent.options().node}),
       sender_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics,
-               [this](const Ousting& one, bool evicted) { answered(one, evicted); }},
+               [this](const Ousting& one, EvictionAnswer answer) { answered(one, answer); }},
               {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}),
+      lastResort_(flags.killWhenApiAway),
       nodePause_({setup.client, setup.owner, setup.clock, events_},
                  {.effect = flags.cooldownTaint}),
       reflexes_({setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
                  [this](const Ousting& one) {
                    if (sender_.evict(one)) lately_->add(one.pod->meta.uid.str(), clock_.mono());
                  },
-                 [this] { tick(agent_.look()); }},
+                 [this] { tick(agent_.look()); },
+                 [this](const MemoryCap& cap) {
+                   enforcer_->adopt({cap.cgroup, cap.resource}, FileValue::of(cap.most.v),
+                                    FileValue::of(cap.before), owner::kGiveBack);
+                 },
+                 lately_},
                 flags) {
   observeWrites([series = series_](const WriteDone& done) { series->wrote(done); });
   auto strategies = defaultStrategies(strategiesOf(flags, lately_));
@@ -186,7 +195,8 @@ std::string Enforcement::cgroupOf(const std::string& pod, const NriContainer& co
   for (const char* runtime : {"containerd", "cri-o"}) {
     auto dir =
         agent_.machine().layout().containerDir(pod, fmt::format("{}://{}", runtime, container.id));
-    if (dir && !enforcer_->executor().members(*dir, "cgroup.procs").empty()) return *dir;
+    if (dir && !enforcer_->executor().members(*dir, kernel::resource_name::kProcs).empty())
+      return *dir;
   }
   return "";
 }
@@ -240,8 +250,38 @@ void Enforcement::show(const Look& look, const ApplyReport& report) {
   shown_->explanation = std::move(text);
 }
 
-void Enforcement::answered(const Ousting& ousting, bool evicted) {
-  if (!evicted) return lately_->remove(ousting.pod->meta.uid.str());
+// The pod that was to go is the lowest of those that help; only best-effort work is ever ended so.
+void Enforcement::killInstead(const Ousting& ousting) {
+  const api::Pod& pod = *ousting.pod;
+  const std::span<const PodLook> pods = agent_.look().pods;
+  const auto look = std::find_if(pods.begin(), pods.end(), [&](const PodLook& one) {
+    return one.pod && one.pod->meta.uid == pod.meta.uid;
+  });
+  if (look == pods.end() || api::rawQos(pod.meta.labels) != api::Qos::kBe || dryRun_) return;
+  const auto ok = killCgroup(agent_.machine(), look->cgroup);
+  shown_->audit.add({.at = clock_.wall(),
+                     .owner = std::string(ousting.feature),
+                     .why = ousting.why + "; the API server is away",
+                     .cgroup = fmt::format("{}/{}", pod.meta.ns.view(), pod.meta.name.view()),
+                     .file = "eviction",
+                     .from = "",
+                     .to = std::to_string(ousting.expected),
+                     .outcome = ok ? "killed" : ok.error().text()});
+  log.warn("{}/{} was ended without the API server: {}", pod.meta.ns.view(), pod.meta.name.view(),
+           ousting.why);
+  if (ok) lately_->add(pod.meta.uid.str(), clock_.mono());
+}
+
+void Enforcement::answered(const Ousting& ousting, EvictionAnswer answer) {
+  const MonoTime now = clock_.mono();
+  const std::string uid = ousting.pod->meta.uid.str();
+  lastResort_.asked(answer != EvictionAnswer::kNobody, now);
+  if (answer == EvictionAnswer::kRefused) return lately_->refuse(uid, now);
+  if (answer == EvictionAnswer::kNobody) {
+    lately_->remove(uid);
+    if (lastResort_.isDue(now)) killInstead(ousting);
+    return;
+  }
   pause_.evicted(clock_.mono());
   series_->evicted(ousting, clock_.mono());
   pauseWhy_ = fmt::format("{} evicted {}/{}", ousting.feature, ousting.pod->meta.ns.view(),

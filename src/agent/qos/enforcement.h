@@ -17,6 +17,7 @@
 #include "agent/metrics_enforce.h"
 #include "agent/nri/service.h"
 #include "agent/qos/enforcer.h"
+#include "agent/qos/evict/last_resort.h"
 #include "agent/qos/evict/node_pause.h"
 #include "agent/qos/evict/pause.h"
 #include "agent/qos/evict/sender.h"
@@ -57,7 +58,8 @@ class Enforcement {
   void podBegan(const NriPod& pod);
   void containerBegan(const NriPod& pod, const NriContainer& container);
   std::string cgroupOf(const std::string& pod, const NriContainer& container) const;
-  void answered(const Ousting& ousting, bool evicted);
+  void answered(const Ousting& ousting, EvictionAnswer answer);
+  void killInstead(const Ousting& ousting);
   void keepPause(const Look& look, const api::Node* node);
   void tellBlind(const api::Node* node);
   void publishRules(const Look& look, const api::Node* node,
@@ -84,6 +86,7 @@ class Enforcement {
   // Who is leaving; a refusal takes a pod off it.
   std::shared_ptr<EvictedLately> lately_ = std::make_shared<EvictedLately>();
   EvictionSender sender_;
+  LastResort lastResort_;
   EvictionPause pause_;
   std::string pauseWhy_;
   bool toldBlind_ = false;

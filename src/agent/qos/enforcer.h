@@ -58,6 +58,10 @@ class Enforcer {
                        const api::NodeResourceTopology* topology);
   // Everything back to what it was; nothing is remembered.
   ApplyReport leave(std::string_view why);
+  // A reflex narrowed this file between two ticks: it is given back like the others.
+  void adopt(const FileKey& key, FileValue wanted, FileValue before, std::string_view owner) {
+    executor_.adopt(key, std::move(wanted), std::move(before), owner);
+  }
 
   const Executor& executor() const { return executor_; }
   bool isOff() const { return off_; }

@@ -9,18 +9,22 @@
 
 namespace mangrove::agent {
 
-// Who was sent away lately, shared by all evictors of an agent.
+// Who was asked to leave lately, and who may not, shared by all evictors of an agent. Whoever was
+// asked counts as gone from that moment, not only once the API has marked it.
 class EvictedLately {
  public:
   static constexpr Duration kRemember = std::chrono::minutes(2);
   void add(std::string uid, MonoTime at) { at_[std::move(uid)] = at; }
-  // It was refused and stays.
+  // A budget of the cluster keeps it: it stays, and the next one is asked in its place.
+  void refuse(std::string_view uid, MonoTime at);
+  // Nobody answered: it may be asked again.
   void remove(std::string_view uid);
   bool has(std::string_view uid) const { return at_.find(uid) != at_.end(); }
+  bool wasRefused(std::string_view uid) const { return refused_.find(uid) != refused_.end(); }
   void forget(MonoTime now);
 
  private:
-  std::map<std::string, MonoTime, std::less<>> at_;
+  std::map<std::string, MonoTime, std::less<>> at_, refused_;
 };
 
 struct EvictorOptions {

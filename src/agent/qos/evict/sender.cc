@@ -16,6 +16,21 @@ std::string messageOf(const Ousting& ousting) {
                      meta.name.view(), ousting.why, meta.name.view());
 }
 
+EvictionAnswer answerOf(const Result<client::Reply>& reply) {
+  if (reply) return EvictionAnswer::kEvicted;
+  switch (reply.error().code()) {
+    case Code::kNotFound:  // gone already, or another pod of that name
+    case Code::kConflict:
+      return EvictionAnswer::kEvicted;
+    case Code::kTooMany:
+    case Code::kDenied:
+    case Code::kInvalid:
+      return EvictionAnswer::kRefused;
+    default:
+      return EvictionAnswer::kNobody;
+  }
+}
+
 }  // namespace
 
 EvictionSender::EvictionSender(EvictionSetup setup, EvictionOptions options)
@@ -46,7 +61,7 @@ void EvictionSender::finished(const Ousting& ousting, const Result<client::Reply
   const api::ObjectRef about = api::refTo(client::kind::kPod, ousting.pod->meta);
   const std::string message = messageOf(ousting);
   ++(reply ? stats_.evicted : stats_.refused);
-  if (setup_.answered) setup_.answered(ousting, reply.has_value());
+  if (setup_.answered) setup_.answered(ousting, answerOf(reply));
   setup_.events.warning(about, reply ? "evictPodSuccess" : "evictPodFail",
                         reply ? message : message + ": " + reply.error().text());
   record(ousting, reply ? "evicted" : reply.error().text());

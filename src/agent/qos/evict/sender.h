@@ -22,6 +22,12 @@
 
 namespace mangrove::agent {
 
+enum class EvictionAnswer : uint8_t {
+  kEvicted,
+  kRefused,  // the server says no, a disruption budget for instance
+  kNobody,   // there was no answer
+};
+
 struct EvictionSetup {
   client::ApiClient& client;
   Mailbox& owner;
@@ -30,7 +36,7 @@ struct EvictionSetup {
   AuditLog& audit;
   Registry& metrics;
   // After the server's answer.
-  std::function<void(const Ousting&, bool evicted)> answered = {};
+  std::function<void(const Ousting&, EvictionAnswer)> answered = {};
 };
 
 struct EvictionOptions {

@@ -34,7 +34,13 @@ double cpuAverage(const Situation& now, Duration window) {
 }  // namespace
 
 void EvictedLately::forget(MonoTime now) {
-  std::erase_if(at_, [&](const auto& one) { return now - one.second > kRemember; });
+  for (auto* some : {&at_, &refused_})
+    std::erase_if(*some, [&](const auto& one) { return now - one.second > kRemember; });
+}
+
+void EvictedLately::refuse(std::string_view uid, MonoTime at) {
+  remove(uid);
+  refused_[std::string(uid)] = at;
 }
 
 void EvictedLately::remove(std::string_view uid) {
@@ -51,7 +57,9 @@ std::vector<EvictPod> Evictor::candidates(const Situation& now) const {
     if (auto found = usages.find(pod.get()); found != usages.end())
       one.usedCores = found->second->cpu, one.memory = found->second->memory;
     one.leaving = pod->meta.isDeleting() || lately_->has(pod->meta.uid.str());
-    if (!api::isMirror(*pod)) out.push_back(one);
+    // What has ended uses nothing; what may not go is nobody to count on.
+    const bool counts = isActivePhase(*pod) && !lately_->wasRefused(pod->meta.uid.str());
+    if (!api::isMirror(*pod) && counts) out.push_back(one);
   });
   return out;
 }
@@ -66,7 +74,9 @@ Wishes Evictor::decide(const Situation& now) {
   const std::vector<EvictPod> pods = candidates(now);
   EvictInputs in{**slo, *now.node, pods, now.look.node.usage.memory.value_or(Bytes{0}), 0};
   in.cpuUsedAvg = cpuAverage(now, evictWindow(**slo, options_.interval));
-  run(tasks(now, in), now, out);
+  std::vector<EvictTask> wanted = tasks(now, in);
+  for (EvictTask& task : wanted) task.pods = pods;
+  run(wanted, now, out);
   return out;
 }
 

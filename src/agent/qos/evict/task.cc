@@ -90,6 +90,10 @@ class Released {
 std::vector<Victim> pickVictims(std::span<const EvictTask> tasks) {
   std::vector<Victim> victims;
   Released released(tasks);
+  // Who leaves, for whatever reason and wherever in the order, is not waited for twice.
+  for (const EvictTask& task : tasks)
+    for (const EvictPod& one : task.pods)
+      if (one.leaving) released.add(one);
   for (const EvictTask& task : tasks) {
     if (!task.valid || task.release.empty()) continue;
     for (const EvictPod* one : task.order) {

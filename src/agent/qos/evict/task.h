@@ -50,6 +50,7 @@ struct EvictTask {
   std::vector<const EvictPod*> order;
   std::function<EvictAmounts(const EvictPod&)> frees;
   Target target = Target::kUsed;
+  std::span<const EvictPod> pods = {};  // all: those among them that leave already count first
 };
 
 // In order, until everything is released. Pods that free nothing still short are not touched.

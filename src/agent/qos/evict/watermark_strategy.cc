@@ -85,6 +85,7 @@ std::vector<WatermarkPod> WatermarkEvictor::candidates(const Situation& now,
     if (!pod.pod || !isActivePhase(*pod.pod) || api::isMirror(*pod.pod)) continue;
     if (api::rawQos(pod.pod->meta.labels) != api::Qos::kBe) continue;
     if (!api::isEvictableBy(pod.pod->meta.annotations, kFeature)) continue;
+    if (lately_->wasRefused(pod.pod->meta.uid.str())) continue;
     out.push_back({pod.pod.get(), shareOf(pod, metric, now.look),
                    pod.pod->meta.isDeleting() || lately_->has(pod.pod->meta.uid.str())});
   }

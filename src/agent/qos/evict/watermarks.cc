@@ -83,7 +83,8 @@ std::vector<const WatermarkPod*> watermarkVictims(const Watermark& mark, double 
   for (const WatermarkPod& pod : pods) order.push_back(&pod);
   std::stable_sort(order.begin(), order.end(), [](const WatermarkPod* a, const WatermarkPod* b) {
     const auto rank = [](const WatermarkPod& one) {
-      return std::tuple(priorityOf(*one.pod), -one.share.value_or(0));
+      // Who leaves already is counted before anybody is asked.
+      return std::tuple(!one.leaving, priorityOf(*one.pod), -one.share.value_or(0));
     };
     if (rank(*a) != rank(*b)) return rank(*a) < rank(*b);
     return a->pod->status.startTime > b->pod->status.startTime;
