@@ -84,13 +84,12 @@ std::optional<Answer> RbacGuard::checkHeld(const AdmissionRequest& request,
 std::optional<Answer> RbacGuard::checkRole(const AdmissionRequest& request) {
   const json::Object& role = request.object.get_object();
   if (may(request, "escalate", request.resource->kind->plural, request.name)) return std::nullopt;
-  // Whoever selects by labels may end up with any rule at all.
-  const json::Value* aggregation = role.if_contains("aggregationRule");
-  const json::Value* before = request.oldObject.is_object()
-                                  ? request.oldObject.get_object().if_contains("aggregationRule")
-                                  : nullptr;
-  const bool selectsAnew = aggregation && (!before || *before != *aggregation);
-  if (selectsAnew && !uncovered(rbac_.rulesFor(request.who, ""), everything()).empty())
+  // Whoever changes a role that selects others by labels may end up with any rule at all: what it
+  // selects, what selects it and what it loses are not in its own rules.
+  const bool selects =
+      role.contains("aggregationRule") ||
+      (request.oldObject.is_object() && request.oldObject.get_object().contains("aggregationRule"));
+  if (selects && !uncovered(rbac_.rulesFor(request.who, ""), everything()).empty())
     return refusal(request,
                    "must have cluster-admin privileges to use an aggregationRule: every verb on "
                    "every resource and path");
