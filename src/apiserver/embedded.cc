@@ -16,6 +16,7 @@
 #include "apiserver/auth/bootstrap.h"
 #include "apiserver/auth/credential_files.h"
 #include "apiserver/auth/default_service_account.h"
+#include "apiserver/auth/node_rights.h"
 #include "apiserver/auth/rbac.h"
 #include "apiserver/auth/rbac_guard.h"
 #include "apiserver/auth/reviews.h"
@@ -28,6 +29,7 @@
 #include "apiserver/lifecycle/namespaces.h"
 #include "apiserver/lifecycle/stored_fields.h"
 #include "apiserver/output/serve.h"
+#include "apiserver/pod_security/admission.h"
 #include "apiserver/subresources/subresources.h"
 #include "base/os/log.h"
 #include "client/events/event_recorder.h"
@@ -65,12 +67,14 @@ struct EmbeddedServer::Parts {
   Parts(Clock& clock, Mailbox& owner, Registry& metrics, std::unique_ptr<store::Store> opened,
         Secrets secrets, const EmbeddedOptions& options)
       : store(std::move(opened)),
+        podSecurity(options.podSecurity),
         rng(options.seed ? options.seed
                          : static_cast<uint64_t>(clock.wall().time_since_epoch().count())),
-        context{clock, owner, *store, resources, admission, rbac, metrics, rng},
+        nodes(*store, rbac),
+        context{clock, owner, *store, resources, admission, nodes, metrics, rng},
         serviceAccounts(std::move(secrets.key), {}, clock, *store),
-        authenticator(std::move(secrets.tokens), &serviceAccounts, rbac),
-        reviews(authenticator, rbac),
+        authenticator(std::move(secrets.tokens), &serviceAccounts, nodes),
+        reviews(authenticator, rbac, nodes),
         aggregation(context, rbac),
         accounts(context, options.caPem),
         custom(context),
@@ -101,6 +105,8 @@ struct EmbeddedServer::Parts {
     context.observers.push_back(services.get());
     admission.add(std::move(services));
     admission.add(std::make_unique<RbacGuard>(rbac));
+    admission.add(std::make_unique<NodeRestriction>(*store));
+    admission.add(std::make_unique<pod_security::PodSecurity>(*store, podSecurity));
     admission.add(std::make_unique<CertificateAdmission>());
     admission.add(std::make_unique<UnevaluatedRules>());
     admission.add(std::make_unique<Warnings>());
@@ -169,10 +175,12 @@ struct EmbeddedServer::Parts {
 
   std::unique_ptr<store::Store> store;
   frame::NodeRunner* runner = nullptr;
+  const pod_security::Configuration podSecurity;
   Resources resources;
   AdmissionChain admission;
   Rbac rbac;
   Rng rng;
+  NodeAuthorizer nodes;
   Context context;
   ServiceAccountTokens serviceAccounts;
   Authenticator authenticator;

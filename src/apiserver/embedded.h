@@ -13,6 +13,7 @@
 
 #include "apiserver/auth/authenticator.h"
 #include "apiserver/core/server.h"
+#include "apiserver/pod_security/policy.h"
 #include "base/clock.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
@@ -23,10 +24,11 @@
 namespace mangrove::apiserver {
 
 struct EmbeddedOptions {
-  std::string dataDir = {};  // "": everything in memory
-  std::string caPem = {};    // what pods check the server by
-  uint64_t seed = 0;         // of names and uids; 0: from the clock
-  net::Loop* io = nullptr;   // for admission webhooks; null: there are none
+  std::string dataDir = {};                      // "": everything in memory
+  std::string caPem = {};                        // what pods check the server by
+  uint64_t seed = 0;                             // of names and uids; 0: from the clock
+  net::Loop* io = nullptr;                       // for admission webhooks; null: there are none
+  pod_security::Configuration podSecurity = {};  // for namespaces that say nothing
   // How far back watches can go (store::Options); 0: as far as the store keeps by itself.
   size_t windowEvents = 0;
   Bytes windowBytes = {};

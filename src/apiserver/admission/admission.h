@@ -8,6 +8,7 @@
 // validating plugins. Every plugin may take its time: it answers through `done`, on the owner
 // thread. Plugins are told of dry runs and must then have no side effects.
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,7 +37,8 @@ struct AdmissionRequest {
   json::Value oldObject;  // null for creates
   json::Value options;    // CreateOptions, UpdateOptions, DeleteOptions
   bool dryRun = false;
-  std::vector<std::string> warnings;  // plugins add to it
+  std::vector<std::string> warnings;                    // plugins add to it
+  std::map<std::string, std::string> auditAnnotations;  // … and to this, for the audit log
   // Set by plugins that let others change the object (webhooks, handlers of roles): it is decoded
   // and given defaults once more, as if a client had sent it.
   bool isForeign = false;

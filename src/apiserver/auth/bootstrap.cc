@@ -145,7 +145,7 @@ bind system:service-account-issuer-discovery Group:system:serviceaccounts
 bind system:kube-controller-manager User:system:kube-controller-manager
 bind system:kube-scheduler User:system:kube-scheduler
 bind system:volume-scheduler User:system:kube-scheduler
-bind system:node Group:system:nodes
+bind system:node
 bind system:node-proxier User:system:kube-proxy
 )";
 
@@ -240,6 +240,17 @@ void addLostSubjects(json::Object& binding, const json::Object& wanted) {
   }
 }
 
+// Nodes have rights of their own (node_rights.h); earlier versions gave all of them all secrets.
+void dropNodes(json::Object& binding) {
+  json::Value& have = binding["subjects"];
+  if (!have.is_array()) return;
+  json::Array kept;
+  for (const json::Value& subject : have.get_array())
+    if (!subject.is_object() || textAt(subject.get_object(), "name") != group::kNodes)
+      kept.push_back(subject);
+  have = std::move(kept);
+}
+
 void repair(Context& context, const ResourcePtr& resource, json::Value wanted) {
   const std::string name(nameOf(wanted.get_object()));
   auto change = [wanted](json::Object& object) -> Outcome<> {
@@ -248,6 +259,7 @@ void repair(Context& context, const ResourcePtr& resource, json::Value wanted) {
       // Aggregated rules are not ours to keep.
       if (!object.contains("aggregationRule")) addLostRules(object, wanted.get_object());
     } else {
+      if (nameOf(object) == "system:node") dropNodes(object);
       addLostSubjects(object, wanted.get_object());
     }
     return {};

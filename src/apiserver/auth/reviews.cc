@@ -129,7 +129,7 @@ Reviews::Answered Reviews::tokenReview(const json::Object& spec) {
 }
 
 Reviews::Answered Reviews::accessReview(const Identity& who, const json::Object& spec) {
-  const Decision decision = rbac_.authorize(who, readAttributes(spec));
+  const Decision decision = authorizer_.authorize(who, readAttributes(spec));
   json::Object status{{"allowed", decision.allowed}};
   if (!decision.reason.empty()) status["reason"] = decision.reason;
   return status;

@@ -27,7 +27,9 @@ class Reviews {
   // Group and plural of each.
   static const std::array<std::pair<std::string_view, std::string_view>, 6> kKinds;
 
-  Reviews(Authenticator& authenticator, Rbac& rbac) : authenticator_(authenticator), rbac_(rbac) {}
+  // `authorizer` decides for access reviews; `rbac` lists rules.
+  Reviews(Authenticator& authenticator, Rbac& rbac, Authorizer& authorizer)
+      : authenticator_(authenticator), rbac_(rbac), authorizer_(authorizer) {}
 
   static bool isReview(const KindInfo& kind);
   // The object of the call's body with its status filled in. 404 for kinds that are no reviews.
@@ -43,6 +45,7 @@ class Reviews {
 
   Authenticator& authenticator_;
   Rbac& rbac_;
+  Authorizer& authorizer_;
 };
 
 // UserInfo as the authentication API writes it.

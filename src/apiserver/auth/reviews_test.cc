@@ -44,7 +44,7 @@ class ReviewsTest : public testing::Test {
                                  world_.clock,
                                  *world_.store};
   Authenticator authenticator_{*StaticTokens::parse("abc,bob,7,ops"), &accounts_, world_.rbac};
-  Reviews reviews_{authenticator_, world_.rbac};
+  Reviews reviews_{authenticator_, world_.rbac, world_.rbac};
 };
 
 TEST_F(ReviewsTest, AnswerQuestionsOfAccess) {

@@ -438,7 +438,17 @@ TEST(ValidateKinds, ClusterFurniture) {
       "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: a, "
       "namespace: d}, addressType: IPv4, endpoints: [{addresses: [10.0.0.1]}]}",
       {{"addressType", "<none>", "addressType: Required value"},
+       {"endpoints", "[{addresses: [127.0.0.1]}]", "loopback range"},
+       {"endpoints", "[{addresses: [169.254.169.254]}]", "link-local range"},
+       {"endpoints", "[{addresses: [0.0.0.0]}]", "unspecified"},
        {"endpoints", "[{addresses: [x]}]", "endpoints[0].addresses[0]: Invalid value"}});
+  expectCreates(
+      "{apiVersion: v1, kind: Endpoints, metadata: {name: a, namespace: d}, subsets: [{addresses: "
+      "[{ip: 10.0.0.1}], ports: [{port: 80}]}]}",
+      {{"subsets[0].addresses[0].ip", "127.9.0.1", "loopback range"},
+       {"subsets[0].addresses[0].ip", "'::1'", "loopback range"},
+       {"subsets[0].addresses[0].ip", "'::ffff:127.0.0.1'", "loopback range"},
+       {"subsets[0].addresses[0].ip", "'fe80::1'", "link-local range"}});
   expectCreates(
       "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a, namespace: "
       "d}, spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: "

@@ -1,7 +1,10 @@
 // Services, endpoints, ingresses and network policies.
+#include <cstring>
 #include <set>
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
+#include <netinet/in.h>
 
 #include "apiserver/kinds/names.h"
 #include "apiserver/kinds/object_meta.h"
@@ -56,8 +59,39 @@ bool isExternal(std::string_view type) {
   return type == "ExternalName";
 }
 
+// Addresses that mean the machine of whoever connects: the forwarder of services would open its own
+// guarded ports to everybody who may write endpoints.
+std::string_view specialAddress(std::string_view text) {
+  in6_addr six{};
+  const std::string address(text);
+  if (::inet_pton(AF_INET6, address.c_str(), &six) != 1) {
+    in_addr four{};
+    if (::inet_pton(AF_INET, address.c_str(), &four) != 1) return "";
+    std::memcpy(six.s6_addr + 12, &four, sizeof four);
+    std::memset(six.s6_addr + 10, 0xff, 2);
+  }
+  if (IN6_IS_ADDR_V4MAPPED(&six)) {
+    const unsigned char* four = six.s6_addr + 12;
+    if (four[0] == 0) return "may not be unspecified (0.0.0.0)";
+    if (four[0] == 127) return "may not be in the loopback range (127.0.0.0/8, ::1/128)";
+    if (four[0] == 169 && four[1] == 254)
+      return "may not be in the link-local range (169.254.0.0/16, fe80::/10)";
+    if (four[0] == 224 && four[1] == 0 && four[2] == 0)
+      return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)";
+    return "";
+  }
+  if (IN6_IS_ADDR_UNSPECIFIED(&six)) return "may not be unspecified (::)";
+  if (IN6_IS_ADDR_LOOPBACK(&six)) return "may not be in the loopback range (127.0.0.0/8, ::1/128)";
+  if (IN6_IS_ADDR_LINKLOCAL(&six))
+    return "may not be in the link-local range (169.254.0.0/16, fe80::/10)";
+  if (IN6_IS_ADDR_MC_LINKLOCAL(&six))
+    return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)";
+  return "";
+}
+
 void checkAddress(const Inspect& address) {
-  if (!isIp(address.text("ip"))) address.invalid("ip", "must be a valid IP address");
+  if (!isIp(address.text("ip"))) return address.invalid("ip", "must be a valid IP address");
+  if (const auto why = specialAddress(address.text("ip")); !why.empty()) address.invalid("ip", why);
 }
 
 bool fitsAddressType(std::string_view type, std::string_view address) {
@@ -162,6 +196,8 @@ void validateEndpointSlice(const json::Object& object, FieldErrors& errors) {
     endpoint.eachValue("addresses", [&](const json::Value& address, const FieldPath& at) {
       if (!address.is_string() || !fitsAddressType(type, address.get_string()))
         errors.invalid(at, address, fmt::format("must be of address type {}", type));
+      else if (const auto why = specialAddress(address.get_string()); !why.empty())
+        errors.invalid(at, address, why);
     });
   });
 }

@@ -79,6 +79,22 @@ void serveLog(Context& context, frame::NodeRunner& runner, const Call& call,
                  }));
 }
 
+json::Value connectOptions(const RequestInfo& info) {
+  const std::string_view kind = info.subresource == "portforward" ? "PodPortForwardOptions"
+                                : info.subresource == "attach"    ? "PodAttachOptions"
+                                                                  : "PodExecOptions";
+  json::Object out{{"apiVersion", "v1"}, {"kind", kind}};
+  if (kind == "PodPortForwardOptions") return out;
+  for (auto flag : {"stdin", "stdout", "stderr", "tty"})
+    if (info.parameter(flag) == "true" || info.parameter(flag) == "1") out[flag] = true;
+  if (const auto name = info.parameter("container"); !name.empty()) out["container"] = name;
+  json::Array words;
+  for (const auto& [key, value] : info.parameters)
+    if (key == "command") words.emplace_back(value);
+  if (!words.empty()) out["command"] = std::move(words);
+  return out;
+}
+
 std::optional<Answer> refusal(Context& context, const Call& call) {
   if (call.info.subresource == "log") {
     if (call.info.verb == Verb::kGet) return std::nullopt;
@@ -92,6 +108,38 @@ std::optional<Answer> refusal(Context& context, const Call& call) {
   const Decision decision = context.authorizer.authorize(call.who, wanted);
   if (!decision.allowed) return denied(call.who, wanted, decision.reason);
   return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+// Exec and its kin pass admission as CONNECT, with their options as the object.
+void admitConnect(Context& context, const Call& call, const ResourcePtr& pods, ResponderPtr to,
+                  UniqueFn<void(ResponderPtr)> then) {
+  struct Asked {
+    AdmissionRequest request;
+    ResponderPtr to;
+    UniqueFn<void(ResponderPtr)> then;
+  };
+  auto asked = std::make_shared<Asked>();
+  AdmissionRequest& request = asked->request;
+  request.resource = pods;
+  request.subresource = call.info.subresource;
+  request.operation = Operation::kConnect;
+  request.ns = call.info.ns;
+  request.name = call.info.name;
+  request.who = call.who;
+  request.object = connectOptions(call.info);
+  asked->to = std::move(to);
+  asked->then = std::move(then);
+  context.admission.mutate(request, [asked, &context](std::optional<Answer> no) {
+    if (no) return asked->to->answer(std::move(*no));
+    context.admission.validate(asked->request, [asked](std::optional<Answer> refused) {
+      if (refused) return asked->to->answer(std::move(*refused));
+      asked->then(std::move(asked->to));
+    });
+  });
 }
 
 }  // namespace
@@ -115,9 +163,14 @@ void serveFromNode(Context& context, const FindRunner& runner, const Call& call,
   auto target = containerTarget(call.info, object->get_object());
   if (!target) return to->answer(target.error());
   if (part == "log") return serveLog(context, *node, call, std::move(*target), std::move(to));
-  if (part == "portforward")
-    return serveForward(context, *node, call, std::move(*target), std::move(to));
-  serveSession(context, *node, call, std::move(*target), std::move(to));
+  admitConnect(context, call, pods, std::move(to),
+               [&context, runner, call, target = std::move(*target)](ResponderPtr back) mutable {
+                 frame::NodeRunner* still = runner();  // admission may have taken its time
+                 if (!still) return back->answer(answer::unavailable("the node runner has gone"));
+                 if (call.info.subresource == "portforward")
+                   return serveForward(context, *still, call, std::move(target), std::move(back));
+                 serveSession(context, *still, call, std::move(target), std::move(back));
+               });
 }
 
 }  // namespace mangrove::apiserver
