@@ -14,3 +14,5 @@ find_package(nlohmann_json REQUIRED)  # test oracle only, never linked into the 
 
 add_library(zstd INTERFACE)
 target_link_libraries(zstd INTERFACE libzstd.so)
+add_library(seccomp INTERFACE)  # filters of system calls for pods
+target_link_libraries(seccomp INTERFACE libseccomp.so)

@@ -67,13 +67,14 @@ struct PodSide {
 
 // What `mangrove up` can give the pods it runs here.
 std::vector<PodSide> podSides() {
-  const runtime::Isolation can = runtime::probeIsolation();
+  const runtime::Isolation can = runtime::probeIsolation("/var");
   const std::string how = can.user ? "inside a user namespace" : "";
   const bool tool =
       !runtime::findProgram("nft").empty() || !runtime::findProgram("iptables").empty();
   return {{"network namespace", can.network, "an address of its own for each pod", ""},
           {"PID namespace", can.pids, "containers see their own processes only", how},
           {"mount namespace", can.mounts, "volumes, private /tmp, /run and /var/log", how},
+          {"users mapped", can.mapUsers, "root in a pod is nobody outside", ""},
           {"IPC and UTS namespaces", can.ipc, "shared memory and host name per pod", how},
           {"way out of the pods' network", can.network && tool, "pods reach other machines",
            tool ? "" : "neither nft nor iptables is installed"}};

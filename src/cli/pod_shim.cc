@@ -21,6 +21,7 @@ int podShim(const std::vector<std::string>& args) {
   flags.add("listen-fd", listenFd, "inherited socket to listen on");
   flags.add("own-network", options.ownNetwork, "a network namespace");
   flags.add("own-user", options.ownUser, "a user namespace around the others");
+  flags.add("first-user", options.firstUser, "of the machine's users that stand for the pod's");
   flags.add("own-ipc", options.ownIpc, "IPC and UTS namespaces");
   auto go = flags.parse(args);
   if (!go) {

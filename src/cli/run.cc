@@ -6,13 +6,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include "api/pod/pod.h"
 #include "api/wire/decode.h"
 #include "base/clock.h"
+#include "base/os/fd.h"
 #include "cli/command.h"
 #include "cli/signal_relay.h"
 #include "client/http/credentials.h"
@@ -46,6 +49,35 @@ std::string freshName(const std::string& command) {
   if (base.empty()) base = "run";
   return fmt::format("{}-{:x}", base.substr(0, 40), ::getpid());
 }
+
+// The caller's environment in a file that only he and root can read: what an API object says,
+// everybody who may look at pods reads. Gone with this object.
+class EnvironmentFile {
+ public:
+  static Result<EnvironmentFile> write() {
+    const char* own = std::getenv("XDG_RUNTIME_DIR");
+    std::error_code error;
+    const std::string dir = own && std::filesystem::is_directory(own, error) ? own : "/tmp";
+    std::string path = dir + "/mangrove-run-XXXXXX";
+    UniqueFd fd(::mkostemp(path.data(), O_CLOEXEC));
+    if (!fd) return failErrno(errno, path);
+    EnvironmentFile file(path);
+    std::string text;
+    for (char** one = environ; *one; ++one) text.append(*one).push_back('\0');
+    if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+      return failErrno(errno, path);
+    return file;
+  }
+  EnvironmentFile(EnvironmentFile&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  ~EnvironmentFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit EnvironmentFile(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
 
 // Where one output stream of the pod goes, and how much of it has gone there.
 struct Copied {
@@ -333,7 +365,12 @@ int run(const std::vector<std::string>& args) {
     return kWrongUsage;
   }
   if (run.request.name.empty()) run.request.name = freshName(run.request.command[0]);
-  for (char** one = environ; *one; ++one) run.request.env.emplace_back(*one);
+  auto environment = EnvironmentFile::write();
+  if (!environment) {
+    fmt::print(stderr, "mangrove run: {}\n", environment.error().text());
+    return kFailed;
+  }
+  run.request.environmentFile = environment->path();
   std::error_code error;
   run.request.directory = std::filesystem::current_path(error);
   run.request.uid = ::getuid();

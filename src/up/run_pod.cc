@@ -5,6 +5,7 @@
 #include "api/wire/names.h"
 #include "base/number/quantity.h"
 #include "base/text/strings.h"
+#include "runtime/core/containment.h"
 
 namespace mangrove::up {
 
@@ -49,21 +50,6 @@ json::Array textList(const std::vector<std::string>& texts) {
   return out;
 }
 
-json::Array environment(const std::vector<std::string>& env) {
-  json::Array out;
-  for (const auto& one : env) {
-    const auto parts = cut(one, '=');
-    const bool fits = parts.found && !parts.before.empty() &&
-                      std::all_of(parts.before.begin(), parts.before.end(), [](unsigned char c) {
-                        return std::isalnum(c) || c == '_' || c == '-' || c == '.';
-                      });
-    if (!fits) continue;  // shell functions and the like
-    out.push_back(json::Object{{"name", parts.before},
-                               {"value", textList({std::string(parts.after)}).front()}});
-  }
-  return out;
-}
-
 }  // namespace
 
 Result<json::Object> podOf(const RunRequest& request) {
@@ -76,7 +62,6 @@ Result<json::Object> podOf(const RunRequest& request) {
   json::Object container{{"name", "main"},
                          {"image", "host"},
                          {"command", textList(request.command)},
-                         {"env", environment(request.env)},
                          {"resources", std::move(*resources)}};
   json::Object spec{
       {"restartPolicy", "Never"},
@@ -85,25 +70,18 @@ Result<json::Object> podOf(const RunRequest& request) {
       {"hostNetwork", true},
       // The first process of a PID namespace would not hear signals that it has no handler for.
       {"hostPID", true},
+      {"automountServiceAccountToken", false},
       {"securityContext", json::Object{{"runAsUser", request.uid}, {"runAsGroup", request.gid}}}};
-  if (!request.directory.empty()) {
-    container["workingDir"] = request.directory;
-    container["volumeMounts"] =
-        json::Array{json::Object{{"name", "here"}, {"mountPath", request.directory}}};
-    spec["volumes"] = json::Array{
-        json::Object{{"name", "here"}, {"hostPath", json::Object{{"path", request.directory}}}}};
-  }
-  if (request.directory == "/") {
-    container.erase("volumeMounts");
-    spec.erase("volumes");
-  }
+  if (!request.directory.empty()) container["workingDir"] = request.directory;
   spec["containers"] = json::Array{std::move(container)};
   json::Object labels{{api::label::kQosClass, request.qos}, {"mangrove.io/run", request.name}};
+  json::Object annotations{{runtime::kCallerAnnotation, request.environmentFile}};
   return json::Object{{"apiVersion", "v1"},
                       {"kind", "Pod"},
                       {"metadata", json::Object{{"name", request.name},
                                                 {"namespace", request.ns},
-                                                {"labels", std::move(labels)}}},
+                                                {"labels", std::move(labels)},
+                                                {"annotations", std::move(annotations)}}},
                       {"spec", std::move(spec)}};
 }
 

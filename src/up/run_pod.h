@@ -19,13 +19,13 @@ struct RunRequest {
   std::string qos = "BE";  // LSE, LSR, LS or BE
   std::string cpu, memory;
   std::vector<std::string> command;
-  std::vector<std::string> env;  // NAME=value
-  std::string directory;         // where it runs; shown to the pod as it is
+  std::string environmentFile;  // of the caller, mode 0600; never in the pod itself
+  std::string directory;        // where it runs
   int64_t uid = 0, gid = 0;
 };
 
-// Best effort asks for reclaimed resources, the others for the machine's own. The command sees the
-// machine's network and the directory it was started in. kInvalid names what does not fit.
+// Best effort asks for reclaimed resources, the others for the machine's own. The command has the
+// caller's files, user, network and environment, and no capability beyond those of a container. kInvalid names what does not fit.
 Result<json::Object> podOf(const RunRequest& request);
 
 }  // namespace mangrove::up

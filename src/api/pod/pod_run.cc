@@ -137,6 +137,27 @@ static bool readLifecycle(const In& in, ContainerRun& out) {
 
 // ---- containers ----
 
+static bool readCapabilities(const In& in, SecurityContext& out) {
+  static constexpr Fields fields{
+      field<&SecurityContext::addCapabilities>("add"),
+      field<&SecurityContext::dropCapabilities>("drop"),
+  };
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, SeccompProfile& out) {
+  static constexpr Fields fields{
+      field<&SeccompProfile::type>("type"),
+      field<&SeccompProfile::localhostProfile>("localhostProfile"),
+  };
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, Sysctl& out) {
+  static constexpr Fields fields{field<&Sysctl::name>("name"), field<&Sysctl::value>("value")};
+  return fields.read(in, out);
+}
+
 static bool read(const In& in, SecurityContext& out) {
   using T = SecurityContext;
   static constexpr Fields fields{
@@ -147,6 +168,11 @@ static bool read(const In& in, SecurityContext& out) {
       field<&T::privileged>("privileged"),
       field<&T::readOnlyRootFilesystem>("readOnlyRootFilesystem"),
       field<&T::runAsNonRoot>("runAsNonRoot"),
+      field<&T::allowPrivilegeEscalation>("allowPrivilegeEscalation"),
+      via<readCapabilities>("capabilities"),
+      field<&T::seccomp>("seccompProfile"),
+      field<&T::procMount>("procMount"),
+      field<&T::sysctls>("sysctls"),
   };
   return fields.read(in, out);
 }
@@ -260,6 +286,7 @@ static bool readSpec(const In& in, PodRun& out) {
       field<&PodRun::serviceAccountName>("serviceAccountName"),
       field<&PodRun::hostAliases>("hostAliases"),
       field<&PodRun::security>("securityContext"),
+      field<&PodRun::hostUsers>("hostUsers"),
       field<&PodRun::shareProcessNamespace>("shareProcessNamespace"),
       field<&PodRun::setHostnameAsFqdn>("setHostnameAsFQDN"),
       field<&PodRun::automountToken>("automountServiceAccountToken"),

@@ -95,12 +95,26 @@ struct Probe {
   std::optional<int64_t> terminationGracePeriodSeconds;
 };
 
+struct SeccompProfile {
+  std::string type;  // RuntimeDefault, Unconfined, Localhost
+  std::string localhostProfile;
+};
+struct Sysctl {
+  std::string name, value;
+};
+
+// Of a pod or of a container; fields that the other one has stay empty.
 struct SecurityContext {
   std::optional<int64_t> runAsUser, runAsGroup, fsGroup;
   std::vector<int64_t> supplementalGroups;
   bool privileged = false;
   bool readOnlyRootFilesystem = false;
-  bool runAsNonRoot = false;
+  std::optional<bool> runAsNonRoot;
+  std::optional<bool> allowPrivilegeEscalation;
+  std::vector<std::string> addCapabilities, dropCapabilities;  // without "CAP_", or ALL
+  std::optional<SeccompProfile> seccomp;
+  std::string procMount;
+  std::vector<Sysctl> sysctls;
 };
 
 struct ContainerRun {
@@ -174,6 +188,7 @@ struct PodRun {
   std::string serviceAccountName;
   std::vector<HostAlias> hostAliases;
   SecurityContext security;
+  std::optional<bool> hostUsers;  // false: users of its own; true: the machine's
   bool shareProcessNamespace = false;
   bool setHostnameAsFqdn = false;
   bool automountToken = true;

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/shim/pod_users.h"
+
 namespace mangrove::runtime {
 
 namespace {
@@ -32,9 +34,14 @@ std::string Isolation::missing() const {
   return out;
 }
 
-Isolation probeIsolation() {
-  Isolation can{permits(CLONE_NEWNET), permits(CLONE_NEWPID), permits(CLONE_NEWNS),
-                permits(CLONE_NEWIPC | CLONE_NEWUTS), false};
+Isolation probeIsolation(const std::string& dataDir) {
+  Isolation can{permits(CLONE_NEWNET),
+                permits(CLONE_NEWPID),
+                permits(CLONE_NEWNS),
+                permits(CLONE_NEWIPC | CLONE_NEWUTS),
+                false,
+                false};
+  can.mapUsers = can.mounts && can.pids && permitsPodUsers(dataDir);
   if (can.mounts || ::geteuid() == 0) return can;
   can.user = permits(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS);
   if (can.user) can.pids = can.mounts = can.ipc = true;

@@ -16,9 +16,11 @@ struct Isolation {
   bool ipc = true;
   // Without root: PID, mount and IPC namespaces come inside a user namespace of the pod's own.
   bool user = false;
+  bool mapUsers = false;        // root inside a pod can be an unprivileged user outside
   std::string missing() const;  // "network, pid": what users are told; "" when all is there
 };
-Isolation probeIsolation();
+// `dataDir`: where the pods' files will be.
+Isolation probeIsolation(const std::string& dataDir);
 
 struct NodeFacts {
   std::string nodeName;
@@ -29,7 +31,8 @@ struct NodeFacts {
   Bytes memory;
   int64_t podPids = 4096;  // processes one pod may have
   Isolation isolation;
-  std::string noWayOut;  // why pods do not reach beyond this machine; "": they do
+  bool testProtections = false;  // layers of containment may be switched off, pod by pod
+  std::string noWayOut;          // why pods do not reach beyond this machine; "": they do
 
   std::string podDir(std::string_view uid) const { return dataDir + "/pods/" + std::string(uid); }
   std::string logDir(std::string_view ns, std::string_view name, std::string_view uid) const;

@@ -1,5 +1,6 @@
 #include "runtime/node/runner.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/core.h>
@@ -10,6 +11,7 @@
 #include "api/pod/pod_requests.h"
 #include "base/os/log.h"
 #include "runtime/core/admission.h"
+#include "runtime/core/containment.h"
 
 namespace mangrove::runtime {
 
@@ -47,7 +49,8 @@ NodeFacts factsOf(const RunnerOptions& options, const MachineFacts& machine) {
   facts.cpu = machine.cpu;
   facts.memory = machine.memory;
   facts.podPids = podPidsLimit(machine.maxPids);
-  facts.isolation = probeIsolation();
+  facts.isolation = probeIsolation(options.dataDir);
+  facts.testProtections = std::getenv(kWithoutSwitch.data()) != nullptr;
   return facts;
 }
 

@@ -9,15 +9,17 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <grp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/os/files.h"
 #include "kernel/sys_root.h"
+#include "runtime/shim/confine.h"
 #include "runtime/shim/stage.h"
 
 namespace mangrove::runtime {
@@ -62,16 +64,42 @@ Result<> placeStdio(const Stdio& stdio) {
   return {};
 }
 
-Result<> becomeUser(const ContainerSpecFile& spec) {
-  std::vector<gid_t> groups;
-  for (int64_t group : spec.groups) groups.push_back(static_cast<gid_t>(group));
-  if (::setgroups(groups.size(), groups.data()) < 0 && ::getuid() == 0)
-    return failErrno(errno, "supplementary groups");
-  if (spec.gid != ::getgid() && ::setgid(static_cast<gid_t>(spec.gid)) < 0)
-    return failErrno(errno, fmt::format("group {}", spec.gid));
-  if (spec.uid != ::getuid() && ::setuid(static_cast<uid_t>(spec.uid)) < 0)
-    return failErrno(errno, fmt::format("user {}", spec.uid));
-  return {};
+// Its standard streams may be opened again by their names in /proc, whoever it becomes.
+void giveStreams(const ContainerSpecFile& spec) {
+  const auto user = static_cast<uid_t>(spec.firstUser + spec.uid);
+  for (int fd = 0; fd < 3; ++fd) {
+    struct stat about {};
+    const bool ours = ::fstat(fd, &about) == 0 && (S_ISFIFO(about.st_mode) || ::isatty(fd));
+    if (ours && user != about.st_uid) (void)!::fchown(fd, user, static_cast<gid_t>(-1));
+  }
+}
+
+// What a child needs beside the description, gathered while the machine's files are in reach.
+struct Guard {
+  int users = -1;
+  std::string filter;
+};
+
+Result<Guard> guardOf(const ContainerSpecFile& spec, int users) {
+  Guard out{users, ""};
+  if (spec.filter.empty()) return out;
+  auto program = readFile(spec.filter);
+  if (!program) return program.error().in("filter of system calls");
+  out.filter = std::move(*program);
+  return out;
+}
+
+Result<> takeUser(const ContainerSpecFile& spec, const Guard& guard) {
+  const bool mapped = guard.users >= 0;
+  if (mapped && ::setns(guard.users, CLONE_NEWUSER) < 0) return failErrno(errno, "the pod's users");
+  Confinement to{spec.uid,
+                 spec.gid,
+                 spec.groups,
+                 static_cast<uint64_t>(spec.capabilities),
+                 spec.noNewPrivileges,
+                 guard.filter,
+                 mapped};
+  return confine(to);
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -125,26 +153,34 @@ void limitFiles() {
 
 // The common end of both ways in.
 [[noreturn]] void run(const ContainerSpecFile& spec, const std::vector<std::string>& argv,
-                      const Stdio& stdio, int trouble) {
+                      const Stdio& stdio, const Guard& guard, int trouble) {
   auto check = [&](Result<> result) {
     if (!result) giveUp(trouble, result.error().text());
   };
   check(placeStdio(stdio));
+  giveStreams(spec);
   check(changeDirectory(spec.cwd));
   limitFiles();
-  check(becomeUser(spec));
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user has cleared it
   resetSignals();
+  check(takeUser(spec, guard));
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of user has cleared it
   giveUp(trouble, execute(argv, spec.env));
 }
 
-[[noreturn]] void beContainer(const ContainerSpecFile& spec, const Stdio& stdio, int trouble) {
+// Nobody in the container may look into, or take descriptors of, what is still our program.
+void keepOthersOut() {
+  if (::geteuid() == 0) ::prctl(PR_SET_DUMPABLE, 0);
+}
+
+[[noreturn]] void beContainer(const ContainerSpecFile& spec, const Stdio& stdio, const Guard& guard,
+                              int trouble) {
+  keepOthersOut();
   ::setsid();
   if (auto ok = joinCgroups(spec.cgroups); !ok) giveUp(trouble, ok.error().text());
   setOomScore(spec.oomScoreAdj);
   if (spec.ownMounts)
-    if (auto ok = enterStage(spec); !ok) giveUp(trouble, ok.error().text());
-  run(spec, spec.argv, stdio, trouble);
+    if (auto ok = enterStage(spec, guard.users); !ok) giveUp(trouble, ok.error().text());
+  run(spec, spec.argv, stdio, guard, trouble);
 }
 
 Result<> enterMounts(pid_t into) {
@@ -191,10 +227,13 @@ Result<TroublePipe> troublePipe() {
 
 }  // namespace
 
-Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio, pid_t pidsOf) {
+Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio, pid_t pidsOf,
+                               int users) {
   if (spec.argv.empty()) return invalid("container {} has no command", spec.name);
   auto trouble = troublePipe();
   if (!trouble) return pass(trouble.error());
+  auto guard = guardOf(spec, users);
+  if (!guard) return pass(guard.error());
   const bool joins = spec.ownPids && pidsOf > 0;
   PidVisit visit;
   if (joins)
@@ -203,7 +242,7 @@ Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio
       (spec.ownPids && !joins ? CLONE_NEWPID : 0UL) | (spec.ownMounts ? CLONE_NEWNS : 0UL);
   const pid_t pid = cloneWith(flags);
   const int error = errno;
-  if (pid == 0) beContainer(spec, stdio, trouble->write.get());
+  if (pid == 0) beContainer(spec, stdio, *guard, trouble->write.get());
   if (pid < 0) return failErrno(error, "clone of container " + spec.name);
   return Started{pid, std::move(trouble->read)};
 }
@@ -222,22 +261,25 @@ Result<pid_t> startPidKeeper() {
 }
 
 Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
-                          const std::vector<std::string>& argv, const Stdio& stdio) {
+                          const std::vector<std::string>& argv, const Stdio& stdio, int users) {
   if (argv.empty()) return invalid("exec in container {}: no command", spec.name);
   auto trouble = troublePipe();
   if (!trouble) return pass(trouble.error());
+  auto guard = guardOf(spec, users);
+  if (!guard) return pass(guard.error());
   PidVisit visit;
   if (spec.ownPids)
     if (auto ok = visit.enter(into); !ok) return ok.error().in("container {}", spec.name);
   const pid_t pid = cloneWith(0);
   const int error = errno;
   if (pid == 0) {
+    keepOthersOut();
     ::setsid();
     if (auto ok = joinCgroups(spec.cgroups); !ok) giveUp(trouble->write.get(), ok.error().text());
     setOomScore(spec.oomScoreAdj);
     if (spec.ownMounts)
       if (auto ok = enterMounts(into); !ok) giveUp(trouble->write.get(), ok.error().text());
-    run(spec, argv, stdio, trouble->write.get());
+    run(spec, argv, stdio, *guard, trouble->write.get());
   }
   if (pid < 0) return failErrno(error, "fork for exec in container " + spec.name);
   return Started{pid, std::move(trouble->read)};

@@ -28,14 +28,14 @@ struct Started {
 };
 
 // A new container: namespaces as the spec says. `pidsOf`: it sees the processes that this process
-// sees; -1: its own only.
-Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio,
-                               pid_t pidsOf = -1);
+// sees; -1: its own only. `users`: the pod's user namespace; -1: the machine's.
+Result<Started> startContainer(const ContainerSpecFile& spec, const Stdio& stdio, pid_t pidsOf = -1,
+                               int users = -1);
 // The first process of a PID namespace that several containers share: waits, and buries orphans.
 // Dies with its parent.
 Result<pid_t> startPidKeeper();
 // One more process in the container whose first process is `into`.
 Result<Started> startExec(const ContainerSpecFile& spec, pid_t into,
-                          const std::vector<std::string>& argv, const Stdio& stdio);
+                          const std::vector<std::string>& argv, const Stdio& stdio, int users = -1);
 
 }  // namespace mangrove::runtime

@@ -25,7 +25,8 @@ json::Array mountsJson(const std::vector<MountSpec>& mounts) {
     out.push_back(json::Object{{"source", m.source},
                                {"target", m.target},
                                {"readOnly", m.readOnly},
-                               {"isFile", m.isFile}});
+                               {"isFile", m.isFile},
+                               {"sub", m.sub}});
   return out;
 }
 
@@ -38,7 +39,8 @@ using api::In;
 static bool read(const In& in, MountSpec& out) {
   static constexpr Fields fields{
       field<&MountSpec::source>("source"), field<&MountSpec::target>("target"),
-      field<&MountSpec::readOnly>("readOnly"), field<&MountSpec::isFile>("isFile")};
+      field<&MountSpec::readOnly>("readOnly"), field<&MountSpec::isFile>("isFile"),
+      field<&MountSpec::sub>("sub")};
   return fields.read(in, out);
 }
 
@@ -65,7 +67,16 @@ static bool read(const In& in, ContainerSpecFile& out) {
                                  field<&C::sharePids>("sharePids"),
                                  field<&C::pidsOf>("pidsOf"),
                                  field<&C::ownMounts>("ownMounts"),
-                                 field<&C::hostDevices>("hostDevices"),
+                                 field<&C::view>("view"),
+                                 field<&C::ownRoot>("ownRoot"),
+                                 field<&C::capabilities>("capabilities"),
+                                 field<&C::noNewPrivileges>("noNewPrivileges"),
+                                 field<&C::filter>("filter"),
+                                 field<&C::maskKernel>("maskKernel"),
+                                 field<&C::noDevices>("noDevices"),
+                                 field<&C::hidden>("hidden"),
+                                 field<&C::dataDir>("dataDir"),
+                                 field<&C::firstUser>("firstUser"),
                                  field<&C::readOnlyRoot>("readOnlyRoot"),
                                  field<&C::tty>("tty"),
                                  field<&C::openStdin>("openStdin"),
@@ -95,7 +106,16 @@ std::string ContainerSpecFile::text() const {
                    {"sharePids", sharePids},
                    {"pidsOf", pidsOf},
                    {"ownMounts", ownMounts},
-                   {"hostDevices", hostDevices},
+                   {"view", view},
+                   {"ownRoot", ownRoot},
+                   {"capabilities", capabilities},
+                   {"noNewPrivileges", noNewPrivileges},
+                   {"filter", filter},
+                   {"maskKernel", maskKernel},
+                   {"noDevices", noDevices},
+                   {"hidden", texts(hidden)},
+                   {"dataDir", dataDir},
+                   {"firstUser", firstUser},
                    {"readOnlyRoot", readOnlyRoot},
                    {"tty", tty},
                    {"openStdin", openStdin},

@@ -16,7 +16,12 @@ struct MountSpec {
   std::string target;  // in the container
   bool readOnly = false;
   bool isFile = false;
+  std::string sub = "";  // beneath the source; made if it is not there
 };
+
+// What of the machine the container sees (core/containment.h).
+inline constexpr std::string_view kViewContained = "contained", kViewMachine = "machine",
+                                  kViewCaller = "caller";
 
 struct ContainerSpecFile {
   std::string name;
@@ -36,11 +41,20 @@ struct ContainerSpecFile {
   std::vector<MountSpec> mounts;
   std::string messagePath = "/dev/termination-log";  // in the container
   int64_t oomScoreAdj = 0;
-  bool ownPids = true;       // a PID namespace
-  bool sharePids = false;    // the pod's one, with all its containers
-  std::string pidsOf;        // the one of that container, if it runs
-  bool ownMounts = true;     // a mount namespace with private directories and the mounts above
-  bool hostDevices = false;  // the machine's whole /dev
+  bool ownPids = true;     // a PID namespace
+  bool sharePids = false;  // the pod's one, with all its containers
+  std::string pidsOf;      // the one of that container, if it runs
+  bool ownMounts = true;   // a mount namespace with private directories and the mounts above
+  std::string view{kViewContained};
+  bool ownRoot = true;       // contained: private copies of the machine's directories
+  int64_t capabilities = 0;  // one bit per number
+  bool noNewPrivileges = true;
+  std::string filter;               // file with the program of system calls; "": none
+  bool maskKernel = true;           // parts of /proc and /sys hidden or read-only
+  bool noDevices = true;            // device files in volumes and copies do nothing
+  std::vector<std::string> hidden;  // paths of the machine that its copies leave out
+  std::string dataDir;              // ours, in no copy; "": may be seen
+  int64_t firstUser = 0;  // of the machine's users that stand for the pod's; 0: the same ones
   bool readOnlyRoot = false;
   bool tty = false;
   bool openStdin = false;

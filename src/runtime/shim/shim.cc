@@ -19,6 +19,7 @@
 #include "base/os/files.h"
 #include "runtime/shim/message.h"
 #include "runtime/shim/pod_net.h"
+#include "runtime/shim/pod_users.h"
 #include "runtime/shim/shim_container.h"
 #include "runtime/shim/user_space.h"
 
@@ -66,8 +67,27 @@ class Shim {
     return {};
   }
 
+  // Users of the pod's own, and what they rule: network, IPC, host name.
+  Result<> isolateWithUsers() {
+    const int namespaces = (options_.ownNetwork ? CLONE_NEWNET : 0) |
+                           (options_.ownIpc ? CLONE_NEWIPC | CLONE_NEWUTS : 0);
+    auto users = makePodUsers(options_.firstUser, namespaces);
+    if (!users) return users.error().in("users of the pod");
+    users_ = std::move(*users);
+    if (options_.ownNetwork)
+      if (auto ok = bringUpLoopback(); !ok) return ok;
+    if (options_.ownIpc) nameHost();
+    return {};
+  }
+
+  void nameHost() const {
+    if (options_.hostname.empty()) return;
+    (void)!::sethostname(options_.hostname.c_str(), options_.hostname.size());
+  }
+
   // What could not be had is told to the runner, which tells the user.
   Result<> isolate() {
+    if (options_.firstUser > 0) return isolateWithUsers();
     if (options_.ownUser)
       if (auto ok = enterUserNamespace(); !ok) return ok;
     if (options_.ownNetwork) {
@@ -80,8 +100,8 @@ class Shim {
     if (options_.ownIpc && ::unshare(CLONE_NEWIPC) < 0) missing_ += "ipc ";
     if (options_.ownIpc && ::unshare(CLONE_NEWUTS) < 0) {
       missing_ += "uts ";
-    } else if (options_.ownIpc && !options_.hostname.empty()) {
-      (void)!::sethostname(options_.hostname.c_str(), options_.hostname.size());
+    } else if (options_.ownIpc) {
+      nameHost();
     }
     return {};
   }
@@ -189,11 +209,16 @@ class Shim {
     auto container = std::make_unique<ShimContainer>(std::move(*spec), realClock());
     auto& slot = containers_[container->spec().name];
     slot = std::move(container);
-    const bool ok = slot->start(pidHome(slot->spec())).has_value();
+    const bool ok = slot->start(pidHome(slot->spec()), usersFor(slot->spec())).has_value();
     if (!ok) keep(*slot);
     json::Object body = slot->state();
     body["event"] = ok ? "started" : "exited";
     tellAll(body);
+  }
+
+  // Decided for the whole pod; a container's description says it again.
+  int usersFor(const ContainerSpecFile& spec) const {
+    return spec.firstUser > 0 ? users_.get() : -1;
   }
 
   // Whose processes a container sees, beside its own.
@@ -261,7 +286,8 @@ class Shim {
     if (message.fds.size() < (tty ? 1u : 3u)) return failed("descriptors are missing");
     Stdio stdio{message.fds[0].get(), -1, -1, tty};
     if (!tty) stdio.out = message.fds[1].get(), stdio.err = message.fds[2].get();
-    auto started = startExec(container->spec(), container->pid(), argvOf(message), stdio);
+    auto started = startExec(container->spec(), container->pid(), argvOf(message), stdio,
+                             usersFor(container->spec()));
     if (!started) return failed(started.error().text());
     execs_[started->pid] = {id, std::move(started->trouble)};
   }
@@ -314,7 +340,7 @@ class Shim {
   }
 
   const ShimOptions options_;
-  UniqueFd signals_, listener_;
+  UniqueFd signals_, listener_, users_;
   std::string missing_;
   std::list<Client> clients_;
   std::map<std::string, std::unique_ptr<ShimContainer>> containers_;

@@ -19,6 +19,7 @@ struct ShimOptions {
   bool ownNetwork = false;  // a network namespace
   bool ownIpc = false;      // IPC and UTS namespaces
   bool ownUser = false;     // a user namespace first, so that the others need no root
+  int64_t firstUser = 0;    // root: of the machine's users who stand for the pod's; 0: the same
 };
 
 // Returns the process's exit code.

@@ -101,14 +101,14 @@ Result<Stdio> ShimContainer::openStdio(std::list<UniqueFd>& childEnds) {
   return stdio;
 }
 
-Result<> ShimContainer::start(pid_t pidsOf) {
+Result<> ShimContainer::start(pid_t pidsOf, int users) {
   startedAt_ = clock_.wall();
   std::list<UniqueFd> childEnds;
   auto attempt = [&]() -> Result<> {
     if (auto ok = log_.open(); !ok) return ok;
     auto stdio = openStdio(childEnds);
     if (!stdio) return pass(stdio.error());
-    auto started = startContainer(spec_, *stdio, pidsOf);
+    auto started = startContainer(spec_, *stdio, pidsOf, users);
     if (!started) return pass(started.error());
     childEnds.clear();
     const std::string sentence = readSentence(started->trouble.get());

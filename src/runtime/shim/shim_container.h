@@ -27,7 +27,8 @@ class ShimContainer {
 
   // Starts it, among the processes that process `pidsOf` sees (-1: its own); the sentence says why
   // not.
-  Result<> start(pid_t pidsOf = -1);
+  // `users`: the pod's user namespace; -1: the machine's.
+  Result<> start(pid_t pidsOf = -1, int users = -1);
   const ContainerSpecFile& spec() const { return spec_; }
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ > 0 && !ended_; }

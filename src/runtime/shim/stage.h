@@ -1,10 +1,14 @@
 #pragma once
-// The file system a container sees, built inside its own mount namespace: the machine's root, with
-// private /tmp, /run and /var/log, a /dev and /proc of its own, and the pod's volumes. Nothing is
-// made on the machine's own file systems for it: where a mount point is missing, the directory
-// above gets an overlay whose upper layer is scratch.
+// The file system a container sees, built inside its own mount namespace.
 //
-// Runs in the child between clone and exec; single-threaded. The pure part is planStage.
+// Contained, as nearly all are: the machine's programs and configuration (/usr, /bin, /sbin, /lib*,
+// /opt, /etc less what only root may read) under a private, writable layer; empty /tmp, /run, /var,
+// /root and /home of its own; a small /dev; its own /proc and a read-only /sys with the parts that
+// reach into the kernel hidden; its own cgroups, read-only. Of everything else of the machine there
+// is nothing. A privileged one sees the machine, with private /tmp, /run and /var/log.
+//
+// Nothing is made on the machine's own file systems: where a mount point is missing, the directory
+// above gets a private layer. Runs in the child between clone and exec; single-threaded.
 
 #include <functional>
 #include <string>
@@ -28,6 +32,7 @@ std::vector<StagePoint> planStage(const std::vector<MountSpec>& mounts,
                                   const std::function<bool(const std::string&)>& exists);
 
 // Builds the root at spec.scratch and moves this process into it. Call in a new mount namespace.
-Result<> enterStage(const ContainerSpecFile& spec);
+// `users`: the pod's user namespace, whose users own what is private; -1: the machine's.
+Result<> enterStage(const ContainerSpecFile& spec, int users);
 
 }  // namespace mangrove::runtime

@@ -4,13 +4,18 @@
 
 #include <fmt/core.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/pod/classes.h"
 #include "base/os/files.h"
 #include "base/text/encoding.h"
 #include "base/text/strings.h"
+#include "runtime/core/containment.h"
 #include "runtime/core/env_expand.h"
+#include "runtime/node/pods/own_files.h"
+#include "runtime/shim/mounts.h"
+#include "runtime/shim/seccomp_filter.h"
 
 namespace mangrove::runtime {
 
@@ -36,6 +41,33 @@ void setUser(const RunPod& pod, const api::ContainerRun& run, ContainerSpecFile&
   spec.gid = ours.runAsGroup.value_or(theirs.runAsGroup.value_or(::getegid()));
   spec.groups = theirs.supplementalGroups;
   if (theirs.fsGroup) spec.groups.push_back(*theirs.fsGroup);
+}
+
+// Only its kind is looked at here; the shim opens it beneath the volume again, when it mounts.
+bool isFileBeneath(const std::string& volume, const std::string& sub) {
+  auto top = openPath(volume);
+  auto found = top ? openBeneath(top->get(), sub) : std::move(top);
+  struct stat about {};
+  return found && ::fstat(found->get(), &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+Result<MountSpec> mountOf(const api::VolumeMount& mount, const ReadyVolume& volume,
+                          const Environment& known) {
+  MountSpec out{volume.path, "", mount.readOnly || volume.readOnly, volume.isFile, ""};
+  out.sub = mount.subPathExpr.empty() ? mount.subPath : expand(mount.subPathExpr, known);
+  for (auto part : split(out.sub, '/'))
+    if (part == "..") return invalid("subPath '{}' must not contain '..'", out.sub);
+  if (out.sub.starts_with('/')) return invalid("subPath '{}' must be relative", out.sub);
+  if (!out.sub.empty()) out.isFile = isFileBeneath(volume.path, out.sub);
+  out.target = mount.mountPath.starts_with('/') ? mount.mountPath : "/" + mount.mountPath;
+  while (out.target.size() > 1 && out.target.ends_with('/')) out.target.pop_back();
+  return out;
+}
+
+std::string_view wordOf(View view) {
+  return view == View::kMachine  ? kViewMachine
+         : view == View::kCaller ? kViewCaller
+                                 : kViewContained;
 }
 
 }  // namespace
@@ -135,32 +167,71 @@ Result<> PodPrep::mounts(const RunPod& pod, const api::ContainerRun& run,
                          ContainerSpecFile& spec) {
   if (!pod.pod.spec->hostNetwork)
     spec.mounts.push_back({node_.podDir(pod.uid()) + "/hosts", "/etc/hosts", false, true});
+  const bool canMount = node_.isolation.mounts && spec.view != kViewCaller;
   for (const auto& mount : run.mounts) {
-    if (!node_.isolation.mounts && mount.mountPath == kTokenMount) continue;
-    if (!node_.isolation.mounts)
-      return fail(Code::kUnsupported,
-                  "volume {} cannot be mounted at {}: this machine permits no mount namespaces",
-                  mount.name, mount.mountPath);
+    if (!canMount && mount.mountPath == kTokenMount) continue;
+    if (!canMount)
+      return fail(Code::kUnsupported, "volume {} cannot be mounted at {}: {}", mount.name,
+                  mount.mountPath,
+                  node_.isolation.mounts ? "the command of a caller sees the machine's own files"
+                                         : "this machine permits no mount namespaces");
     auto found = volumes.find(mount.name);
     if (found == volumes.end())
       return invalid("container {} mounts volume \"{}\", which the pod does not have", run.name,
                      mount.name);
-    const ReadyVolume& volume = found->second;
-    std::string source = volume.path;
-    const std::string sub =
-        mount.subPathExpr.empty() ? mount.subPath : expand(mount.subPathExpr, known);
-    if (sub.find("..") != std::string::npos) return invalid("subPath '{}' must not leave", sub);
-    std::error_code error;
-    bool isFile = volume.isFile;
-    if (!sub.empty()) {
-      source += "/" + sub;
-      if (!fs::exists(source, error)) fs::create_directories(source, error);
-      isFile = !fs::is_directory(source, error);
-    }
-    std::string target = mount.mountPath.starts_with('/') ? mount.mountPath : "/" + mount.mountPath;
-    while (target.size() > 1 && target.ends_with('/')) target.pop_back();
-    spec.mounts.push_back({source, target, mount.readOnly || volume.readOnly, isFile});
+    auto ready = mountOf(mount, found->second, known);
+    if (!ready) return ready.error().in("container {}", run.name);
+    spec.mounts.push_back(std::move(*ready));
   }
+  return {};
+}
+
+// Made once for each set of capabilities and each run of ours; shims read the file.
+Result<> PodPrep::filterFor(uint64_t capabilities, ContainerSpecFile& spec) {
+  const std::string path = fmt::format("{}/system-calls-{:x}", node_.dataDir, capabilities);
+  std::lock_guard lock(filtersMutex_);
+  if (!filters_.contains(capabilities)) {
+    auto program = filterProgram(capabilities);
+    if (!program) return pass(program.error());
+    if (auto ok = writeFileAtomically(path, *program, {.mode = 0600, .sync = false}); !ok)
+      return ok;
+    filters_.insert(capabilities);
+  }
+  spec.filter = path;
+  return {};
+}
+
+Result<> PodPrep::contain(const RunPod& pod, const api::ContainerRun& run,
+                          ContainerSpecFile& spec) {
+  setUser(pod, run, spec);
+  const auto nonRoot =
+      run.security.runAsNonRoot ? run.security.runAsNonRoot : pod.run.security.runAsNonRoot;
+  if (nonRoot.value_or(false) && spec.uid == 0)
+    return invalid("container has runAsNonRoot and would run as root; set runAsUser");
+  if (!pod.run.security.sysctls.empty())
+    return fail(Code::kUnsupported, "securityContext.sysctls: this runner sets none");
+  const Without without = withoutOf(pod, node_.testProtections);
+  auto held = containmentOf(pod, run, without);
+  if (!held) return pass(held.error());
+  spec.view = wordOf(held->view);
+  spec.ownRoot = held->own;
+  spec.capabilities = static_cast<int64_t>(held->capabilities);
+  spec.noNewPrivileges = held->noNewPrivileges;
+  if (auto ok = held->seccomp ? filterFor(held->capabilities, spec) : Result<>(); !ok) return ok;
+  spec.maskKernel = held->maskKernel;
+  spec.noDevices = held->noDevices;
+  if (held->hideSecrets) spec.hidden = unreadableBelow("/etc");
+  if (held->hideSecrets) spec.dataDir = node_.dataDir;
+  spec.firstUser = firstUserOf(pod, node_.isolation.mapUsers, without);
+  if (pod.run.hostUsers == false && spec.firstUser == 0)
+    return fail(Code::kUnsupported,
+                "hostUsers is false and users of this pod's own cannot be had: it shares a "
+                "namespace of the machine, has users above 65535, is privileged, or this machine "
+                "permits no mapping of users");
+  auto caller = callerEnvironment(pod);
+  auto variables = caller ? callerVariables(*caller, spec.uid) : std::vector<std::string>();
+  if (!variables) return pass(variables.error());
+  if (caller) spec.env = std::move(*variables);
   return {};
 }
 
@@ -179,9 +250,7 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   const ImageCommand command = commandOf(*container.run, findProgram, node_.program);
   spec.argv = expand(command.argv, known);
   spec.cwd = container.run->workingDir.empty() ? "/" : container.run->workingDir;
-  setUser(pod, *container.run, spec);
-  if ((container.run->security.runAsNonRoot || pod.run.security.runAsNonRoot) && spec.uid == 0)
-    return invalid("container has runAsNonRoot and would run as root; set runAsUser");
+  if (auto ok = contain(pod, *container.run, spec); !ok) return pass(ok.error());
   auto volumes = makeVolumes(pod, node_, facts, source_);
   if (!volumes) return pass(volumes.error());
   if (auto ok = mounts(pod, *container.run, *volumes, known, spec); !ok) return pass(ok.error());
@@ -208,8 +277,7 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   spec.ownPids = node_.isolation.pids && !pod.pod.spec->hostPid;
   spec.sharePids = pod.run.shareProcessNamespace;
   spec.pidsOf = container.run->targetContainer;
-  spec.ownMounts = node_.isolation.mounts;
-  spec.hostDevices = container.run->security.privileged;
+  spec.ownMounts = node_.isolation.mounts && spec.view != kViewCaller;
   spec.readOnlyRoot = container.run->security.readOnlyRootFilesystem;
   if (!container.run->terminationMessagePath.empty())
     spec.messagePath = container.run->terminationMessagePath;

@@ -2,6 +2,8 @@
 // The slow half of running a pod: directories, volumes, cgroups, and each container's description
 // for the shim. Blocking; runs on preparing threads, one pod on one thread at a time.
 
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -55,12 +57,17 @@ class PodPrep {
   Result<> mounts(const RunPod& pod, const api::ContainerRun& run, const ReadyVolumes& volumes,
                   const std::map<std::string, std::string, std::less<>>& known,
                   ContainerSpecFile& spec);
+  // User, view and confinement; kInvalid and kUnsupported name a field that cannot be honoured.
+  Result<> contain(const RunPod& pod, const api::ContainerRun& run, ContainerSpecFile& spec);
+  Result<> filterFor(uint64_t capabilities, ContainerSpecFile& spec);
   void hostsFile(const RunPod& pod, const std::string& podIp);
 
   const Cgroups& cgroups_;
   const NodeFacts& node_;
   const ServiceBook& services_;
   ConfigSource source_;
+  std::mutex filtersMutex_;  // preparing threads are several
+  std::set<uint64_t> filters_;
 };
 
 // A fresh id for a run: 64 hexadecimal digits.

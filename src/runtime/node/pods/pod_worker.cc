@@ -9,6 +9,7 @@
 #include "api/pod/classes.h"
 #include "base/os/log.h"
 #include "runtime/core/cgroup_values.h"
+#include "runtime/core/containment.h"
 #include "runtime/core/pod_status.h"
 #include "runtime/node/pods/action.h"
 #include "runtime/node/pods/prober.h"
@@ -246,6 +247,7 @@ void PodWorker::startShim() {
   start.hostname = pod_->run.hostname.empty() ? pod_->name() : pod_->run.hostname;
   start.ownNetwork = wantsNetwork && can.network && parts_.network.available();
   start.ownUser = can.user;
+  start.firstUser = firstUserOf(*pod_, can.mapUsers, withoutOf(*pod_, parts_.node.testProtections));
   start.ownIpc = can.ipc && !pod_->pod.spec->hostIpc && wantsNetwork;
   if (wantsNetwork && !start.ownNetwork)
     parts_.events.warning(

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <spawn.h>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
@@ -48,6 +49,7 @@ Result<pid_t> spawnShim(const ShimStart& start, int listener) {
                                     "--hostname=" + start.hostname};
   if (start.ownNetwork) words.push_back("--own-network");
   if (start.ownUser) words.push_back("--own-user");
+  if (start.firstUser > 0) words.push_back(fmt::format("--first-user={}", start.firstUser));
   if (start.ownIpc) words.push_back("--own-ipc");
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());

@@ -27,6 +27,7 @@ struct ShimStart {
   bool ownNetwork = false;
   bool ownIpc = false;
   bool ownUser = false;
+  int64_t firstUser = 0;
 };
 
 class ShimLink {
