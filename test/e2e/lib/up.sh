@@ -14,11 +14,12 @@ tag=$(basename "$dir" | tr -cd 'a-zA-Z0-9' | tail -c 7)
 group="mangrove-$tag"
 bridge="mgt$tag"
 subnet="10.$((100 + RANDOM % 100)).$((RANDOM % 250)).0/24"
-export KUBECONFIG="$dir/state/kubeconfig" no_proxy="*" NO_PROXY="*"
+state="$dir/state"  # a script may choose another before up_start
+export KUBECONFIG="$state/kubeconfig" no_proxy="*" NO_PROXY="*"
 up_pid= failures=0
 
 up_start() {
-  "$mangrove" up --data-dir "$dir/state" --port 0 --node-name n1 --cgroup-root "$group" --bridge "$bridge" \
+  "$mangrove" up --data-dir "$state" --port 0 --node-name n1 --cgroup-root "$group" --bridge "$bridge" \
     --pod-subnet "$subnet" --dashboard "${dashboard:-0}" "$@" >"$dir/out" 2>>"$dir/log" &
   up_pid=$!
   for _ in $(seq 200); do
@@ -43,7 +44,7 @@ up_stop() {
 }
 
 cgroup_dirs() { find /sys/fs/cgroup -type d -path "*$group*" 2>/dev/null || true; }  # others' come and go meanwhile
-shim_pids() { pgrep -f "pod-shim --dir=$dir/" || true; }
+shim_pids() { pgrep -f "pod-shim --dir=$state/" || true; }
 
 finish() {
   up_stop
