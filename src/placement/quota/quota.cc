@@ -1,33 +1,37 @@
-#include "manager/webhook/quota/tree.h"
+#include "placement/quota/quota.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "api/annotations/quota.h"
 #include "api/wire/names.h"
 
-namespace mangrove::manager {
+namespace mangrove::placement {
 namespace {
 
 namespace annotation = api::annotation;
 
-Result<> readAmounts(const api::Annotations& from, std::string_view key, api::ResourceList& into) {
-  auto amounts = api::parseQuotaResources(from, key);
-  if (!amounts) return pass(amounts.error());
-  if (*amounts) into = std::move(**amounts);
-  return {};
+template <class T>
+void take(Result<std::optional<T>> read, T& into, std::vector<std::string>& faults) {
+  if (!read)
+    faults.push_back(read.error().text());
+  else if (*read)
+    into = std::move(**read);
 }
 
-Result<> readList(const api::Annotations& from, std::string_view key,
-                  std::vector<std::string>& into) {
-  auto list = api::parseQuotaList(from, key);
-  if (!list) return pass(list.error());
-  if (*list) into = std::move(**list);
-  return {};
+bool isAllZero(const api::ResourceList& list) {
+  return std::all_of(list.begin(), list.end(),
+                     [](const auto& entry) { return entry.amount.isZero(); });
 }
 
 }  // namespace
 
-Result<Quota> quotaOf(const api::ElasticQuota& object) {
+const api::ResourceList& Quota::weight() const {
+  return isAllZero(sharedWeight) ? max : sharedWeight;
+}
+
+Quota readableQuotaOf(const api::ElasticQuota& object, std::vector<std::string>& faults) {
   const api::Labels& labels = object.meta.labels;
   const api::Annotations& notes = object.meta.annotations;
   Quota out;
@@ -38,6 +42,8 @@ Result<Quota> quotaOf(const api::ElasticQuota& object) {
   out.isParent = api::isParentQuota(labels);
   out.isRoot = api::isRootQuota(labels);
   out.forced = api::allowsForceUpdate(labels);
+  out.lends = api::allowsLending(labels);
+  out.ignoresDefaultTree = api::ignoresDefaultTree(labels);
   out.min = object.spec.min;
   out.max = object.spec.max;
   out.used = object.status.used;
@@ -45,12 +51,20 @@ Result<Quota> quotaOf(const api::ElasticQuota& object) {
   for (auto& [key, into] : {std::pair{annotation::kQuotaGuaranteed, &out.guaranteed},
                             std::pair{annotation::kQuotaChildRequest, &out.childRequest},
                             std::pair{annotation::kQuotaAdmission, &out.admission},
+                            std::pair{annotation::kQuotaTotalResource, &out.total},
                             std::pair{annotation::kQuotaSharedWeight, &out.sharedWeight}})
-    if (auto read = readAmounts(notes, key, *into); !read) return pass(read.error());
+    take(api::parseQuotaResources(notes, key), *into, faults);
   for (auto& [key, into] :
        {std::pair{annotation::kQuotaNamespaces, &out.namespaces},
         std::pair{annotation::kQuotaMaxStrictCheckResourceKeys, &out.strictMaxKeys}})
-    if (auto read = readList(notes, key, *into); !read) return pass(read.error());
+    take(api::parseQuotaList(notes, key), *into, faults);
+  return out;
+}
+
+Result<Quota> quotaOf(const api::ElasticQuota& object) {
+  std::vector<std::string> faults;
+  Quota out = readableQuotaOf(object, faults);
+  if (!faults.empty()) return invalid("{}", faults.front());
   return out;
 }
 
@@ -101,4 +115,4 @@ std::string QuotaTree::nameFor(std::string_view label, std::string_view ns,
   return std::string(api::object::kDefaultQuota);
 }
 
-}  // namespace mangrove::manager
+}  // namespace mangrove::placement

@@ -1,0 +1,85 @@
+#pragma once
+// Amounts of resources as quotas count them: whole numbers, cpu in thousandths and everything else
+// in units (rounded up), by name. A name that is missing means something else than zero where the
+// list is a limit: it does not limit.
+//
+//   Amounts used = amountsOf(pod requests);
+//   used.add(other);  used.subtract(gone);
+//   for (Interned over : exceeding(used, limit)) …
+//
+// Sums hold at the ends of int64 instead of wrapping: a maximum of "everything" is a usual one.
+// Values; const access from any thread.
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/pod/resource_list.h"
+#include "base/text/interned.h"
+
+namespace mangrove::placement {
+
+int64_t saturatingSum(int64_t a, int64_t b);
+int64_t saturatingDifference(int64_t a, int64_t b);
+
+class Amounts {
+ public:
+  struct Entry {
+    Interned name;
+    int64_t amount = 0;
+    bool operator==(const Entry&) const = default;
+  };
+  Amounts() = default;
+  Amounts(std::initializer_list<std::pair<std::string_view, int64_t>> entries);
+
+  bool empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
+  auto begin() const { return entries_.begin(); }
+  auto end() const { return entries_.end(); }
+
+  const int64_t* find(Interned name) const;
+  bool has(Interned name) const { return find(name) != nullptr; }
+  int64_t amount(Interned name) const;  // 0 when absent
+  int64_t amount(std::string_view name) const { return amount(Interned(name)); }
+  void set(Interned name, int64_t amount);
+  void erase(Interned name);
+  void clear() { entries_.clear(); }
+
+  // Over the names of both sides; a missing one counts as zero.
+  void add(const Amounts& other);
+  void subtract(const Amounts& other);  // may go below zero
+  void raiseTo(const Amounts& other);   // the larger, name by name
+  // Held down to the limit where the limit has the name.
+  void lowerTo(const Amounts& limit);
+  void holdAboveZero();
+  void keepOnly(const Amounts& names);
+  void dropZeros();
+
+  bool isZero() const;
+  bool operator==(const Amounts&) const = default;
+  // The same amounts, where an absent name is zero.
+  bool equalAmounts(const Amounts& other) const;
+
+ private:
+  template <class Combine>
+  void merge(const Amounts& other, Combine combine);
+  std::vector<Entry> entries_;  // by the handle of the name
+};
+
+Amounts amountsOf(const api::ResourceList& list);
+// As quantities, cpu in thousandths and the rest in units.
+api::ResourceList quantitiesOf(const Amounts& amounts);
+Quantity quantityOf(Interned name, int64_t amount);
+// "cpu=1500m,memory=2Gi", by name; "nothing" when empty.
+std::string textOf(const Amounts& amounts);
+
+// Names of the limit that `asked` has too and exceeds, in the order of their texts: a name that
+// the limit lacks is unlimited, and one that nobody asked for refuses nobody.
+std::vector<Interned> exceeding(const Amounts& asked, const Amounts& limit);
+// Whether every amount of `small` is at most that of `large`, absent ones being zero.
+bool covers(const Amounts& large, const Amounts& small);
+
+}  // namespace mangrove::placement
