@@ -1,0 +1,249 @@
+#include "placement/quota/book.h"
+
+#include <utility>
+
+#include "api/annotations/quota.h"
+#include "api/wire/names.h"
+
+namespace mangrove::placement {
+
+namespace {
+
+// All that decides about trees, shares and who counts where.
+bool sameRules(const Quota& a, const Quota& b) {
+  return a.name == b.name && a.ns == b.ns && a.parent == b.parent && a.treeId == b.treeId &&
+         a.isParent == b.isParent && a.isRoot == b.isRoot && a.lends == b.lends &&
+         a.ignoresDefaultTree == b.ignoresDefaultTree && a.min == b.min && a.max == b.max &&
+         a.total == b.total && a.namespaces == b.namespaces && a.sharedWeight == b.sharedWeight;
+}
+
+bool standsApart(std::string_view name) {
+  return name == api::object::kDefaultQuota || name == api::object::kSystemQuota;
+}
+
+}  // namespace
+
+QuotaBook::QuotaBook(BookRules rules) : rules_(std::move(rules)) {}
+
+bool QuotaBook::put(const std::string& key, Quota quota) {
+  const auto at = objects_.find(key);
+  const bool same = at != objects_.end() && sameRules(at->second, quota);
+  objects_[key] = std::move(quota);
+  if (!same) stale_ = true;
+  return !same;
+}
+
+bool QuotaBook::erase(const std::string& key) {
+  if (objects_.erase(key) == 0) return false;
+  stale_ = true;
+  return true;
+}
+
+void QuotaBook::setTotal(Amounts ofAllNodes) {
+  if (total_ == ofAllNodes) return;
+  total_ = std::move(ofAllNodes);
+  if (!stale_) setTotals();
+}
+
+const QuotaTree& QuotaBook::quotas() const {
+  settle();
+  return quotas_;
+}
+
+const std::map<std::string, std::unique_ptr<QuotaLedger>, std::less<>>& QuotaBook::trees() const {
+  settle();
+  return trees_;
+}
+
+void QuotaBook::settle() const {
+  // Objects that arrive together are taken together; nobody sees anything in between.
+  if (!stale_) return;
+  auto* self = const_cast<QuotaBook*>(this);
+  self->stale_ = false;
+  self->makeTrees();
+  self->place();
+  self->dropUnused();
+  self->setTotals();
+}
+
+QuotaTerms QuotaBook::termsOf(const Quota& quota) const {
+  QuotaTerms out;
+  out.name = quota.name;
+  out.parent = quota.parent;
+  out.lends = quota.lends;
+  out.apart = standsApart(quota.name);
+  out.min = amountsOf(quota.min);
+  out.max = amountsOf(quota.max);
+  out.weight = amountsOf(quota.weight());
+  return out;
+}
+
+QuotaLedger& QuotaBook::treeFor(const Quota& quota) {
+  auto& tree = trees_[rules_.manyTrees ? quota.treeId : std::string()];
+  if (!tree) tree = std::make_unique<QuotaLedger>(rules_.ledger);
+  return *tree;
+}
+
+void QuotaBook::makeTrees() {
+  std::vector<Quota> all;
+  for (const auto& [key, quota] : objects_) all.push_back(quota);
+  quotas_ = QuotaTree(std::move(all));
+  QuotaLedger& main = treeFor({});
+  for (const auto& [name, max] : {std::pair{api::object::kDefaultQuota, &rules_.defaultMax},
+                                  std::pair{api::object::kSystemQuota, &rules_.systemMax}}) {
+    if (quotas_.find(name) != nullptr) continue;
+    QuotaTerms own;
+    own.name = name;
+    own.parent = api::object::kRootQuota;
+    own.apart = true;
+    own.max = *max;
+    main.put(std::move(own));
+  }
+  for (const Quota& quota : quotas_.all())
+    if (quotas_.find(quota.name) == &quota) treeFor(quota).put(termsOf(quota));
+}
+
+void QuotaBook::place() {
+  for (auto& [uid, record] : pods_) {
+    const QuotaPlace now = resolve(record.pod.label.view(), record.pod.ns.view());
+    if (now == record.place) continue;
+    count(record, -1);
+    record.place = now;
+    count(record, +1);
+  }
+}
+
+// After nobody counts there any more.
+void QuotaBook::dropUnused() {
+  for (auto& [treeId, tree] : trees_)
+    for (QuotaId id : tree->all()) {
+      const std::string& name = tree->terms(id).name;
+      const Quota* quota = quotas_.find(name);
+      const bool ours = treeId.empty() && standsApart(name);
+      const bool here = quota != nullptr && (!rules_.manyTrees || quota->treeId == treeId);
+      if (!ours && !here) tree->erase(id);
+    }
+  std::erase_if(trees_, [](const auto& entry) {
+    return !entry.first.empty() && entry.second->all().empty();
+  });
+}
+
+void QuotaBook::setTotals() {
+  Amounts rest = total_;
+  std::map<std::string, Amounts> ofTrees;
+  for (const Quota& quota : quotas_.all()) {
+    if (!rules_.manyTrees || !quota.isRoot || quota.treeId.empty()) continue;
+    ofTrees[quota.treeId] = amountsOf(quota.total);
+    if (!quota.ignoresDefaultTree) rest.subtract(amountsOf(quota.total));
+  }
+  for (auto& [treeId, tree] : trees_) tree->setTotal(treeId.empty() ? rest : ofTrees[treeId]);
+}
+
+QuotaPlace QuotaBook::find(std::string_view quota) const {
+  settle();
+  for (const auto& [treeId, tree] : trees_)
+    if (const QuotaId id = tree->find(quota); id != kNoQuota && (id != kRootId || treeId.empty()))
+      return {tree.get(), id};
+  return {};
+}
+
+QuotaPlace QuotaBook::resolve(std::string_view label, std::string_view ns) const {
+  if (rules_.noDefaultQuota && label.empty()) return {};
+  const std::string name = quotas().nameFor(label, ns, rules_.noDefaultQuota);
+  // A tree of its own is looked into only where its quota says so.
+  const Quota* quota = quotas_.find(name);
+  const std::string treeId = quota != nullptr && rules_.manyTrees ? quota->treeId : "";
+  const auto tree = trees_.find(treeId);
+  if (tree != trees_.end())
+    if (const QuotaId id = tree->second->find(name); id != kNoQuota && id != kRootId)
+      return {tree->second.get(), id};
+  if (rules_.noDefaultQuota) return {};
+  QuotaLedger& main = *trees_.find("")->second;
+  return {&main, main.find(api::object::kDefaultQuota)};
+}
+
+void QuotaBook::count(const Record& record, int sign) {
+  if (!record.place || !record.pod.request) return;
+  const Amounts& request = *record.pod.request;
+  record.place.ledger->request(record.place.id, request, sign, record.pod.kind);
+  if (record.pod.assigned)
+    record.place.ledger->use(record.place.id, request, sign, record.pod.kind);
+}
+
+void QuotaBook::see(const api::Uid& uid, const QuotaPod& pod) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) {
+    Record& record = pods_[uid];
+    record = {pod, resolve(pod.label.view(), pod.ns.view())};
+    return count(record, +1);
+  }
+  Record& record = at->second;
+  settle();
+  const bool same = record.pod.label == pod.label && record.pod.kind == pod.kind &&
+                    record.pod.assigned == pod.assigned &&
+                    (record.pod.request == pod.request || *record.pod.request == *pod.request);
+  if (same) {
+    record.pod = pod;
+    return;
+  }
+  count(record, -1);
+  record = {pod, resolve(pod.label.view(), pod.ns.view())};
+  count(record, +1);
+}
+
+void QuotaBook::gone(const api::Uid& uid) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return;
+  settle();
+  count(at->second, -1);
+  pods_.erase(at);
+}
+
+bool QuotaBook::setAssigned(const api::Uid& uid, bool assigned) {
+  const auto at = pods_.find(uid);
+  if (at == pods_.end() || at->second.pod.assigned == assigned) return false;
+  settle();
+  Record& record = at->second;
+  record.pod.assigned = assigned;
+  if (record.place && record.pod.request)
+    record.place.ledger->use(record.place.id, *record.pod.request, assigned ? +1 : -1,
+                             record.pod.kind);
+  return true;
+}
+
+QuotaPlace QuotaBook::placeOf(const api::Uid& uid) const {
+  settle();
+  const auto at = pods_.find(uid);
+  return at == pods_.end() ? QuotaPlace() : at->second.place;
+}
+
+const QuotaPod* QuotaBook::podOf(const api::Uid& uid) const {
+  const auto at = pods_.find(uid);
+  return at == pods_.end() ? nullptr : &at->second.pod;
+}
+
+void QuotaBook::eachPod(
+    const std::function<void(const api::Uid&, const QuotaPod&, const QuotaPlace&)>& visit) const {
+  settle();
+  for (const auto& [uid, record] : pods_) visit(uid, record.pod, record.place);
+}
+
+QuotaBook::Line QuotaBook::lineOf(const api::Uid& uid) const {
+  Line out;
+  const auto own = pods_.find(uid);
+  if (own == pods_.end()) return out;
+  settle();
+  const Record& mine = own->second;
+  for (const auto& [other, record] : pods_) {
+    if (record.pod.assigned || !(record.place == mine.place)) continue;
+    out.waiting++;
+    if (other == uid) continue;
+    const bool earlier = record.pod.priority == mine.pod.priority &&
+                         (record.pod.created < mine.pod.created ||
+                          (record.pod.created == mine.pod.created && other < uid));
+    out.before += record.pod.priority > mine.pod.priority || earlier;
+  }
+  return out;
+}
+
+}  // namespace mangrove::placement
