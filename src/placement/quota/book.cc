@@ -154,7 +154,7 @@ QuotaPlace QuotaBook::resolve(std::string_view label, std::string_view ns) const
   const Quota* quota = quotas_.find(name);
   const std::string treeId = quota != nullptr && rules_.manyTrees ? quota->treeId : "";
   const auto tree = trees_.find(treeId);
-  if (tree != trees_.end())
+  if (tree != trees_.end() && (quota != nullptr || standsApart(name)))
     if (const QuotaId id = tree->second->find(name); id != kNoQuota && id != kRootId)
       return {tree->second.get(), id};
   if (rules_.noDefaultQuota) return {};

@@ -273,7 +273,7 @@ void QuotaLedger::use(QuotaId id, const Amounts& amounts, int sign, PodKind kind
     sign > 0 ? node.numbers.allocated.add(known) : node.numbers.allocated.subtract(known);
     allocationChanged(id);
   }
-  if (sign < 0) relief_++;
+  sign < 0 ? relief_++ : taken_++;
 }
 
 void QuotaLedger::setPastUse(QuotaId id, Amounts past) {

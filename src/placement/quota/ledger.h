@@ -93,6 +93,8 @@ class QuotaLedger {
   bool limitOf(QuotaId id, Interned resource, bool byRuntime, int64_t& limit) const;
   // Grows whenever a limit may have become larger or a use smaller.
   uint64_t relief() const { return relief_; }
+  // Grows with every change of any number.
+  uint64_t changes() const { return relief_ + taken_; }
 
  private:
   struct Node {
@@ -127,6 +129,7 @@ class QuotaLedger {
   Amounts names_;  // of all maxima
   bool treeStale_ = true;
   uint64_t relief_ = 0;
+  uint64_t taken_ = 0;  // uses that were added
 };
 
 // The weight of somebody whose fair part of the total is `part` and who has borrowed `past` lately:

@@ -75,7 +75,10 @@ class Search {
   bool raiseAbove(QuotaId quota, QuotaChange change) {
     for (QuotaId at = trial_.parentOf(quota); at != kRootId; at = trial_.parentOf(at)) {
       change.quota = at;
-      if (!extend(change)) return false;
+      for (const auto kind : {QuotaChange::Kind::kRaiseMin, QuotaChange::Kind::kRaiseMax}) {
+        change.kind = kind;
+        if (!extend(change)) return false;
+      }
     }
     change.kind = QuotaChange::Kind::kRaiseTotal;
     change.quota = kRootId;
