@@ -156,8 +156,12 @@ def enforcing_acts():
     check(args_of(objects, "DaemonSet", "mangrove-agent", 1)[:2] == ["agent", "guardian"], "no guardian")
     check("--leader-election-id=koordinator-manager" in args_of(objects, "Deployment", "mangrove-manager"), "two managers could act at once")
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        for hook in kinds(objects, kind)[0]["webhooks"]:
-            check(hook["clientConfig"]["service"] | {"path": 0} == {"namespace": "here", "name": "mangrove-webhook-service", "path": 0}, f"{hook['name']} asks somebody else")
+        configuration = kinds(objects, kind)[0]
+        check(configuration["webhooks"] == [], f"{kind}: API servers would ask before anybody answers")
+        for hook in json.loads(configuration["metadata"]["annotations"]["template"]):
+            for default in ("matchPolicy", "namespaceSelector", "objectSelector"):
+                check(default in hook, f"{hook['name']} lacks {default}, which API servers fill in: the manager would write for ever")
+            check(hook["clientConfig"]["service"] | {"path": 0} == {"namespace": "here", "name": "mangrove-webhook-service", "path": 0, "port": 443}, f"{hook['name']} asks somebody else")
             if any(r.startswith("pods") for rule in hook["rules"] for r in rule["resources"]):
                 spared = [e for e in hook["namespaceSelector"]["matchExpressions"] if e["key"] == "kubernetes.io/metadata.name"]
                 check(spared and {"here", "kube-system"} <= set(spared[0]["values"]), f"{hook['name']} can lock its own manager out")

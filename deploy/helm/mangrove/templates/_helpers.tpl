@@ -84,6 +84,12 @@ app.kubernetes.io/component: {{ .component }}
 {{- if include "mangrove.schedulerEnforces" . }}{{ .Values.koordinator.namespace }}{{ else }}{{ .Release.Namespace }}{{ end -}}
 {{- end -}}
 
+{{/* Where the ConfigMap is. A cluster that never had Koordinator has no such namespace, and observing makes none. */}}
+{{- define "mangrove.configNamespace" -}}
+{{- $home := .Values.koordinator.namespace -}}
+{{- if and (not (include "mangrove.anyEnforces" .)) (lookup "v1" "Namespace" "" "kube-system") (not (lookup "v1" "Namespace" "" $home)) }}{{ .Release.Namespace }}{{ else }}{{ $home }}{{ end -}}
+{{- end -}}
+
 {{/* A=true,B=false */}}
 {{- define "mangrove.gates" -}}
 {{- $list := list -}}
