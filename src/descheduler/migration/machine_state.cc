@@ -1,0 +1,176 @@
+#include "descheduler/migration/machine_state.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace mangrove::descheduler {
+namespace {
+
+namespace rp = api::reservation_phase;
+
+bool isScheduled(const api::Reservation& reservation) {
+  const auto* scheduled = conditionOf(reservation.status.conditions, "Scheduled");
+  return !reservation.status.nodeName.empty() && scheduled != nullptr &&
+         scheduled->status == "True";
+}
+
+bool isExpired(const api::Reservation& reservation) {
+  const auto* ready = conditionOf(reservation.status.conditions, "Ready");
+  return ready != nullptr && ready->reason == "Expired";
+}
+
+std::string nameOf(const api::Reservation& reservation) {
+  return reservation.meta.name.str();
+}
+
+}  // namespace
+
+Step Progression::step() {
+  if (changed_ && status_ != sight_.job.status) step_.status = status_;
+  return step_;
+}
+
+bool Progression::fail(std::string_view why, std::string message) {
+  status_ = failedBy(std::move(status_), why, message);
+  changed_ = true;
+  step_.event = std::move(message);
+  const bool inUse =
+      sight_.reservation != nullptr && !sight_.reservation->status.currentOwners.empty();
+  step_.act =
+      sight_.reservation != nullptr && !inUse ? Step::Act::kDeleteReservation : Step::Act::kNothing;
+  return false;
+}
+
+void Progression::adoptPod() {
+  step_.podUid = sight_.pod->meta.uid.str();
+  if (job().spec.podRef->uid == step_.podUid) step_.podUid.clear();
+  status_.phase = phase::kRunning;
+  changed_ = true;
+}
+
+void Progression::set(std::string_view type, bool isTrue, std::string_view why,
+                      std::string_view message) {
+  setCondition(status_, type, isTrue, why, message, sight_.now);
+  changed_ = true;
+}
+
+bool Progression::isSet(std::string_view type, std::string_view word) const {
+  const auto* found = conditionOf(status_.conditions, type);
+  return found != nullptr && found->status == word;
+}
+
+bool Progression::isForPendingPod() const {
+  const auto& owners = sight_.reservation->spec.owners;
+  return std::any_of(owners.begin(), owners.end(), [](const api::ReservationOwner& owner) {
+    return owner.object && !owner.controller && !owner.labelSelector;
+  });
+}
+
+// Available, or used up by the pod that was waited for.
+bool Progression::stands(const api::Reservation& reservation) {
+  const std::string& state = reservation.status.phase;
+  const auto* scheduled = conditionOf(reservation.status.conditions, "Scheduled");
+  if (scheduled != nullptr && scheduled->reason == reason::kUnschedulable) {
+    set(condition::kReservationScheduled, false, reason::kUnschedulable, scheduled->message);
+  }
+  if (state.empty() || state == rp::kPending || state == rp::kWaiting) return false;
+  if (state == rp::kFailed && isExpired(reservation)) {
+    return fail(reason::kReservationExpired,
+                fmt::format("reservation {} has expired", nameOf(reservation)));
+  }
+  if (!isScheduled(reservation) || (state != rp::kAvailable && state != rp::kSucceeded)) {
+    return fail(reason::kUnschedulable,
+                fmt::format("reservation {} found no node ({})", nameOf(reservation), state));
+  }
+  return true;
+}
+
+bool Progression::isElsewhere(const api::Reservation& reservation) {
+  const api::Pod* pod = sight_.pod;
+  if (isEvictionSent() || pod == nullptr || pod->nodeName.view() != reservation.status.nodeName)
+    return true;
+  return fail(reason::kForbidden, fmt::format("reservation {} is on the pod's own node {}",
+                                              nameOf(reservation), reservation.status.nodeName));
+}
+
+bool Progression::reserve() {
+  const auto& options = job().spec.reservationOptions;
+  if (!options || !options->reservationRef || options->reservationRef->name.empty()) {
+    step_.act = Step::Act::kCreateReservation;
+    return false;
+  }
+  const api::Reservation* reservation = sight_.reservation;
+  if (reservation == nullptr) {
+    return fail(reason::kMissingReservation,
+                fmt::format("reservation {} is gone", options->reservationRef->name));
+  }
+  set(condition::kReservationCreated, true);
+  if (!stands(*reservation) || !isElsewhere(*reservation)) return false;
+  status_.nodeName = reservation->status.nodeName;
+  set(condition::kReservationScheduled, true);
+  return true;
+}
+
+bool Progression::isGone() const {
+  if (sight_.pod == nullptr) return true;
+  // A StatefulSet brings a namesake back: not the one that was sent away.
+  return isEvictionSent() && sight_.pod->meta.uid.str() != job().spec.podRef->uid;
+}
+
+bool Progression::gone() {
+  if (!isEvictionSent()) {
+    return fail(reason::kMissingPod, "the pod was gone before it was evicted");
+  }
+  set(condition::kEviction, true, reason::kEvictComplete, "the pod is gone");
+  return true;
+}
+
+bool Progression::evict() {
+  if (isPastEviction()) return true;
+  if (isGone()) return gone();
+  if (isSet(condition::kEviction, "False")) return false;  // sent; its end is an event
+  const api::Reservation* reservation = sight_.reservation;
+  if (reservation != nullptr && reservation->status.phase == rp::kSucceeded) {
+    return fail(reason::kForbidden,
+                fmt::format("reservation {} was taken by another pod", nameOf(*reservation)));
+  }
+  step_.act = Step::Act::kEvict;
+  return false;
+}
+
+bool Progression::waitUntilScheduled() {
+  const api::Pod* pod = sight_.pod;
+  if (pod == nullptr) return fail(reason::kMissingPod, "the pod is gone");
+  if (api::isTrue(pod->status.conditions, "PodScheduled") || !pod->nodeName.empty()) {
+    set(condition::kPodScheduled, true);
+    return true;
+  }
+  if (sight_.reservation->status.phase == rp::kSucceeded) {
+    return fail(reason::kForbidden, fmt::format("reservation {} was taken by another pod",
+                                                nameOf(*sight_.reservation)));
+  }
+  set(condition::kPodScheduled, false, reason::kUnschedulable, "the pod has no node yet");
+  return false;
+}
+
+bool Progression::waitUntilBound() {
+  const auto& owners = sight_.reservation->status.currentOwners;
+  if (owners.empty()) {
+    set(condition::kPodBoundReservation, false, reason::kWaitForBind,
+        "no pod has taken the reservation yet");
+    return false;
+  }
+  status_.podRef = owners.front();
+  set(condition::kReservationBound, true);
+  const api::Pod* pod = sight_.boundPod;
+  if (pod != nullptr && !api::isTrue(pod->status.conditions, "Ready")) {
+    set(condition::kBoundPodReady, false, reason::kWaitForReady, "the new pod is not ready yet");
+    return false;
+  }
+  set(condition::kBoundPodReady, true);
+  set(condition::kPodBoundReservation, true);
+  return true;
+}
+
+}  // namespace mangrove::descheduler

@@ -1,0 +1,25 @@
+#pragma once
+// Keys that the descheduler reads and writes on pods, jobs and reservations.
+
+#include <string_view>
+
+namespace mangrove::descheduler {
+
+namespace key {
+inline constexpr std::string_view kEvictReason = "koordinator.sh/evict-reason";    // on jobs
+inline constexpr std::string_view kEvictTrigger = "koordinator.sh/evict-trigger";  // on jobs
+inline constexpr std::string_view kCreatedBy = "koordinator.sh/job-created-by";    // on jobs
+// Label of a pod, then of its job: Eviction, Delete or SoftEviction.
+inline constexpr std::string_view kEvictPolicy = "koordinator.sh/evict-policy";
+inline constexpr std::string_view kPassedArbitration =
+    "descheduler.koordinator.sh/passed-arbitration";
+// Annotation of a pod, whatever its value: no filter holds it. On a job: no object limiter does.
+inline constexpr std::string_view kEvictAnyway = "descheduler.alpha.kubernetes.io/evict";
+inline constexpr std::string_view kReservationOrder = "scheduling.koordinator.sh/reservation-order";
+inline constexpr std::string_view kMadeBy = "app.kubernetes.io/created-by";  // on reservations
+inline constexpr std::string_view kConfigSource = "kubernetes.io/config.source";
+}  // namespace key
+
+inline constexpr std::string_view kMe = "koord-descheduler";
+
+}  // namespace mangrove::descheduler

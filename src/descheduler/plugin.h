@@ -1,0 +1,58 @@
+#pragma once
+// What a plugin of the descheduler is, and what it may touch: the Look of the cycle, the quick fit,
+// and the evictor of its profile, which alone does something.
+//
+//   class LowNodeLoad final : public Plugin {
+//     Result<> run(Round& round) override;
+//   };
+//
+// Plugins keep small state of their own from cycle to cycle (detectors); they have no clock, no
+// client and no thread. Owner's thread.
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "descheduler/fit.h"
+#include "descheduler/look.h"
+
+namespace mangrove::descheduler {
+
+// Where evictions of a profile go through: its filters, the limits of the cycle, dry run.
+class Evictor {
+ public:
+  virtual ~Evictor() = default;
+  virtual bool permits(const api::Pod& pod) = 0;     // Filter of all filter plugins
+  virtual bool permitsNow(const api::Pod& pod) = 0;  // PreEvictionFilter of all of them
+  // False: refused by a limit, or it failed.
+  virtual bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) = 0;
+};
+
+// Other changes a plugin may want. The shell writes them; in a dry run nobody does.
+class Hands {
+ public:
+  virtual ~Hands() = default;
+  virtual bool cordon(const api::Node& node, bool on) = 0;
+  virtual bool setDeletionCost(const api::Pod& pod, int32_t cost) = 0;
+};
+
+struct Round {
+  const Look& look;
+  const Nodes& nodes;  // of the profile
+  MonoTime now;
+  NodeFit& fit;
+  Evictor& evictor;
+  Hands& hands;
+  bool dryRun = false;  // of the whole framework
+};
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  virtual std::string_view name() const = 0;
+  virtual Result<> run(Round& round) = 0;
+};
+using PluginPtr = std::unique_ptr<Plugin>;
+
+}  // namespace mangrove::descheduler

@@ -1,0 +1,153 @@
+#include "descheduler/plugins/load_pass.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/os/log.h"
+#include "descheduler/order/pod_order.h"
+#include "descheduler/plugins/low_node_load.h"
+
+namespace mangrove::descheduler {
+namespace {
+
+const Logger log("descheduler");
+
+// Multiplied before it is divided: the second decimal shows the difference.
+double percentOf(const Scale& scale, size_t i, int64_t load, int64_t capacity) {
+  return 100.0 * static_cast<double>(scale.plain(i, load)) /
+         static_cast<double>(scale.plain(i, capacity));
+}
+
+}  // namespace
+
+Loads headroomOf(const NodeLoads& nodes, const Scale& scale, LoadPass::By by) {
+  Loads out = scale.zero();
+  for (const NodeLoad* node : nodes) {
+    const bool prod = by == LoadPass::By::kProd;
+    const Loads& high = prod ? node->limits.prodHigh : node->limits.high;
+    const Loads& usage = prod ? node->prodUsage : node->usage;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (high[i] != kUnlimited) out[i] += high[i] - usage[i];
+    }
+  }
+  return out;
+}
+
+Loads smaller(const Loads& a, const Loads& b) {
+  Loads out = a;
+  for (size_t i = 0; i < out.size(); ++i) out[i] = std::min(a[i], b[i]);
+  return out;
+}
+
+LoadPass::LoadPass(PassView view, By by, NodeLoads targets, Loads headroom)
+    : view_(view), by_(by), targets_(std::move(targets)), headroom_(std::move(headroom)) {}
+
+const Loads& LoadPass::usageOf(const NodeLoad& node) const {
+  return by_ == By::kProd ? node.prodUsage : node.usage;
+}
+const Loads& LoadPass::highOf(const NodeLoad& node) const {
+  return by_ == By::kProd ? node.limits.prodHigh : node.limits.high;
+}
+
+bool LoadPass::isFull(const NodeLoad& source) const {
+  const Loads& high = highOf(source);
+  for (size_t i = 0; i < headroom_.size(); ++i) {
+    if (high[i] != kUnlimited && headroom_[i] <= 0) return true;
+  }
+  return false;
+}
+
+Loads LoadPass::excessOf(const NodeLoad& node) const {
+  Loads out = view_.scale.zero();
+  const Loads& high = highOf(node);
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (high[i] != kUnlimited) out[i] = std::max<int64_t>(0, usageOf(node)[i] - high[i]);
+  }
+  return out;
+}
+
+// With nodeFit only who was measured can be weighed against a target's bound.
+bool LoadPass::mayMove(const PodLoad& pod) {
+  if (by_ == By::kProd && !pod.isProd) return false;
+  if (view_.args.nodeFit && !pod.isMeasured) return false;
+  return view_.args.choice.takes(*pod.pod) && view_.round.evictor.permits(*pod.pod);
+}
+
+std::vector<const PodLoad*> LoadPass::candidates(const NodeLoad& source) {
+  std::vector<const PodLoad*> out;
+  for (const PodLoad& pod : source.pods) {
+    if (mayMove(pod)) out.push_back(&pod);
+  }
+  sortForEviction(out, view_.scale, excessOf(source), view_.pool.weights);
+  return out;
+}
+
+NodeLoad* LoadPass::targetFor(const PodLoad& pod) {
+  for (NodeLoad* target : targets_) {
+    Loads after = usageOf(*target);
+    add(after, pod.usage);
+    if (isUnder(after, highOf(*target)) && view_.round.fit.fits(*pod.pod, *target->node)) {
+      return target;
+    }
+  }
+  return nullptr;
+}
+
+std::string LoadPass::reasonFor(const NodeLoad& source) const {
+  const Loads excess = excessOf(source);
+  const Percents& shown = by_ == By::kProd ? view_.bounds.prodHigh : view_.bounds.high;
+  std::string list;
+  for (size_t i = 0; i < excess.size(); ++i) {
+    if (excess[i] <= 0) continue;
+    if (!list.empty()) list += ", ";
+    list += fmt::format("{} {} usage({:.2f}%)>threshold({:.2f}%)",
+                        by_ == By::kProd ? "prod" : "node", view_.scale.name(i),
+                        percentOf(view_.scale, i, usageOf(source)[i], source.capacity[i]),
+                        shown.at(view_.scale.name(i)));
+  }
+  return "node is overutilized, " + list;
+}
+
+bool LoadPass::evict(const NodeLoad& source, const PodLoad& pod) {
+  const std::string reason = reasonFor(source);
+  if (!view_.args.dryRun) return view_.round.evictor.evict(*pod.pod, LowNodeLoad::kName, reason);
+  log.info("dry run: would evict {} from {}: {}", api::keyOf(pod.pod->meta).text(), source.name(),
+           reason);
+  return true;
+}
+
+void LoadPass::account(NodeLoad& source, const PodLoad& pod) {
+  if (!pod.isMeasured) return;
+  subtract(headroom_, pod.usage);
+  subtract(source.usage, pod.usage);
+  if (by_ == By::kProd) subtract(source.prodUsage, pod.usage);
+}
+
+// The room is taken before the eviction and given back if it fails.
+void LoadPass::move(NodeLoad& source, const PodLoad& pod) {
+  NodeLoad* target = nullptr;
+  if (view_.args.nodeFit) {
+    target = targetFor(pod);
+    if (target == nullptr) return;
+    add(target->usage, pod.usage);
+    if (pod.isProd) add(target->prodUsage, pod.usage);
+  }
+  if (evict(source, pod)) return account(source, pod);
+  if (target == nullptr) return;
+  subtract(target->usage, pod.usage);
+  if (pod.isProd) subtract(target->prodUsage, pod.usage);
+}
+
+// Whether the node is relieved is seen when the next pod is looked at; who had to give up the last one
+// he could give stays under suspicion.
+bool LoadPass::relieve(NodeLoad& source) {
+  for (const PodLoad* pod : candidates(source)) {
+    if (isRelieved(source)) return true;
+    if (isFull(source)) return false;
+    if (view_.round.evictor.permits(*pod->pod)) move(source, *pod);
+  }
+  return false;
+}
+
+}  // namespace mangrove::descheduler

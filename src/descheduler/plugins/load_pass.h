@@ -1,0 +1,61 @@
+#pragma once
+// One pass of LowNodeLoad: from hot nodes to nodes with room, by all usage or by that of prod pods.
+//
+//   LoadPass pass(view, LoadPass::By::kAll, targets, headroom);
+//   pass.relieve(source);            evicts until it is below its bound or the room is used up
+//
+// Owner's thread; made for one cycle.
+
+#include <string>
+#include <vector>
+
+#include "descheduler/plugin.h"
+#include "descheduler/plugins/low_node_load_args.h"
+
+namespace mangrove::descheduler {
+
+using NodeLoads = std::vector<NodeLoad*>;
+
+// What both passes of a pool look at.
+struct PassView {
+  const LowNodeLoadArgs& args;
+  const LoadPool& pool;
+  const Bounds& bounds;  // completed
+  const Scale& scale;
+  Round& round;
+};
+
+class LoadPass {
+ public:
+  enum class By { kAll, kProd };
+  LoadPass(PassView view, By by, NodeLoads targets, Loads headroom);
+
+  // True: the node came below its bound before its candidates were used up.
+  bool relieve(NodeLoad& source);
+  const Loads& headroom() const { return headroom_; }
+
+ private:
+  const Loads& usageOf(const NodeLoad& node) const;
+  const Loads& highOf(const NodeLoad& node) const;
+  bool isRelieved(const NodeLoad& node) const { return !isOver(usageOf(node), highOf(node)); }
+  bool isFull(const NodeLoad& source) const;
+  Loads excessOf(const NodeLoad& node) const;
+  std::vector<const PodLoad*> candidates(const NodeLoad& source);
+  bool mayMove(const PodLoad& pod);
+  NodeLoad* targetFor(const PodLoad& pod);
+  void move(NodeLoad& source, const PodLoad& pod);
+  bool evict(const NodeLoad& source, const PodLoad& pod);
+  void account(NodeLoad& source, const PodLoad& pod);
+  std::string reasonFor(const NodeLoad& source) const;
+
+  PassView view_;
+  By by_;
+  NodeLoads targets_;
+  Loads headroom_;
+};
+
+// Sum over the nodes of what is missing to their high bound.
+Loads headroomOf(const NodeLoads& nodes, const Scale& scale, LoadPass::By by);
+Loads smaller(const Loads& a, const Loads& b);
+
+}  // namespace mangrove::descheduler
