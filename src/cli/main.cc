@@ -13,47 +13,9 @@ namespace mangrove::cli {
 namespace {
 
 constexpr std::array kCommands = {
-    Command{"up", "a whole colocated machine in one process: API, node runner, roles", &up},
-    Command{"demo", "what colocation brings and costs on this machine, measured", &demo},
-    Command{"report", "what colocation costs a service on a running system", &report},
-    Command{"run", "any command as a colocated pod of this machine", &run},
-    Command{"agent guardian", "steps in when the agent of this node dies or hangs", &agentGuardian},
-    Command{"agent", "measures this node, reports it and limits best-effort work", &agent},
-    Command{"manager", "decides what nodes have for sale", &manager},
-    Command{"scheduler", "gives pods their nodes", &scheduler},
-    Command{"apiserver", "a Kubernetes API from one directory, for one machine", &apiserver},
-    Command{"top", "nodes, pods, classes, budget and pressure, live", &top},
-    Command{"explain node", "how the amounts a node sells came to be", &explainNode},
-    Command{"explain pod", "why a pod is where it is, or nowhere", &explainPod},
-    Command{"explain", "-f FILE: where a pod would go that does not exist", &explainManifest},
-    Command{"check config", "what is wrong with a slo-controller-config", &checkConfig},
-    Command{"check cluster", "whether colocation works on a cluster, and what is in its way",
-            &checkCluster},
-    Command{"check node", "what this machine offers to colocation", &checkNode},
-    Command{"check pod", "how pod manifests are read, and what admission would refuse", &checkPod},
-    Command{"migrate check", "what would change on a cluster that runs Koordinator", &migrateCheck},
-    Command{"migrate off", "takes away what is left on a cluster when our roles are gone",
-            &migrateOff},
-    Command{"support-bundle", "what is needed to help, in one folder, without secrets",
-            &supportBundle},
-    Command{"bench agent", "what the node agent costs, with real cgroups", &benchAgent},
-    Command{"bench api", "what an API server can do: ours, or any other one", &benchApi},
-    Command{"bench client", "time and memory of listing and watching many pods", &benchClient},
-    Command{"bench manager", "a large cluster, a fresh manager, and its cost", &benchManager},
-    Command{"bench impact", "what batch work does to a service, placed in several ways",
-            &benchImpact},
-    Command{"bench memory", "how memory comes back from batch work, rung by rung", &benchMemory},
-    Command{"bench react", "how fast batch work is cut when a service waits", &benchReact},
-    Command{"bench scheduler", "speed of scheduling decisions", &benchScheduler},
-    Command{"bench webhook", "how fast and how clearly admission answers", &benchWebhook},
-    Command{"completion", "words for the shell: bash, zsh or fish", &completion},
-    Command{"man", "this manual as a man page", &man},
-    Command{"docs", "", &docs},
-    Command{"complete", "", &complete},
-    Command{"demo-part", "", &demoPart},
-    Command{"pod-shim", "", &podShim},
-    Command{"stand-in", "", &standIn},
-    Command{"version", "what this binary is", &version},
+#define COMMAND(name, words, about) Command{words, about, &name},
+#include "cli/commands.def"
+#undef COMMAND
 };
 
 // Whether the command is one of the group's: "check node" of "check". All are of "".
@@ -126,10 +88,12 @@ int dispatch(std::vector<std::string> args) {
     printHelp(args.empty() ? stderr : stdout);
     return args.empty() ? kWrongUsage : 0;
   }
-  for (const auto& command : kCommands) {
-    if (size_t n = wordsMatched(command, args))
-      return command.run({args.begin() + static_cast<long>(n), args.end()});
-  }
+  const auto meant =
+      std::max_element(kCommands.begin(), kCommands.end(), [&](const Command& a, const Command& b) {
+        return wordsMatched(a, args) < wordsMatched(b, args);
+      });
+  if (const size_t n = wordsMatched(*meant, args))
+    return meant->run({args.begin() + static_cast<long>(n), args.end()});
   return isGroup(args[0]) ? chooseOf(args) : unknown(args);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/wire/names.h"
+#include "client/informer/follow.h"
 #include "manager/webhook/configmap/lint.h"
 
 namespace mangrove::dashboard {
@@ -17,22 +18,12 @@ FeedSetup withDefaults(FeedSetup setup) {
   return setup;
 }
 
+// Of that node alone, where one is named; `field` is where objects of the kind say it.
 client::InformerSetup following(const FeedSetup& setup, const client::Kind& kind,
-                                std::string ns = "", std::string fieldSelector = "") {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.follow.kind = kind;
-  out.follow.ns = std::move(ns);
-  out.follow.fieldSelector = std::move(fieldSelector);
-  out.raw = client::RawKeep::kNone;
+                                std::string_view field) {
+  auto out = client::follow(setup, kind);
+  if (!setup.node.empty()) out.follow.fieldSelector = std::string(field) + "=" + setup.node;
   return out;
-}
-
-std::string onlyNode(const FeedSetup& setup, std::string_view field) {
-  return setup.node.empty() ? "" : std::string(field) + "=" + setup.node;
 }
 
 }  // namespace
@@ -62,11 +53,11 @@ json::Object configPage(const std::string& name, const api::ConfigMap* config) {
 ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
     : setup_(withDefaults(std::move(setup))),
       hub_(hub),
-      nodes_(following(setup_, client::kind::kNode, "", onlyNode(setup_, "metadata.name"))),
-      metrics_(following(setup_, client::kind::kNodeMetric, "", onlyNode(setup_, "metadata.name"))),
-      pods_(following(setup_, client::kind::kPod, "", onlyNode(setup_, "spec.nodeName"))),
-      config_(following(setup_, client::kind::kConfigMap, setup_.configNamespace,
-                        "metadata.name=" + setup_.configName)) {
+      nodes_(following(setup_, client::kind::kNode, "metadata.name")),
+      metrics_(following(setup_, client::kind::kNodeMetric, "metadata.name")),
+      pods_(following(setup_, client::kind::kPod, "spec.nodeName")),
+      config_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
+                                setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });
   metrics_.onChange([this](const auto&) { changed_ = true; });
   pods_.onChange([this](const auto&) { changed_ = true; });

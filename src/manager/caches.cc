@@ -4,6 +4,7 @@
 #include "api/object/node_pause.h"
 #include "api/wire/names.h"
 #include "api/wire/write.h"
+#include "client/informer/follow.h"
 #include "manager/kept_annotations.h"
 #include "manager/listed.h"
 
@@ -11,26 +12,6 @@ namespace mangrove::manager {
 namespace {
 
 namespace kind = client::kind;
-
-client::InformerSetup followed(const CacheSetup& setup, client::Kind kind) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.metrics = setup.metrics;
-  out.raw = client::RawKeep::kNone;
-  out.seed = setup.seed;
-  out.follow.kind = kind;
-  return out;
-}
-
-client::InformerSetup onlyConfig(const CacheSetup& setup) {
-  auto out = followed(setup, kind::kConfigMap);
-  out.follow.ns = setup.configNamespace;
-  out.follow.fieldSelector = "metadata.name=" + setup.configName;
-  return out;
-}
 
 // Foreign annotations, often the largest part of a node, say nothing to us but that there are some:
 // the reference writes some of its own only next to others.
@@ -117,13 +98,13 @@ uint64_t digestOf(const json::Value& value) {
 }
 
 Caches::Caches(const CacheSetup& setup)
-    : nodes(followed(setup, kind::kNode), trimNode),
-      metrics(followed(setup, kind::kNodeMetric)),
-      slos(followed(setup, kind::kNodeSlo)),
-      pods(followed(setup, kind::kPod)),
-      configs(onlyConfig(setup)),
-      topologies(followed(setup, kind::kNodeResourceTopology), trimTopology),
-      devices(followed(setup, kind::kDevice), trimDevice) {
+    : nodes(client::follow(setup, kind::kNode), trimNode),
+      metrics(client::follow(setup, kind::kNodeMetric)),
+      slos(client::follow(setup, kind::kNodeSlo)),
+      pods(client::follow(setup, kind::kPod)),
+      configs(client::followOne(setup, kind::kConfigMap, setup.configNamespace, setup.configName)),
+      topologies(client::follow(setup, kind::kNodeResourceTopology), trimTopology),
+      devices(client::follow(setup, kind::kDevice), trimDevice) {
   pods.addIndex("node",
                 [](const PodSeen& pod) { return client::Values{std::string(pod.node.view())}; });
 }

@@ -12,6 +12,8 @@
 #include "manager/caches.h"
 #include "manager/config/slo_config.h"
 #include "manager/control_loop.h"
+#include "manager/controllers/noderesource/node_gauges.h"
+#include "manager/windows.h"
 
 namespace mangrove::manager {
 
@@ -27,6 +29,9 @@ struct Desk {
   SloConfigPtr config = std::make_shared<const SloConfig>();
   std::string fieldManager = "koordinator-manager";
   Counter writesSent = {}, writesFailed = {};
+  Windows windows = {};
+  // What was calculated for single nodes, for the metrics page; may outlive us.
+  std::shared_ptr<NodeGauges> gauges = std::make_shared<NodeGauges>();
   std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // answers may come after we are gone
 
   // Sends within the window; `done` runs in the owner's thread. Not found is success: the object is

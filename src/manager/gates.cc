@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "manager/controllers/list.h"
 #include "manager/webhook/gates.h"
 
 namespace mangrove::manager {
@@ -9,14 +10,15 @@ namespace {
 
 std::vector<GateInfo> allGates() {
   std::vector<GateInfo> out = {
-      {gate::kSyncGpuShared, false, Maturity::kAlpha, "write koordinator.sh/gpu.shared on nodes"},
-      {gate::kColocationProfileController, false, Maturity::kAlpha,
-       "apply profiles to pods that exist already"},
       {"WebhookFramework", true, Maturity::kBeta, "accepted, without effect"},
       {"PriorityTransformer", false, Maturity::kAlpha, "accepted, without effect"},
       {"PreemptionPolicyTransformer", false, Maturity::kAlpha, "accepted, without effect"},
       {"ReplaceResourcesTransformer", false, Maturity::kAlpha, "accepted, without effect"},
   };
+  for (const auto& controller : allControllers()) {
+    if (controller.gate) out.push_back(*controller.gate);
+    out.insert(out.end(), controller.moreGates.begin(), controller.moreGates.end());
+  }
   for (const auto& webhook : kWebhookGates) out.push_back(webhook.info);
   return out;
 }

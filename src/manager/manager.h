@@ -10,6 +10,7 @@
 // Owner thread. Destroy it before the worker, the event recorder and the client.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@
 #include "client/api_client.h"
 #include "client/events/event_recorder.h"
 #include "manager/config/slo_config.h"
-#include "manager/controllers/noderesource/plan.h"
+#include "manager/controllers/list.h"
+#include "manager/options.h"
 
 namespace mangrove::manager {
 
@@ -35,33 +37,6 @@ struct ManagerParts {
   client::EventRecorder* events = nullptr;  // null: no Events
 };
 
-struct ManagerOptions {
-  // Names as the reference has them: "*", "name", "-name"; the first decisive entry counts.
-  std::vector<std::string> controllers = {"*"};
-  std::vector<std::string> nodeResourcePlugins = {"*"};
-  std::string configNamespace = "koordinator-system";
-  std::string configName = "slo-controller-config";
-  bool mostSpecificEnable = false;
-  bool gpuShared = false;  // gate EnableSyncGPUSharedResource
-  // Gate ColocationProfileController and its flags.
-  bool profileController = false;
-  bool profilesByDefault = false;
-  Duration profileInterval = std::chrono::seconds(30);
-  double profilePodsPerSecond = 10;
-  double profilePodsBurst = 100;
-  uint64_t seed = 1;  // of the jitter
-};
-
-// nodemetric, noderesource, nodeslo, quotaprofile, colocationprofile, timepolicy; and the six
-// plugins.
-std::vector<std::string_view> controllerNames();
-std::vector<std::string_view> pluginNames();
-// Whether a list of that syntax switches `name` on.
-bool isSwitchedOn(const std::vector<std::string>& list, std::string_view name);
-// Refuses entries that name nothing, with the nearest right name.
-Result<> checkSwitches(std::string_view flag, const std::vector<std::string>& list,
-                       const std::vector<std::string_view>& known);
-
 struct ManagerStats {
   uint64_t writes = 0;
   uint64_t failedWrites = 0;
@@ -70,7 +45,8 @@ struct ManagerStats {
 
 class Manager {
  public:
-  Manager(const ManagerParts& parts, ManagerOptions options);
+  Manager(const ManagerParts& parts, ManagerOptions options,
+          std::span<const ControllerInfo> controllers = allControllers());
   ~Manager();
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "manager/controllers/colocationprofile/controller.h"
 #include "manager/manager_test_support.h"
 
 namespace mangrove::manager {
@@ -34,9 +35,10 @@ class WaitingPods : public ManagerTest {
   // The server's selector for waiting pods works on watches alone here, so pods come after it.
   void startAndLead(double perSecond = 10, double burst = 100) {
     ManagerOptions options;
-    options.profileController = true;
-    options.profilePodsPerSecond = perSecond;
-    options.profilePodsBurst = burst;
+    ASSERT_TRUE(options.gates.set("ColocationProfileController=true"));
+    auto& own = options.own.of<ProfileControllerOptions>();
+    own.perSecond = perSecond;
+    own.burst = burst;
     start(options);
     manager->lead();
     ASSERT_TRUE(until([&] { return manager->idle(); }));

@@ -7,6 +7,7 @@
 #include "manager/control_loop.h"
 #include "manager/controllers/noderesource/node_gauges.h"
 #include "manager/manager_test_support.h"
+#include "manager/switches.h"
 
 namespace mangrove::manager {
 namespace {

@@ -12,6 +12,7 @@
 #include "json/value.h"
 #include "manager/controllers/noderesource/node_gauges.h"
 #include "manager/gates.h"
+#include "manager/switches.h"
 
 namespace mangrove::manager {
 namespace {
@@ -89,29 +90,20 @@ void ManagerRole::flags(frame::Flags& flags) {
             "requests per second to the API server; 0: as many as it takes without refusing");
   flags.add("rest-config-burst", burst_, "requests at once beyond the rate");
   flags.add("controllers", options_.controllers, "which controllers run: '*', 'name', '-name'");
-  flags.add("noderesource-plugins", options_.nodeResourcePlugins,
-            "which node-resource plugins run: '*', 'Name', '-Name'");
   flags.add("config-namespace", options_.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
-  flags.add("colocation-profile-reconcile-by-default", options_.profilesByDefault,
-            "apply every profile to waiting pods, not only those labelled controller-managed");
-  flags.add("colocation-profile-reconcile-interval", options_.profileInterval,
-            "how often profiles are applied to waiting pods");
-  flags.add("colocation-profile-update-pod-qps", options_.profilePodsPerSecond,
-            "waiting pods changed per second");
-  flags.add("colocation-profile-update-pod-qps-burst", options_.profilePodsBurst,
-            "waiting pods changed at once");
-  flags.add("most-specific-enable", options_.mostSpecificEnable,
-            "let a node switch colocation on while the cluster has it off");
+  for (const auto& controller : allControllers())
+    if (controller.flags) controller.flags(flags, options_.own);
   flags.add("enable-webhooks", admit_, "serve admission webhooks");
   declareAdmissionFlags(flags, admissionOptions_);
   flags.ignore(kIgnored);
 }
 
 Result<> ManagerRole::check() const {
-  if (auto ok = checkSwitches("controllers", options_.controllers, controllerNames()); !ok)
-    return ok;
-  return checkSwitches("noderesource-plugins", options_.nodeResourcePlugins, pluginNames());
+  auto ok = checkSwitches("controllers", options_.controllers, controllerNames());
+  for (const auto& controller : allControllers())
+    if (ok && controller.check) ok = controller.check(options_.own);
+  return ok;
 }
 
 Result<> ManagerRole::connect(frame::RoleContext& context) {
@@ -250,8 +242,7 @@ Result<> ManagerRole::start(frame::RoleContext& context) {
   if (auto ok = serveProbes(context); !ok) return ok;
   clock_ = &context.clock;
   owner_ = &context.owner;
-  options_.gpuShared = context.gates.on(gate::kSyncGpuShared);
-  options_.profileController = context.gates.on(gate::kColocationProfileController);
+  options_.gates = context.gates;
   options_.seed = static_cast<uint64_t>(context.clock.wall().time_since_epoch().count());
   isLeader_ = context.metrics.gauge("koordinator_manager_is_leader", "1 while this process leads.");
   reportHealth(context);

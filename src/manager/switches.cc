@@ -1,20 +1,10 @@
-// --controllers and --noderesource-plugins: "*,-nodeslo".
+#include "manager/switches.h"
+
 #include <algorithm>
 
 #include "base/text/nearest.h"
-#include "manager/manager.h"
 
 namespace mangrove::manager {
-
-std::vector<std::string_view> controllerNames() {
-  return {"nodemetric",   "noderesource",      "nodeslo",
-          "quotaprofile", "colocationprofile", "timepolicy"};
-}
-
-std::vector<std::string_view> pluginNames() {
-  return {"MidResource",           "BatchResource",     "CPUNormalization",
-          "ResourceAmplification", "GPUDeviceResource", "RDMADeviceResource"};
-}
 
 bool isSwitchedOn(const std::vector<std::string>& list, std::string_view name) {
   bool all = false;

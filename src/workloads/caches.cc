@@ -1,23 +1,14 @@
 #include "workloads/caches.h"
 
+#include "client/informer/follow.h"
+
 namespace mangrove::workloads {
 namespace {
 
 constexpr const char* kByOwner = "owner";
 constexpr const char* kByNamespace = "namespace";
 
-client::InformerSetup setupFor(const CachesSetup& setup, const api::Kind& kind,
-                               client::RawKeep raw = client::RawKeep::kCompressed) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.metrics = setup.metrics;
-  out.follow.kind = kind;
-  out.raw = raw;
-  return out;
-}
+constexpr auto kWithText = client::RawKeep::kCompressed;
 
 // Whose it is: the controller's uid, or "/namespace" for orphans.
 client::Values ownerOf(const api::ObjectMeta& meta) {
@@ -56,19 +47,19 @@ Caches::Known lookIn(const client::Informer<T>& informer, std::string_view key) 
 }  // namespace
 
 Caches::Caches(const CachesSetup& setup)
-    : deployments(setupFor(setup, api::kind::kDeployment)),
-      replicaSets(setupFor(setup, api::kind::kReplicaSet)),
-      statefulSets(setupFor(setup, api::kind::kStatefulSet)),
-      daemonSets(setupFor(setup, api::kind::kDaemonSet)),
-      jobs(setupFor(setup, api::kind::kJob)),
-      cronJobs(setupFor(setup, api::kind::kCronJob)),
-      revisions(setupFor(setup, kControllerRevision, client::RawKeep::kNone)),
-      budgets(setupFor(setup, api::kind::kPodDisruptionBudget)),
-      services(setupFor(setup, api::kind::kService, client::RawKeep::kNone)),
-      endpoints(setupFor(setup, kEndpoints)),
-      slices(setupFor(setup, kEndpointSlice)),
-      pods(setupFor(setup, api::kind::kPod, client::RawKeep::kNone)),
-      nodes(setupFor(setup, api::kind::kNode, client::RawKeep::kNone)) {
+    : deployments(client::follow(setup, api::kind::kDeployment, kWithText)),
+      replicaSets(client::follow(setup, api::kind::kReplicaSet, kWithText)),
+      statefulSets(client::follow(setup, api::kind::kStatefulSet, kWithText)),
+      daemonSets(client::follow(setup, api::kind::kDaemonSet, kWithText)),
+      jobs(client::follow(setup, api::kind::kJob, kWithText)),
+      cronJobs(client::follow(setup, api::kind::kCronJob, kWithText)),
+      revisions(client::follow(setup, kControllerRevision)),
+      budgets(client::follow(setup, api::kind::kPodDisruptionBudget, kWithText)),
+      services(client::follow(setup, api::kind::kService)),
+      endpoints(client::follow(setup, kEndpoints, kWithText)),
+      slices(client::follow(setup, kEndpointSlice, kWithText)),
+      pods(client::follow(setup, api::kind::kPod)),
+      nodes(client::follow(setup, api::kind::kNode)) {
   indexByOwner(replicaSets);
   indexByOwner(jobs);
   indexByOwner(revisions);

@@ -1,5 +1,7 @@
 #include "manager/controllers/node_companion.h"
 
+#include "api/wire/names.h"
+
 namespace mangrove::manager {
 namespace {
 
@@ -27,6 +29,21 @@ client::Request replaceRequest(const client::Kind& kind, const std::string& name
 }
 
 }  // namespace
+
+bool sameSpecInputs(const api::ObjectMeta& a, const api::ObjectMeta& b) {
+  if (a.labels != b.labels) return false;
+  for (auto key : {api::annotation::kColocationStrategy, api::annotation::kNetworkBandwidth})
+    if (a.annotations.get(key) != b.annotations.get(key)) return false;
+  return true;
+}
+
+void addNodesWithNews(Caches& caches, ControlLoop& keys) {
+  caches.nodes.onChange([&keys](const client::Change<api::Node>& change) {
+    const bool same =
+        change.before && change.after && sameSpecInputs(change.before->meta, change.after->meta);
+    if (!same) keys.add(change.key);
+  });
+}
 
 NodeCompanion::NodeCompanion(Desk& desk, client::Kind kind, const std::string& controller)
     : desk_(desk),

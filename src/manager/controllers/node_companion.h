@@ -14,6 +14,11 @@
 
 namespace mangrove::manager {
 
+// What NodeMetric and NodeSLO are made from, of all that a node says of itself.
+bool sameSpecInputs(const api::ObjectMeta& a, const api::ObjectMeta& b);
+// Brings a node's key when it comes, goes, or says something else there.
+void addNodesWithNews(Caches& caches, ControlLoop& keys);
+
 class NodeCompanion {
  public:
   // `controller` names the metrics: slo_controller_<controller>_reconcile_count,

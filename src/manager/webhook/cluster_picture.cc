@@ -6,6 +6,7 @@
 #include "api/wire/names.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
+#include "client/informer/follow.h"
 #include "manager/listed.h"
 
 namespace mangrove::manager {
@@ -13,38 +14,19 @@ namespace {
 
 const Logger log("webhook");
 
-client::InformerSetup follow(const PictureSetup& setup, const client::Kind& kind) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.metrics = setup.metrics;
-  out.seed = setup.seed;
-  out.raw = client::RawKeep::kNone;
-  out.follow.kind = kind;
-  return out;
-}
-
-client::InformerSetup followConfigMap(const PictureSetup& setup, const std::string& ns,
-                                      const std::string& name) {
-  auto out = follow(setup, client::kind::kConfigMap);
-  out.follow.ns = ns;
-  out.follow.fieldSelector = "metadata.name=" + name;
-  return out;
-}
-
 }  // namespace
 
 ClusterPicture::ClusterPicture(PictureSetup setup)
     : setup_(std::move(setup)),
-      profiles_(follow(setup_, client::kind::kClusterColocationProfile)),
-      namespaces_(follow(setup_, client::kind::kNamespace)),
-      classes_(follow(setup_, client::kind::kPriorityClass)),
-      quotas_(follow(setup_, client::kind::kElasticQuota)),
-      quotaProfiles_(follow(setup_, client::kind::kElasticQuotaProfile)),
-      configs_(followConfigMap(setup_, setup_.configNamespace, setup_.configName)),
-      rules_(followConfigMap(setup_, setup_.rulesNamespace, setup_.rulesName)),
+      profiles_(client::follow(setup_, client::kind::kClusterColocationProfile)),
+      namespaces_(client::follow(setup_, client::kind::kNamespace)),
+      classes_(client::follow(setup_, client::kind::kPriorityClass)),
+      quotas_(client::follow(setup_, client::kind::kElasticQuota)),
+      quotaProfiles_(client::follow(setup_, client::kind::kElasticQuotaProfile)),
+      configs_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
+                                 setup_.configName)),
+      rules_(client::followOne(setup_, client::kind::kConfigMap, setup_.rulesNamespace,
+                               setup_.rulesName)),
       self_(std::make_shared<Tether>(Tether{this})) {
   auto first = std::make_shared<Surroundings>(setup_.fixed);
   first->quotas = std::make_shared<const QuotaTree>();

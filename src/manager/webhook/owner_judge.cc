@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "client/informer/follow.h"
 #include "manager/webhook/pod/colocate.h"
 #include "manager/webhook/quota/pods_of_quota.h"
 #include "manager/webhook/server_core.h"
@@ -25,16 +26,6 @@ DeskSetup deskSetup(const OwnerJudgeSetup& setup) {
   return out;
 }
 
-client::InformerSetup followed(const OwnerJudgeSetup& setup) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.raw = client::RawKeep::kNone;
-  return out;
-}
-
 // Pods that ask for colocation by label escape the namespace's ResourceQuota otherwise.
 bool asksByLabel(const AdmissionRequest& request) {
   const json::View labels = request.object["metadata"]["labels"];
@@ -52,7 +43,9 @@ Result<Quota> quotaIn(json::View object) {
 }  // namespace
 
 OwnerJudge::OwnerJudge(OwnerJudgeSetup setup)
-    : setup_(std::move(setup)), desk_(deskSetup(setup_)), namespaceQuotas_(followed(setup_)) {
+    : setup_(std::move(setup)),
+      desk_(deskSetup(setup_)),
+      namespaceQuotas_(client::follow(setup_, client::kind::kResourceQuota)) {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
 }
 

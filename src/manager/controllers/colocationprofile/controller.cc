@@ -2,7 +2,9 @@
 
 #include "api/object/event.h"
 #include "base/os/log.h"
+#include "client/informer/follow.h"
 #include "json/merge_patch.h"
+#include "manager/controllers/list.h"
 
 namespace mangrove::manager {
 namespace {
@@ -10,36 +12,35 @@ namespace {
 namespace kind = client::kind;
 const Logger log("manager");
 
-client::InformerSetup followed(const CacheSetup& setup, client::Kind kind) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.raw = client::RawKeep::kNone;
-  out.follow.kind = kind;
-  return out;
-}
-
 // Pods without a node; their JSON is kept, because patches are made from it.
 client::InformerSetup waiting(const CacheSetup& setup) {
-  auto out = followed(setup, kind::kPod);
-  out.raw = client::RawKeep::kCompressed;
+  auto out = client::follow(setup, kind::kPod, client::RawKeep::kCompressed);
   out.follow.fieldSelector = "spec.nodeName=";
   return out;
 }
 
+void declareFlags(frame::Flags& flags, OwnOptions& own) {
+  auto& options = own.of<ProfileControllerOptions>();
+  flags.add("colocation-profile-reconcile-by-default", options.byDefault,
+            "apply every profile to waiting pods, not only those labelled controller-managed");
+  flags.add("colocation-profile-reconcile-interval", options.interval,
+            "how often profiles are applied to waiting pods");
+  flags.add("colocation-profile-update-pod-qps", options.perSecond,
+            "waiting pods changed per second");
+  flags.add("colocation-profile-update-pod-qps-burst", options.burst,
+            "waiting pods changed at once");
+}
+
 }  // namespace
 
-ColocationProfileController::ColocationProfileController(Desk& desk, const CacheSetup& setup,
-                                                         ProfileControllerOptions options)
-    : desk_(desk),
-      options_(options),
-      profiles_(followed(setup, kind::kClusterColocationProfile)),
-      pending_(waiting(setup)),
-      namespaces_(followed(setup, kind::kNamespace)),
-      rate_(options.perSecond, options.burst),
-      rng_(setup.seed) {}
+ColocationProfileController::ColocationProfileController(const ControllerSetup& setup)
+    : desk_(setup.desk),
+      options_(setup.options.own.get<ProfileControllerOptions>()),
+      profiles_(client::follow(setup.informers, kind::kClusterColocationProfile)),
+      pending_(waiting(setup.informers)),
+      namespaces_(client::follow(setup.informers, kind::kNamespace)),
+      rate_(options_.perSecond, options_.burst),
+      rng_(setup.options.seed) {}
 
 void ColocationProfileController::start() {
   profiles_.start();
@@ -53,7 +54,7 @@ void ColocationProfileController::arm() {
                              [this, here = std::weak_ptr(alive_), owner = &desk_.owner] {
                                owner->post([this, here] {
                                  if (here.expired()) return;
-                                 if (leads_) round();
+                                 if (desk_.leads) round();
                                  arm();
                                });
                              });
@@ -121,6 +122,17 @@ void ColocationProfileController::send(std::string_view key, const api::Pod& pod
                if (code != Code::kNotFound && code != Code::kConflict)
                  log.warn("profiles on {}: {}", name, reply.error().text());
              });
+}
+
+ControllerInfo controllers::colocationprofile() {
+  return {.name = "colocationprofile",
+          .make = makeController<ColocationProfileController>,
+          .access = {{kind::kClusterColocationProfile, kFollow},
+                     {kind::kNamespace, kFollow},
+                     {kind::kPod, "get list watch patch"}},
+          .gate = GateInfo{"ColocationProfileController", false, Maturity::kAlpha,
+                           "apply profiles to pods that exist already"},
+          .flags = declareFlags};
 }
 
 }  // namespace mangrove::manager

@@ -11,8 +11,8 @@
 #include "base/number/rng.h"
 #include "client/informer/informer.h"
 #include "client/queue/token_bucket.h"
+#include "manager/controller.h"
 #include "manager/controllers/colocationprofile/pod_profiles.h"
-#include "manager/desk.h"
 #include "manager/profile/profile_index.h"
 
 namespace mangrove::manager {
@@ -24,12 +24,10 @@ struct ProfileControllerOptions {
   double burst = 100;
 };
 
-class ColocationProfileController {
+class ColocationProfileController final : public Controller {
  public:
-  ColocationProfileController(Desk& desk, const CacheSetup& setup,
-                              ProfileControllerOptions options);
-  void start();
-  void lead(bool leads) { leads_ = leads; }
+  explicit ColocationProfileController(const ControllerSetup& setup);
+  void start() override;
   // One round over all profiles; public for tests.
   void round();
 
@@ -49,7 +47,6 @@ class ColocationProfileController {
   client::TokenBucket rate_;
   Rng rng_;
   Timer timer_;
-  bool leads_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,6 +1,7 @@
 #include "manager/controllers/nodemetric/controller.h"
 
 #include "manager/config/node_strategy.h"
+#include "manager/controllers/list.h"
 
 namespace mangrove::manager {
 api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta& node) {
@@ -17,8 +18,24 @@ api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta
   return {policy};
 }
 
-NodeMetricController::NodeMetricController(Desk& desk)
-    : desk_(desk), companion_(desk, client::kind::kNodeMetric, "nodemetric") {}
+NodeMetricController::NodeMetricController(const ControllerSetup& setup)
+    : desk_(setup.desk),
+      keys_(setup.keys),
+      companion_(setup.desk, client::kind::kNodeMetric, "nodemetric") {}
+
+void NodeMetricController::start() {
+  addNodesWithNews(desk_.caches, keys_);
+  desk_.caches.metrics.onChange([this](const client::Change<MetricSeen>& change) {
+    if (!change.before || !change.after || change.before->specDigest != change.after->specDigest)
+      keys_.add(change.key);
+  });
+}
+
+// With objects whose node went away while nobody led.
+void NodeMetricController::each(const Visit& visit) const {
+  desk_.caches.nodes.each([&](std::string_view key, const api::Node&) { visit(key); });
+  desk_.caches.metrics.each([&](std::string_view key, const MetricSeen&) { visit(key); });
+}
 
 void NodeMetricController::reconcile(const std::string& name, ControlLoop::Done done) {
   const auto node = desk_.caches.nodes.find(name);
@@ -31,6 +48,14 @@ void NodeMetricController::reconcile(const std::string& name, ControlLoop::Done 
   if (metric && desk_.config->errorStatus()) return companion_.leave(std::move(done));
   companion_.ensure(name, metric ? std::optional(metric->specDigest) : std::nullopt, toJson(spec),
                     std::move(done));
+}
+
+ControllerInfo controllers::nodemetric() {
+  return {.name = "nodemetric",
+          .make = makeController<NodeMetricController>,
+          .access = {{client::kind::kNode, kFollow},
+                     {client::kind::kNodeMetric, "get list watch create patch delete"}},
+          .after = "noderesource"};
 }
 
 }  // namespace mangrove::manager

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/koordinator/node_metric.h"
+#include "manager/controller.h"
 #include "manager/controllers/node_companion.h"
 
 namespace mangrove::manager {
@@ -14,13 +15,16 @@ namespace mangrove::manager {
 // range, the built-in policy otherwise. Pure.
 api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta& node);
 
-class NodeMetricController {
+class NodeMetricController final : public Controller {
  public:
-  explicit NodeMetricController(Desk& desk);
-  void reconcile(const std::string& name, ControlLoop::Done done);
+  explicit NodeMetricController(const ControllerSetup& setup);
+  void start() override;
+  void reconcile(const std::string& name, ControlLoop::Done done) override;
+  void each(const Visit& visit) const override;
 
  private:
   Desk& desk_;
+  ControlLoop& keys_;
   NodeCompanion companion_;
 };
 

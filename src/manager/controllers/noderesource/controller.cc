@@ -3,11 +3,14 @@
 #include <cmath>
 
 #include "api/object/event.h"
-#include "api/object/node_pause.h"
 #include "api/wire/names.h"
 #include "api/wire/write.h"
 #include "client/informer/resource_version.h"
-#include "manager/kept_annotations.h"
+#include "manager/controllers/list.h"
+#include "manager/controllers/noderesource/news.h"
+#include "manager/controllers/noderesource/options.h"
+#include "manager/controllers/pod_news.h"
+#include "manager/switches.h"
 
 namespace mangrove::manager {
 namespace {
@@ -34,32 +37,17 @@ client::Request zoneRequest(const api::NodeResourceTopology& topology,
                               client::PatchType::kMerge, json::write(body));
 }
 
-// Annotations that the formulas read and we do not write.
-bool isInput(std::string_view annotation) {
-  return isKept(annotation) && annotation != api::annotation::kOriginExtendedAllocatable &&
-         annotation != api::annotation::kCpuNormalizationRatio &&
-         annotation != api::annotation::kResourceAmplificationRatio && annotation != kWrittenViews;
+void declareFlags(frame::Flags& flags, OwnOptions& own) {
+  auto& options = own.of<NodeResourceOptions>();
+  flags.add("noderesource-plugins", options.plugins,
+            "which node-resource plugins run: '*', 'Name', '-Name'");
+  flags.add("most-specific-enable", options.mostSpecificEnable,
+            "let a node switch colocation on while the cluster has it off");
 }
 
-bool sameInputs(const api::Annotations& a, const api::Annotations& b) {
-  const auto covers = [](const api::Annotations& left, const api::Annotations& right) {
-    for (const auto& [key, value] : left)
-      if (isInput(key.view()) && right.get(key.view()) != value.view()) return false;
-    return true;
-  };
-  return covers(a, b) && covers(b, a);
-}
-
-bool sameAmounts(const api::ResourceList& a, const api::ResourceList& b) {
-  return a.cpu() == b.cpu() && a.memory() == b.memory();
-}
-
-// What the formulas read of a node, without what we write into it.
-bool sameInputs(const api::Node& a, const api::Node& b) {
-  return sameAmounts(a.status.capacity, b.status.capacity) &&
-         sameAmounts(a.status.allocatable, b.status.allocatable) &&
-         a.meta.labels == b.meta.labels && sameInputs(a.meta.annotations, b.meta.annotations) &&
-         api::isPaused(a) == api::isPaused(b);
+Result<> checkFlags(const OwnOptions& own) {
+  return checkSwitches("noderesource-plugins", own.get<NodeResourceOptions>().plugins,
+                       pluginNames());
 }
 
 }  // namespace
@@ -71,24 +59,66 @@ struct NodeResourceController::Pass {
   ControlLoop::Done done;
 };
 
-NodeResourceController::NodeResourceController(
-    Desk& desk, PlanOptions options, std::function<void(std::string_view, Duration)> again)
-    : desk_(desk),
-      options_(options),
-      again_(std::move(again)),
-      count_(desk.metrics, "slo_controller_node_resource_reconcile_count",
+NodeResourceController::NodeResourceController(const ControllerSetup& setup)
+    : desk_(setup.desk),
+      keys_(setup.keys),
+      options_(planOptions(setup.options.own.get<NodeResourceOptions>(), setup.options.gates)),
+      count_(desk_.metrics, "slo_controller_node_resource_reconcile_count",
              "Passes over the resources of nodes."),
-      plugins_(desk.metrics, options_) {
+      plugins_(desk_.metrics, options_) {
   auto& churn =
-      desk.metrics.counters("mangrove_manager_reclaim_churn_total",
-                            "Sum of the changes of what nodes sell, up and down.", {"resource"});
+      desk_.metrics.counters("mangrove_manager_reclaim_churn_total",
+                             "Sum of the changes of what nodes sell, up and down.", {"resource"});
   churnCpu_ = churn.with({std::string(api::resource::kBatchCpu)});
   churnMemory_ = churn.with({std::string(api::resource::kBatchMemory)});
+  desk_.windows.changed = [this](std::string_view node) { keys_.add(node); };
 }
 
-void NodeResourceController::forgetSync(const std::string& name) {
-  if (auto state = states_.find(name); state != states_.end())
-    state->second.lastStatusWrite.reset();
+void NodeResourceController::start() {
+  auto& caches = desk_.caches;
+  caches.nodes.onChange([this](const auto& change) { onNode(change); });
+  caches.metrics.onChange([this](const auto& change) { onMetric(change); });
+  caches.pods.onChange([this](const auto& change) { onPod(change); });
+  caches.topologies.onChange([this](const client::Change<api::NodeResourceTopology>& change) {
+    if (!change.before || !change.after || isNews(*change.before, *change.after))
+      keys_.add(change.key);
+  });
+  caches.devices.onChange(
+      [this](const client::Change<api::Device>& change) { keys_.add(change.key); });
+}
+
+void NodeResourceController::each(const Visit& visit) const {
+  desk_.caches.nodes.each([&](std::string_view key, const api::Node&) { visit(key); });
+}
+
+void NodeResourceController::onNode(const client::Change<api::Node>& change) {
+  const bool whole = !change.before || !change.after;
+  if (whole ||
+      (isNews(*change.before, *change.after) && !isEcho(change.key, *change.before, *change.after)))
+    keys_.add(change.key);
+}
+
+// Without its NodeMetric the next pass of a node counts as the first one.
+void NodeResourceController::onMetric(const client::Change<MetricSeen>& change) {
+  const auto state = states_.find(std::string(change.key));
+  if (!change.after && state != states_.end()) state->second.lastStatusWrite.reset();
+  if (!change.before || !change.after || change.before->facts != change.after->facts)
+    keys_.add(change.key);
+}
+
+void NodeResourceController::onPod(const client::Change<PodSeen>& change) {
+  for (const auto& node : nodesWithNews(change)) {
+    if (hasViews(node))
+      keys_.add(node);
+    else
+      keys_.addAfter(node, kPodDelay);
+  }
+}
+
+// What a pod takes under one name stays on offer under the others until they are written.
+bool NodeResourceController::hasViews(std::string_view name) const {
+  const auto node = desk_.caches.nodes.find(name);
+  return node && node->meta.annotations.has(kWrittenViews);
 }
 
 NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
@@ -107,7 +137,7 @@ NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
                 .options = options_,
                 .memory = state.memory ? *state.memory : kNothing,
                 .now = desk_.clock.wall()};
-  if (windows_) in.window = windows_(node, in.metric, pods);
+  if (desk_.windows.report) in.window = desk_.windows.report(node, in.metric, pods);
   return planNode(in);
 }
 
@@ -116,7 +146,7 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
   if (!node) {
     states_.erase(name);
     echoes_.erase(name);
-    gauges_->remove(name);
+    desk_.gauges->remove(name);
     return done({});
   }
   if (!desk_.config->colocation.available) {
@@ -129,7 +159,7 @@ void NodeResourceController::reconcile(const std::string& name, ControlLoop::Don
   const auto& kept = pass->plan.memory;
   const bool keep = kept.steadyCpu.published || kept.steadyMemory.published;
   state.memory = keep ? std::make_unique<NodeMemory>(kept) : nullptr;
-  if (pass->plan.lookAgain) again_(name, *pass->plan.lookAgain);
+  if (pass->plan.lookAgain) again(name, *pass->plan.lookAgain);
   note(name, *node, pass->plan);
   writeZones(std::move(pass));
 }
@@ -140,7 +170,7 @@ bool NodeResourceController::awaitsEcho(const std::string& name, const api::Node
   if (echo == echoes_.end()) return false;
   if (client::surelyOlder(node.meta.resourceVersion, echo->second.written)) {
     echo->second.isAwaited = true;
-    again_(name, kLongestLag);
+    again(name, kLongestLag);
     return true;
   }
   echoes_.erase(echo);
@@ -168,7 +198,7 @@ void NodeResourceController::noteWritten(const std::string& name, const std::str
   if (found == echoes_.end()) return;
   found->second.written = version;
   if (found->second.seen.empty()) return;
-  if (found->second.seen != version) again_(name, Duration::zero());
+  if (found->second.seen != version) again(name, Duration::zero());
   echoes_.erase(found);
 }
 
@@ -183,7 +213,7 @@ void NodeResourceController::note(const std::string& name, const api::Node& node
     const auto* wanted = plan.wish.resource(columns[i]);
     values[i] = wanted && *wanted ? (*wanted)->value() : NodeGauges::kNone;
   }
-  gauges_->set(name, values);
+  desk_.gauges->set(name, values);
 }
 
 // Annotations of the node that are not used, once per wording: an Event per report would be a write
@@ -274,6 +304,20 @@ void NodeResourceController::countChurn(const api::Node& before, const NodeWish&
   const auto& names = api::resourceNames();
   churnCpu_.inc(changeOf(before.status.allocatable, names.batchCpu, wish));
   churnMemory_.inc(changeOf(before.status.allocatable, names.batchMemory, wish));
+}
+
+ControllerInfo controllers::noderesource() {
+  return {.name = "noderesource",
+          .make = makeController<NodeResourceController>,
+          .access = {{kind::kNode, "get list watch patch"},
+                     {kind::kNode, "patch", "status"},
+                     {kind::kPod, kFollow},
+                     {kind::kNodeMetric, kFollow},
+                     {kind::kDevice, kFollow},
+                     {kind::kNodeResourceTopology, "get list watch patch"}},
+          .moreGates = {kSyncGpuShared},
+          .flags = declareFlags,
+          .check = checkFlags};
 }
 
 }  // namespace mangrove::manager

@@ -2,37 +2,24 @@
 // Turns plans into writes: one merge patch per node and only of names we own, when the sync rule
 // says that it is worth it and something would change (spec 02 §3.4, M17, M18). Owner thread.
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
 
-#include "manager/controllers/noderesource/node_gauges.h"
+#include "manager/controller.h"
 #include "manager/controllers/noderesource/node_sync.h"
 #include "manager/controllers/noderesource/plan.h"
 #include "manager/controllers/noderesource/plugin_counts.h"
-#include "manager/desk.h"
 
 namespace mangrove::manager {
 
-class NodeResourceController {
+class NodeResourceController final : public Controller {
  public:
-  // `again` is asked to bring a node back after a while.
-  NodeResourceController(Desk& desk, PlanOptions options,
-                         std::function<void(std::string_view, Duration)> again);
+  explicit NodeResourceController(const ControllerSetup& setup);
 
-  void reconcile(const std::string& name, ControlLoop::Done done);
-  // Whether a change of a node is nothing but our own write coming back, which no pass need look
-  // at.
-  bool isEcho(std::string_view name, const api::Node& before, const api::Node& after);
-  // The NodeMetric of that node is gone: its next pass counts as the first one.
-  void forgetSync(const std::string& name);
-  // What was calculated, for the metrics page; may outlive us.
-  std::shared_ptr<const NodeGauges> gauges() const { return gauges_; }
-  // How a time policy caps a node; asked on each pass.
-  using WindowFn = std::function<std::optional<WindowReport>(const api::Node&, const MetricFacts*,
-                                                             std::span<const PodFacts* const>)>;
-  void useWindows(WindowFn windows) { windows_ = std::move(windows); }
+  void start() override;
+  void reconcile(const std::string& name, ControlLoop::Done done) override;
+  void each(const Visit& visit) const override;
 
  private:
   struct State {
@@ -49,6 +36,14 @@ class NodeResourceController {
   };
   struct Pass;
 
+  void onNode(const client::Change<api::Node>& change);
+  void onMetric(const client::Change<MetricSeen>& change);
+  void onPod(const client::Change<PodSeen>& change);
+  void again(std::string_view name, Duration after) { keys_.addAfter(name, after); }
+  bool hasViews(std::string_view name) const;
+  // Whether a change of a node is nothing but our own write coming back, which no pass need look
+  // at.
+  bool isEcho(std::string_view name, const api::Node& before, const api::Node& after);
   NodePlan plan(const api::Node& node, State& state);
   void writeZones(std::shared_ptr<Pass> pass);
   void writeNode(std::shared_ptr<Pass> pass);
@@ -61,14 +56,12 @@ class NodeResourceController {
   void countChurn(const api::Node& before, const NodeWish& wish);
 
   Desk& desk_;
+  ControlLoop& keys_;
   PlanOptions options_;
-  std::function<void(std::string_view, Duration)> again_;
-  WindowFn windows_;
   std::unordered_map<std::string, State> states_;
   std::unordered_map<std::string, Echo> echoes_;  // few: only of writes under way
   ReconcileCount count_;
   PluginCounts plugins_;
-  std::shared_ptr<NodeGauges> gauges_ = std::make_shared<NodeGauges>();
   Counter churnCpu_, churnMemory_;
 };
 

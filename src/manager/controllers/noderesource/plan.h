@@ -21,6 +21,7 @@
 #include "manager/controllers/noderesource/node_wish.h"
 #include "manager/controllers/noderesource/steady.h"
 #include "manager/controllers/noderesource/zone_update.h"
+#include "manager/windows.h"
 
 namespace mangrove::manager {
 
@@ -40,12 +41,6 @@ struct PlanOptions {
 struct NodeMemory {
   SteadyState steadyCpu;
   SteadyState steadyMemory;
-};
-
-// What a time policy says of a node at this moment.
-struct WindowReport {
-  CpuMemory allowed;  // replaces the batch formula's amount
-  double factor = 1;  // of the hour: 0 off, 1 full; mid amounts are scaled by it
 };
 
 struct PlanInputs {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "manager/controllers/noderesource/options.h"
+
 namespace mangrove::manager {
 namespace {
 
@@ -11,24 +13,13 @@ constexpr const char* kZones = "NodePreUpdate";
 constexpr const char* kGood = "succeeded";
 constexpr const char* kBad = "failed";
 
-struct Switch {
-  std::string_view name;
-  bool PlanOptions::*on;
-};
-constexpr Switch kSwitches[] = {{"MidResource", &PlanOptions::midResource},
-                                {"BatchResource", &PlanOptions::batchResource},
-                                {"CPUNormalization", &PlanOptions::cpuNormalization},
-                                {"ResourceAmplification", &PlanOptions::resourceAmplification},
-                                {"GPUDeviceResource", &PlanOptions::gpuDeviceResource},
-                                {"RDMADeviceResource", &PlanOptions::rdmaDeviceResource}};
-
 }  // namespace
 
 PluginCounts::PluginCounts(Registry& metrics, const PlanOptions& options)
     : family_(metrics.counters("slo_controller_node_resource_run_plugin_status",
                                "Plugins that ran in a pass over a node, by what became of it.",
                                {"plugin", "status", "reason"})) {
-  for (const Switch& one : kSwitches) {
+  for (const auto& one : kNodeResourcePlugins) {
     if (!(options.*one.on)) continue;
     const std::string name(one.name);
     plugins_.push_back(

@@ -2,11 +2,26 @@
 
 #include "api/object/event.h"
 #include "manager/config/node_strategy.h"
+#include "manager/controllers/list.h"
 
 namespace mangrove::manager {
 
-NodeSloController::NodeSloController(Desk& desk)
-    : desk_(desk), companion_(desk, client::kind::kNodeSlo, "nodeslo") {}
+NodeSloController::NodeSloController(const ControllerSetup& setup)
+    : desk_(setup.desk),
+      keys_(setup.keys),
+      companion_(setup.desk, client::kind::kNodeSlo, "nodeslo") {}
+
+void NodeSloController::start() {
+  addNodesWithNews(desk_.caches, keys_);
+  desk_.caches.slos.onChange(
+      [this](const client::Change<SloSeen>& change) { keys_.add(change.key); });
+}
+
+// With objects whose node went away while nobody led.
+void NodeSloController::each(const Visit& visit) const {
+  desk_.caches.nodes.each([&](std::string_view key, const api::Node&) { visit(key); });
+  desk_.caches.slos.each([&](std::string_view key, const SloSeen&) { visit(key); });
+}
 
 void NodeSloController::reconcile(const std::string& name, ControlLoop::Done done) {
   const auto node = desk_.caches.nodes.find(name);
@@ -24,6 +39,14 @@ void NodeSloController::reconcile(const std::string& name, ControlLoop::Done don
   if (slo && slo->extensions) rendered.spec.extensions = *slo->extensions;
   companion_.ensure(name, slo ? std::optional(slo->specDigest) : std::nullopt,
                     toJson(rendered.spec), std::move(done));
+}
+
+ControllerInfo controllers::nodeslo() {
+  return {.name = "nodeslo",
+          .make = makeController<NodeSloController>,
+          .access = {{client::kind::kNode, kFollow},
+                     {client::kind::kNodeSlo, "get list watch create patch delete"}},
+          .after = "noderesource"};
 }
 
 }  // namespace mangrove::manager

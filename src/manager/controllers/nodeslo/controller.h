@@ -4,17 +4,21 @@
 
 #include <string>
 
+#include "manager/controller.h"
 #include "manager/controllers/node_companion.h"
 
 namespace mangrove::manager {
 
-class NodeSloController {
+class NodeSloController final : public Controller {
  public:
-  explicit NodeSloController(Desk& desk);
-  void reconcile(const std::string& name, ControlLoop::Done done);
+  explicit NodeSloController(const ControllerSetup& setup);
+  void start() override;
+  void reconcile(const std::string& name, ControlLoop::Done done) override;
+  void each(const Visit& visit) const override;
 
  private:
   Desk& desk_;
+  ControlLoop& keys_;
   NodeCompanion companion_;
 };
 

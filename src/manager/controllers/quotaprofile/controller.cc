@@ -2,6 +2,8 @@
 
 #include "api/object/event.h"
 #include "api/wire/names.h"
+#include "client/informer/follow.h"
+#include "manager/controllers/list.h"
 
 namespace mangrove::manager {
 namespace {
@@ -10,17 +12,6 @@ namespace kind = client::kind;
 
 constexpr Duration kLookAgain = std::chrono::seconds(10);
 constexpr Duration kAfterFailure = std::chrono::seconds(2);
-
-client::InformerSetup followed(const CacheSetup& setup, client::Kind kind) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.raw = client::RawKeep::kNone;
-  out.follow.kind = kind;
-  return out;
-}
 
 }  // namespace
 
@@ -31,20 +22,20 @@ struct QuotaProfileController::Step {
   ControlLoop::Done done;
 };
 
-QuotaProfileController::QuotaProfileController(Desk& desk, const CacheSetup& setup)
-    : desk_(desk),
-      profiles_(followed(setup, kind::kElasticQuotaProfile)),
-      quotas_(followed(setup, kind::kElasticQuota)) {}
+QuotaProfileController::QuotaProfileController(const ControllerSetup& setup)
+    : desk_(setup.desk),
+      keys_(setup.keys),
+      profiles_(client::follow(setup.informers, kind::kElasticQuotaProfile)),
+      quotas_(client::follow(setup.informers, kind::kElasticQuota)) {}
 
-void QuotaProfileController::start(std::function<void(std::string_view)> add,
-                                   std::function<void(std::string_view, Duration)> again) {
-  again_ = std::move(again);
-  profiles_.onChange([add](const client::Change<api::QuotaProfile>& change) { add(change.key); });
+void QuotaProfileController::start() {
+  profiles_.onChange(
+      [this](const client::Change<api::QuotaProfile>& change) { keys_.add(change.key); });
   profiles_.start();
   quotas_.start();
 }
 
-void QuotaProfileController::each(const std::function<void(std::string_view)>& visit) const {
+void QuotaProfileController::each(const Visit& visit) const {
   profiles_.each([&](std::string_view key, const api::QuotaProfile&) { visit(key); });
 }
 
@@ -59,7 +50,7 @@ std::vector<const api::Node*> QuotaProfileController::nodesOf(const api::Selecto
 void QuotaProfileController::reconcile(const std::string& key, ControlLoop::Done done) {
   const auto profile = profiles_.find(key);
   if (!profile) return done({});
-  again_(key, kLookAgain);
+  keys_.addAfter(key, kLookAgain);
   if (!quotas_.hasSynced()) return done({});
   const auto selector = compile(profile->spec.nodeSelector);
   if (!selector) {
@@ -118,9 +109,17 @@ void QuotaProfileController::finish(Step& step, const Result<client::Reply>& rep
   if (!reply && !raced) {
     desk_.warn(api::refTo(kind::kElasticQuotaProfile, step.profile->meta), reason,
                reply.error().text());
-    again_(step.key, kAfterFailure);
+    keys_.addAfter(step.key, kAfterFailure);
   }
   step.done({});
+}
+
+ControllerInfo controllers::quotaprofile() {
+  return {.name = "quotaprofile",
+          .make = makeController<QuotaProfileController>,
+          .access = {{kind::kNode, kFollow},
+                     {kind::kElasticQuotaProfile, "get list watch patch"},
+                     {kind::kElasticQuota, "get list watch create patch"}}};
 }
 
 }  // namespace mangrove::manager

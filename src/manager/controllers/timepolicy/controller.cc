@@ -8,6 +8,10 @@
 #include "api/wire/write.h"
 #include "base/os/log.h"
 #include "base/text/time_text.h"
+#include "client/informer/follow.h"
+#include "manager/controllers/list.h"
+#include "manager/controllers/node_companion.h"
+#include "manager/controllers/pod_news.h"
 #include "manager/listed.h"
 #include "manager/pod_annotations.h"
 
@@ -19,17 +23,6 @@ const Logger log("manager");
 
 // Never sleep longer than this towards a change, so that a stepped clock is noticed.
 constexpr Duration kLongestSleep = std::chrono::minutes(10);
-
-client::InformerSetup followed(const CacheSetup& setup) {
-  client::InformerSetup out;
-  out.client = setup.client;
-  out.owner = setup.owner;
-  out.home = setup.home;
-  out.clock = setup.clock;
-  out.raw = client::RawKeep::kNone;
-  out.follow.kind = kTimePolicyKind;
-  return out;
-}
 
 bool isOffline(api::PriorityBand band) {
   return band == api::PriorityBand::kBatch || band == api::PriorityBand::kFree;
@@ -78,18 +71,48 @@ CpuMemory allocatedBy(std::span<const PodFacts* const> pods) {
   return out;
 }
 
-TimePolicyController::TimePolicyController(Desk& desk, const CacheSetup& setup)
-    : desk_(desk), policies_(followed(setup)) {
-  evictions_ = desk.metrics.counter("mangrove_manager_window_evictions_total",
-                                    "Batch pods evicted because a stricter time began.");
+TimePolicyController::TimePolicyController(const ControllerSetup& setup)
+    : desk_(setup.desk),
+      keys_(setup.keys),
+      policies_(client::follow(setup.informers, kTimePolicyKind)) {
+  evictions_ = desk_.metrics.counter("mangrove_manager_window_evictions_total",
+                                     "Batch pods evicted because a stricter time began.");
+  desk_.windows.report = [this](const auto& node, const auto* metric, auto pods) {
+    return report(node, metric, pods);
+  };
 }
 
-void TimePolicyController::start(std::function<void(std::string_view)> lookAt,
-                                 std::function<void(std::string_view, Duration)> lookLater) {
-  lookAt_ = std::move(lookAt);
-  lookLater_ = std::move(lookLater);
+void TimePolicyController::start() {
   policies_.onChange([this](const client::Change<TimePolicy>& change) { onPolicy(change); });
+  desk_.caches.nodes.onChange([this](const auto& change) { onNode(change); });
+  desk_.caches.pods.onChange([this](const auto& change) { onPod(change); });
+  desk_.caches.metrics.onChange([this](const client::Change<MetricSeen>& change) {
+    if (change.after) noteReport(change.key, change.after->facts);
+  });
   policies_.start();
+}
+
+void TimePolicyController::each(const Visit& visit) const {
+  desk_.caches.nodes.each([&](std::string_view key, const api::Node&) { visit(key); });
+}
+
+// Our own taint may arrive after it has become wrong.
+void TimePolicyController::onNode(const client::Change<api::Node>& change) {
+  const bool same = change.before && change.after &&
+                    change.before->spec.taints == change.after->spec.taints &&
+                    sameSpecInputs(change.before->meta, change.after->meta);
+  if (!same) keys_.add(change.key);
+}
+
+void TimePolicyController::onPod(const client::Change<PodSeen>& change) {
+  if (compiled_.empty()) return;
+  for (const auto& node : nodesWithNews(change)) keys_.addAfter(node, kPodDelay);
+}
+
+// The amounts on sale follow from the hour too.
+void TimePolicyController::lookAt(std::string_view node) {
+  keys_.add(node);
+  if (desk_.windows.changed) desk_.windows.changed(node);
 }
 
 // Under the reference's roles we may not ask for the kind, installed or not: there are none for us.
@@ -130,7 +153,7 @@ const CompiledPolicy* TimePolicyController::policyOf(const api::Labels& node) co
 }
 
 void TimePolicyController::lookAtAll() {
-  desk_.caches.nodes.each([this](std::string_view name, const api::Node&) { lookAt_(name); });
+  desk_.caches.nodes.each([this](std::string_view name, const api::Node&) { lookAt(name); });
 }
 
 // One timer for the next moment at which any policy says something else.
@@ -306,7 +329,7 @@ void TimePolicyController::tellPods(const std::string& node, const CompiledPolic
     if (due <= now)
       tell(pod, policy, *verdict.closesAt);
     else
-      lookLater_(node, due - now);
+      keys_.addAfter(node, due - now);
   }
 }
 
@@ -343,6 +366,16 @@ void TimePolicyController::setTaint(const api::Node& node, bool wanted, ControlL
                const bool gone = !reply && reply.error().code() == Code::kNotFound;
                done(reply || gone ? Result<>() : pass(reply.error()));
              });
+}
+
+ControllerInfo controllers::timepolicy() {
+  return {.name = "timepolicy",
+          .make = makeController<TimePolicyController>,
+          .access = {{kTimePolicyKind, kFollow},
+                     {kind::kNode, "get list watch patch"},
+                     {kind::kNodeMetric, kFollow},
+                     {kind::kPod, "get list watch patch"},
+                     {kind::kPod, "create", "eviction"}}};
 }
 
 }  // namespace mangrove::manager

@@ -3,7 +3,6 @@
 // keeps new batch pods away while a node drains, tells the pods there when their time may end, and
 // evicts what is too much when a stricter time begins (spec 08 CA-1). Owner thread.
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,10 +11,9 @@
 #include <string>
 
 #include "client/informer/informer.h"
-#include "manager/controllers/noderesource/plan.h"
+#include "manager/controller.h"
 #include "manager/controllers/timepolicy/leaving.h"
 #include "manager/controllers/timepolicy/policy.h"
-#include "manager/desk.h"
 
 namespace mangrove::manager {
 
@@ -25,19 +23,17 @@ std::optional<CpuMemory> onlineUsage(const MetricFacts* metric);
 // What is placed under any name.
 CpuMemory allocatedBy(std::span<const PodFacts* const> pods);
 
-class TimePolicyController {
+class TimePolicyController final : public Controller {
  public:
-  TimePolicyController(Desk& desk, const CacheSetup& setup);
+  explicit TimePolicyController(const ControllerSetup& setup);
 
-  // `lookAt` is told which nodes to look at again; it feeds both this and the resource controller.
-  // `lookLater` feeds this one alone.
-  void start(std::function<void(std::string_view)> lookAt,
-             std::function<void(std::string_view, Duration)> lookLater);
-  bool hasPolicies() const { return !compiled_.empty(); }
-  // "" when the policies are known, else why not: nothing may be sold before.
-  std::string waitingFor() const;
+  void start() override;
+  // Nothing may be sold before the policies are known.
+  std::string waitingFor() const override;
   // Tells of policies that cannot be used, which only the leader does.
-  void lead();
+  void lead() override;
+  void each(const Visit& visit) const override;
+  void reconcile(const std::string& name, ControlLoop::Done done) override;
 
   // What the hour allows on a node; nullopt when no policy selects it. Nothing is allowed where
   // nothing is known of the node.
@@ -45,7 +41,6 @@ class TimePolicyController {
                                      std::span<const PodFacts* const> pods);
   // A report has come. Remembered by all replicas, so that a new leader has the last three.
   void noteReport(std::string_view node, const MetricFacts& metric);
-  void reconcile(const std::string& name, ControlLoop::Done done);
 
  private:
   struct NodeState {
@@ -58,6 +53,9 @@ class TimePolicyController {
   struct Pass;
 
   void onPolicy(const client::Change<TimePolicy>& change);
+  void onNode(const client::Change<api::Node>& change);
+  void onPod(const client::Change<PodSeen>& change);
+  void lookAt(std::string_view node);
   const CompiledPolicy* policyOf(const api::Labels& node) const;
   void lookAtAll();
   void arm();
@@ -78,12 +76,11 @@ class TimePolicyController {
   void setTaint(const api::Node& node, bool wanted, ControlLoop::Done done);
 
   Desk& desk_;
+  ControlLoop& keys_;
   client::Informer<TimePolicy> policies_;
   std::map<std::string, CompiledPolicy, std::less<>> compiled_;  // by name: the first that matches
   std::map<std::string, NodeState, std::less<>> states_;
   std::set<std::string> overlapsTold_;  // "first second"
-  std::function<void(std::string_view)> lookAt_;
-  std::function<void(std::string_view, Duration)> lookLater_;
   Timer timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Counter evictions_;

@@ -113,10 +113,7 @@ struct NamespaceQuotas::Counting {
 };
 
 NamespaceQuotas::NamespaceQuotas(client::InformerSetup setup)
-    : client_(*setup.client), owner_(*setup.owner), quotas_([&] {
-        setup.follow.kind = client::kind::kResourceQuota;
-        return setup;
-      }()) {
+    : client_(*setup.client), owner_(*setup.owner), quotas_(std::move(setup)) {
   quotas_.addIndex("namespace",
                    [](const NamespaceQuota& quota) { return client::Values{quota.meta.ns.str()}; });
   quotas_.onChange([this](const auto&) { *any_ = quotas_.size() > 0; });

@@ -3,7 +3,7 @@
 // no longer names native cpu and memory, so that Kubernetes' own check does not see it; here its
 // reclaimed amounts count under the native names of the quota too.
 //
-//   NamespaceQuotas quotas(setup);
+//   NamespaceQuotas quotas(client::follow(setup, kind::kResourceQuota));
 //   quotas.start();
 //   if (quotas.any()) quotas.judge(pod, "team-a", [](Review review) { … });
 //
@@ -40,7 +40,7 @@ std::string exceeded(const NamespaceQuota& quota, const api::ResourceList& used,
 
 class NamespaceQuotas {
  public:
-  explicit NamespaceQuotas(client::InformerSetup setup);  // kind and namespace are set here
+  explicit NamespaceQuotas(client::InformerSetup setup);
   ~NamespaceQuotas();
 
   void start() { quotas_.start(); }

@@ -61,6 +61,7 @@ TEST(NamespaceQuota, CountsTheLivePodsOfTheNamespace) {
   setup.client = client.get();
   setup.owner = &owner;
   setup.home = &worker.mailbox();
+  setup.follow.kind = client::kind::kResourceQuota;
   NamespaceQuotas quotas(setup);
   quotas.start();
   const MonoTime end = realClock().mono() + std::chrono::seconds(20);
