@@ -7,8 +7,8 @@
 
 #include "apiserver/kinds/catalogue.h"
 #include "apiserver/protobuf/envelope.h"
-#include "apiserver/protobuf/wire.h"
 #include "base/check.h"
+#include "base/text/wire.h"
 
 using namespace mangrove;
 using namespace mangrove::apiserver;
@@ -17,11 +17,11 @@ namespace {
 
 std::string enveloped(const KindInfo& kind, std::string_view raw) {
   std::string out("k8s\0", 4);
-  protobuf::appendNested(1, out, [&](std::string& inner) {
-    protobuf::appendBytes(1, kind.apiVersion(), inner);
-    protobuf::appendBytes(2, kind.kind, inner);
+  appendNested(1, out, [&](std::string& inner) {
+    appendBytes(1, kind.apiVersion(), inner);
+    appendBytes(2, kind.kind, inner);
   });
-  protobuf::appendBytes(2, raw, out);
+  appendBytes(2, raw, out);
   return out;
 }
 

@@ -2,10 +2,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "manager/controllers/timepolicy/time_zone.h"
+#include "base/text/time_zone.h"
 
 using namespace mangrove;
-using namespace mangrove::manager;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto zone = TimeZone::parse({reinterpret_cast<const char*>(data), size});

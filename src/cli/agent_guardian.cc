@@ -4,6 +4,7 @@
 
 #include "agent/guardian/guardian.h"
 #include "cli/command.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -17,16 +18,9 @@ int agentGuardian(const std::vector<std::string>& args) {
   flags.add("patience", options.patience, "silence after which the agent is taken to hang");
   flags.add("interval", options.interval, "between two looks");
   flags.add("pipe", options.pipe, "descriptor that closes with the agent; -1: none");
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove agent guardian: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   auto done = agent::runGuardian(options, realClock());
-  if (done) return 0;
-  fmt::print(stderr, "mangrove agent guardian: {}\n", done.error().text());
-  return kFailed;
+  return done ? 0 : complain(flags, done.error());
 }
 
 }  // namespace mangrove::cli

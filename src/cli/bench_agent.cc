@@ -6,6 +6,7 @@
 #include "agent/bench/bench.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -29,19 +30,11 @@ int benchAgent(const std::vector<std::string>& args) {
   flags.add("reference", options.reference, "another agent's binary, measured beside");
   flags.add("reference-args", options.referenceArgs, "its flags, comma-separated");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench agent: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   std::error_code error;
   options.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   auto result = agent::runAgentBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench agent: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(agent::toJson(*result), agent::toTable(*result));
   return 0;
 }

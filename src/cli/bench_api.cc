@@ -8,6 +8,7 @@
 #include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -56,16 +57,10 @@ int benchApi(const std::vector<std::string>& args) {
   client::ApiBenchOptions options;
   Output output;
   auto go = readFlags(args, options, output);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench api: {}\n", go.error().text());
-    return kWrongUsage;
-  }
+  if (!go) return complain("mangrove bench api", go.error(), kWrongUsage);
   if (!*go) return 0;
   auto result = client::runApiBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench api: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain("mangrove bench api", result.error());
   output.show(client::toJson(*result), client::toTable(*result));
   return 0;
 }

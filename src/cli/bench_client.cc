@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "client/bench/bench.h"
 #include "frame/flags.h"
 
@@ -18,17 +19,9 @@ int benchClient(const std::vector<std::string>& args) {
   flags.add("kubeconfig", options.kubeconfig, "measure the pods of this server instead");
   flags.add("context", options.context, "context of the kubeconfig");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench client: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   auto result = client::runClientBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench client: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(client::toJson(*result), client::toTable(*result));
   return 0;
 }

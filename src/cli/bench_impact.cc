@@ -4,6 +4,7 @@
 #include "agent/bench/impact.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -22,18 +23,10 @@ int benchImpact(const std::vector<std::string>& args) {
             "cores others may use; runs with more are thrown away");
   flags.add("seed", seed, "of the random phases");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench impact: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   options.seed = static_cast<uint64_t>(seed);
   auto result = agent::runImpactBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench impact: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(agent::toJson(*result), agent::toTable(*result));
   return 0;
 }

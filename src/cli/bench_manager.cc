@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/manager_bench.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 #include "json/value.h"
 
@@ -74,17 +75,9 @@ int benchManager(const std::vector<std::string>& args) {
   flags.add("rest-seconds", options.restSeconds, "how long the quiet manager is watched");
   flags.add("rounds", options.rounds, "how often raw rate and a fresh manager take turns");
   output.declare(flags);
-  const auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench manager: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   const auto result = runManagerBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench manager: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(toJson(*result), toTable(*result));
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "agent/bench/memory.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -21,17 +22,9 @@ int benchMemory(const std::vector<std::string>& args) {
   flags.add("pace", options.growMiBPerSecond, "MiB per second at which it grows");
   flags.add("scratch", options.scratch, "folder of a real file system, for page cache");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench memory: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   auto result = agent::runMemoryBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench memory: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(agent::toJson(*result), agent::toTable(*result));
   // With giving back, no service may have run out.
   const bool kept = std::all_of(result->rows.begin(), result->rows.end(),

@@ -4,6 +4,7 @@
 #include "agent/bench/react.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -21,18 +22,10 @@ int benchReact(const std::vector<std::string>& args) {
   flags.add("interval", options.interval, "between looks where the kernel does not wake us");
   flags.add("seed", seed, "of the random phases");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench react: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   options.seed = static_cast<uint64_t>(seed);
   auto result = agent::runReactBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench react: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(agent::toJson(*result), agent::toTable(*result));
   return 0;
 }

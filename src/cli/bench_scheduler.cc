@@ -7,8 +7,10 @@
 
 #include "apiserver/embedded.h"
 #include "apiserver/in_process_client.h"
+#include "base/os/temp_folder.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "client/bench/api/own_server.h"
 #include "client/http/kubeconfig.h"
 #include "frame/flags.h"
@@ -74,10 +76,7 @@ Results inProcess(const Wanted& wanted) {
 }
 
 Result<client::ClientConfig> configOf(const Wanted& wanted) {
-  client::ConfigRequest where;
-  where.kubeconfig = wanted.kubeconfig;
-  where.context = wanted.context;
-  return client::loadClientConfig(where);
+  return client::loadClientConfig({.kubeconfig = wanted.kubeconfig, .context = wanted.context});
 }
 
 // Without a kubeconfig: a server of our own, a process with its data on disk.
@@ -89,7 +88,8 @@ Results overHttp(const Wanted& wanted) {
   }
   auto self = kernel::SysRoot().readLink("proc/self/exe");
   if (!self) return self.error().in("own program");
-  auto scratch = client::ScratchDir::make(wanted.dataDir.empty() ? "/tmp" : wanted.dataDir);
+  auto scratch =
+      TempFolder::below(wanted.dataDir.empty() ? "/tmp" : wanted.dataDir, "mangrove-bench");
   if (!scratch) return pass(scratch.error());
   auto server = client::OwnServer::start(*self, scratch->path() + "/data");
   if (!server) return pass(server.error());
@@ -98,14 +98,11 @@ Results overHttp(const Wanted& wanted) {
   return scheduler::runHttpBench(*config, wanted.options);
 }
 
-int besidePeer(const Wanted& wanted) {
+int besidePeer(const frame::Flags& flags, const Wanted& wanted) {
   auto config = configOf(wanted);
   auto result = config ? scheduler::runPeerBench(*config, wanted.options, wanted.peer)
                        : Result<scheduler::PeerResult>(pass(config.error()));
-  if (!result) {
-    fmt::print(stderr, "mangrove bench scheduler: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   wanted.output.show(scheduler::peerJson({*result}), scheduler::peerTable({*result}));
   return 0;
 }
@@ -144,18 +141,10 @@ int benchScheduler(const std::vector<std::string>& args) {
             "the server, one without nodes; http: our own when not given");
   flags.add("context", wanted.context, "context of the kubeconfig");
   wanted.output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench scheduler: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
-  if (wanted.mode == "peer") return besidePeer(wanted);
+  if (const auto end = readArguments(flags, args)) return *end;
+  if (wanted.mode == "peer") return besidePeer(flags, wanted);
   auto results = run(wanted);
-  if (!results) {
-    fmt::print(stderr, "mangrove bench scheduler: {}\n", results.error().text());
-    return kFailed;
-  }
+  if (!results) return complain(flags, results.error());
   wanted.output.show(benchJson(*results), benchTable(*results));
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 #include "manager/webhook/bench/bench.h"
 
@@ -18,17 +19,9 @@ int benchWebhook(const std::vector<std::string>& args) {
   flags.add("rate", options.rate, "pods a second");
   flags.add("seconds", options.seconds, "how long");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove bench webhook: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   auto result = manager::runWebhookBench(options);
-  if (!result) {
-    fmt::print(stderr, "mangrove bench webhook: {}\n", result.error().text());
-    return kFailed;
-  }
+  if (!result) return complain(flags, result.error());
   output.show(manager::toJson(*result), manager::toTable(*result));
   const bool clear = std::all_of(result->oddities.begin(), result->oddities.end(),
                                  [](const manager::BenchOddity& o) { return o.clear; });

@@ -7,6 +7,7 @@
 #include "base/os/files.h"
 #include "cli/command.h"
 #include "cli/config_verdict.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 #include "manager/webhook/configmap/lint.h"
 
@@ -17,11 +18,6 @@ Result<manager::Lint> lintFile(const std::string& file, const manager::LintOptio
   auto text = file == "-" ? readFile("/dev/stdin") : readFile(file);
   if (!text) return pass(text.error());
   return manager::lintConfig(*text, file == "-" ? "stdin" : file, options);
-}
-
-int complain(const Error& error, int code) {
-  fmt::print(stderr, "mangrove check config: {}\n", error.text());
-  return code;
 }
 
 }  // namespace
@@ -40,15 +36,13 @@ int checkConfig(const std::vector<std::string>& args) {
   flags.add("node-strategy-name-need-check", options.namesRequired,
             "node entries must have distinct names");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) return complain(go.error(), kWrongUsage);
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   if (files.empty())
-    return complain(Error(Code::kInvalid, "no file given; want -f FILE"), kWrongUsage);
+    return complain(flags, Error(Code::kInvalid, "no file given; want -f FILE"), kWrongUsage);
   manager::Lint all;
   for (const auto& file : files) {
     auto lint = lintFile(file, options);
-    if (!lint) return complain(lint.error(), kFailed);
+    if (!lint) return complain(flags, lint.error());
     addTo(all, std::move(*lint));
   }
   return say(configVerdict(all), output);

@@ -7,6 +7,7 @@
 #include "agent/machine.h"
 #include "base/text/strings.h"
 #include "cli/command.h"
+#include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/value.h"
@@ -141,19 +142,11 @@ int checkNode(const std::vector<std::string>& args) {
   frame::Flags flags("mangrove check node", "says what this machine offers to colocation");
   flags.add("root", root, "directory under which the machine's proc, sys and cgroups are");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove check node: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   agent::MachineOptions options = agent::liveMachine(root);
   options.live = agent::isThisMachine(root);
   auto machine = agent::Machine::open(std::move(options));
-  if (!machine) {
-    fmt::print(stderr, "mangrove check node: {}\n", machine.error().text());
-    return kFailed;
-  }
+  if (!machine) return complain(flags, machine.error());
   return say(judgeAll(**machine, root == "/"), output);
 }
 

@@ -14,6 +14,7 @@
 #include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/config_verdict.h"
+#include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/yaml.h"
@@ -119,20 +120,12 @@ int checkPod(const std::vector<std::string>& args) {
   flags.add("f", files,
             "file with Pod manifests, YAML or JSON; - for standard input; may be given again");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go || (*go && files.empty())) {
-    fmt::print(stderr, "mangrove check pod: {}\n",
-               go ? "no file given; want -f FILE" : go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
+  if (files.empty())
+    return complain(flags, Error(Code::kInvalid, "no file given; want -f FILE"), kWrongUsage);
   std::vector<Row> rows;
-  for (const auto& file : files) {
-    if (auto done = readPods(file, rows); !done) {
-      fmt::print(stderr, "mangrove check pod: {}\n", done.error().text());
-      return kFailed;
-    }
-  }
+  for (const auto& file : files)
+    if (auto done = readPods(file, rows); !done) return complain(flags, done.error());
   return say(verdictOnAll(std::move(rows)), output);
 }
 

@@ -18,7 +18,7 @@ bool exists(const std::string& path) {
 
 // Inside a pod the service account speaks for it.
 bool hasOwn() {
-  if (std::getenv("KUBECONFIG") || std::getenv("KUBERNETES_SERVICE_HOST")) return true;
+  if (std::getenv("KUBERNETES_SERVICE_HOST")) return true;
   const char* home = std::getenv("HOME");
   return home != nullptr && exists(std::string(home) + "/.kube/config");
 }
@@ -32,12 +32,21 @@ void ClusterAccess::declare(frame::Flags& flags) {
   flags.add("context", context, "which context of the kubeconfig");
 }
 
-Result<std::unique_ptr<client::HttpApiClient>> ClusterAccess::open(net::Loop& loop) const {
-  const bool own = kubeconfig.empty() && !hasOwn() && exists(kOwnMachine);
-  auto config =
-      client::loadClientConfig({.kubeconfig = own ? kOwnMachine : kubeconfig, .context = context});
-  if (!config) return pass(config.error());
-  return client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
+std::string ClusterAccess::file() const {
+  if (!kubeconfig.empty() || std::getenv("KUBECONFIG")) return kubeconfig;
+  if (aboutThisMachine) return kOwnMachine;
+  return !hasOwn() && exists(kOwnMachine) ? kOwnMachine : "";
+}
+
+Result<client::ClientConfig> ClusterAccess::config() const {
+  return client::loadClientConfig({.kubeconfig = file(), .context = context});
+}
+
+Result<std::unique_ptr<client::HttpApiClient>> ClusterAccess::open(
+    net::Loop& loop, client::HttpApiOptions options) const {
+  const auto where = config();
+  if (!where) return pass(where.error());
+  return client::HttpApiClient::make(loop, realClock(), *where, std::move(options));
 }
 
 }  // namespace mangrove::cli

@@ -1,6 +1,7 @@
 #pragma once
 // Which API server a command asks: --kubeconfig and --context, read as kubectl reads them; without
-// either, and without a configuration of the user's own, the machine under `mangrove up`.
+// either, and without a configuration of the user's own, the machine under `mangrove up`. Commands
+// that are about this machine alone take its own server before the user's ~/.kube/config.
 //
 //   ClusterAccess access;
 //   access.declare(flags);
@@ -20,10 +21,16 @@ namespace mangrove::cli {
 struct ClusterAccess {
   std::string kubeconfig;
   std::string context;
+  bool aboutThisMachine = false;
 
   void declare(frame::Flags& flags);
   bool isSaid() const { return !kubeconfig.empty() || !context.empty(); }
-  Result<std::unique_ptr<client::HttpApiClient>> open(net::Loop& loop) const;
+  // The file that will be read; "": kubectl's rules decide.
+  std::string file() const;
+  Result<client::ClientConfig> config() const;
+  Result<std::unique_ptr<client::HttpApiClient>> open(net::Loop& loop,
+                                                      client::HttpApiOptions options = {
+                                                          .perSecond = 0}) const;
 };
 
 }  // namespace mangrove::cli

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/manual.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 #include "frame/version.h"
 
@@ -34,9 +35,8 @@ int completion(const std::vector<std::string>& args) {
   std::vector<std::string> shells;
   frame::Flags flags("mangrove completion", "prints words for the shell: source <(mangrove …)");
   flags.positionals("SHELL", shells, "bash, zsh or fish");
-  const auto go = flags.parse(args);
-  if (go && !*go) return 0;
-  const auto script = go && shells.size() == 1 ? completionScript(shells[0]) : "";
+  if (const auto end = readArguments(flags, args)) return *end;
+  const auto script = shells.size() == 1 ? completionScript(shells[0]) : "";
   if (script.empty()) {
     fmt::print(stderr, "mangrove completion: want one of bash, zsh, fish\n");
     return kWrongUsage;
@@ -64,12 +64,8 @@ std::vector<ManualEntry> allEntries() {
 // Asked for its own --help by the page itself, it must not begin another page.
 int man(const std::vector<std::string>& args) {
   frame::Flags flags("mangrove man", "prints this manual as a man page");
-  const auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove man: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (*go) fmt::print("{}", manPage(frame::version(), allEntries()));
+  if (const auto end = readArguments(flags, args)) return *end;
+  fmt::print("{}", manPage(frame::version(), allEntries()));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "cli/command.h"
+#include "cli/usage.h"
 #include "demo/parts.h"
 #include "frame/flags.h"
 
@@ -25,13 +26,12 @@ int demo(const std::vector<std::string>& args) {
   flags.add("seed", options.seed, "of the order and of the requests");
   flags.add("report", options.report, "page to write; '' for none");
   flags.add("json", options.json, "file for all figures; none by default");
-  auto go = flags.parse(args);
-  if (go && *go && options.rounds < 1) go = invalid("--rounds {}: want 1 or more", options.rounds);
-  if (!go) {
-    fmt::print(stderr, "mangrove demo: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  return *go ? mangrove::demo::runDemo(options) : 0;
+  if (const auto end = readArguments(flags, args)) return *end;
+  if (options.rounds < 1)
+    return complain(
+        flags, Error(Code::kInvalid, fmt::format("--rounds {}: want 1 or more", options.rounds)),
+        kWrongUsage);
+  return mangrove::demo::runDemo(options);
 }
 
 int demoPart(const std::vector<std::string>& args) {
@@ -47,12 +47,9 @@ int demoPart(const std::vector<std::string>& args) {
   flags.add("rate", options.rate, "requests a second");
   flags.add("length", options.length, "of the load");
   flags.add("seed", options.seed, "of the load");
-  auto go = flags.parse(args);
-  if (go && !*go) return 0;
-  auto done = go ? mangrove::demo::runPart(options) : Result<>(pass(go.error()));
-  if (done) return 0;
-  fmt::print(stderr, "mangrove demo-part: {}\n", done.error().text());
-  return go ? kFailed : kWrongUsage;
+  if (const auto end = readArguments(flags, args)) return *end;
+  auto done = mangrove::demo::runPart(options);
+  return done ? 0 : complain(flags, done.error());
 }
 
 }  // namespace mangrove::cli

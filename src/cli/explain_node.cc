@@ -12,6 +12,7 @@
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/explain_controls.h"
+#include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
 #include "manager/controllers/noderesource/explain.h"
@@ -172,15 +173,10 @@ Result<int> run(const Options& options) {
 int explainNode(const std::vector<std::string>& args) {
   Options options;
   const auto go = readFlags(args, options);
-  if (!go) {
-    fmt::print(stderr, "mangrove explain node: {}\n", go.error().text());
-    return kWrongUsage;
-  }
+  if (!go) return complain("mangrove explain node", go.error(), kWrongUsage);
   if (!*go) return 0;
   const auto done = run(options);
-  if (done) return *done;
-  fmt::print(stderr, "mangrove explain node: {}\n", done.error().text());
-  return kFailed;
+  return done ? *done : complain("mangrove explain node", done.error());
 }
 
 }  // namespace mangrove::cli

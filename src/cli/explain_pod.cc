@@ -9,6 +9,7 @@
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/explain_controls.h"
+#include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/yaml.h"
@@ -145,16 +146,9 @@ int tell(const std::string& command, const std::vector<std::string>& args) {
   wanted.output.declare(flags);
   wanted.agent.declare(flags);
   flags.positionals("pod", wanted.names, "name of the pod, or namespace/name");
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "{}: {}\n", command, go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   const auto told = explain(wanted);
-  if (told) return say(*told, wanted.output);
-  fmt::print(stderr, "{}: {}\n", command, told.error().text());
-  return kFailed;
+  return told ? say(*told, wanted.output) : complain(flags, told.error());
 }
 
 }  // namespace

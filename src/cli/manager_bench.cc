@@ -12,6 +12,7 @@
 #include "api/wire/names.h"
 #include "base/clock.h"
 #include "base/os/files.h"
+#include "base/os/temp_folder.h"
 #include "base/text/time_text.h"
 #include "client/bench/api/load.h"
 #include "client/bench/api/objects.h"
@@ -434,7 +435,7 @@ Result<ManagerBenchResult> runManagerBench(const ManagerBenchOptions& given) {
     if (!self) return pass(self.error());
     options.program = *self;
   }
-  auto scratch = client::ScratchDir::make(options.dir.empty() ? "/tmp" : options.dir);
+  auto scratch = TempFolder::below(options.dir.empty() ? "/tmp" : options.dir, "mangrove-bench");
   if (!scratch) return pass(scratch.error());
   std::unique_ptr<client::OwnServer> server;
   std::string kubeconfig = options.kubeconfig;

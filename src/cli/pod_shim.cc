@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 #include "runtime/shim/shim.h"
 
@@ -23,12 +24,7 @@ int podShim(const std::vector<std::string>& args) {
   flags.add("own-user", options.ownUser, "a user namespace around the others");
   flags.add("first-user", options.firstUser, "of the machine's users that stand for the pod's");
   flags.add("own-ipc", options.ownIpc, "IPC and UTS namespaces");
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove pod-shim: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   options.listenFd = static_cast<int>(listenFd);
   return runtime::runShim(options);
 }

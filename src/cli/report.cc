@@ -5,8 +5,10 @@
 
 #include "base/clock.h"
 #include "base/os/files.h"
+#include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "client/http/http_api_client.h"
 #include "client/http/kubeconfig.h"
 #include "frame/flags.h"
@@ -87,14 +89,8 @@ Result<> checkFlags(ReportFlags& r) {
 }
 
 Result<std::unique_ptr<client::ApiClient>> clusterOf(const ReportFlags& r, net::Loop& loop) {
-  client::ConfigRequest where;
-  where.kubeconfig = r.kubeconfig;
-  if (where.kubeconfig.empty() && std::getenv("KUBECONFIG") == nullptr)
-    where.kubeconfig = "/var/lib/mangrove/kubeconfig";
-  auto config = client::loadClientConfig(where);
-  if (!config) return pass(config.error());
-  auto made =
-      client::HttpApiClient::make(loop, realClock(), *config, {.userAgent = "mangrove-report"});
+  const ClusterAccess access{.kubeconfig = r.kubeconfig, .context = "", .aboutThisMachine = true};
+  auto made = access.open(loop, {.userAgent = "mangrove-report"});
   if (!made) return pass(made.error());
   return std::unique_ptr<client::ApiClient>(std::move(*made));
 }
@@ -145,16 +141,10 @@ int report(const std::vector<std::string>& args) {
   frame::Flags flags("mangrove report",
                      "what colocation costs a service on a running system, with its uncertainty");
   addFlags(flags, r);
-  auto go = flags.parse(args);
-  if (go && !*go) return 0;
-  if (auto fine = go ? checkFlags(r) : Result<>(pass(go.error())); !fine) {
-    fmt::print(stderr, "mangrove report: {}\n", fine.error().text());
-    return kWrongUsage;
-  }
+  if (const auto end = readArguments(flags, args)) return *end;
+  if (auto fine = checkFlags(r); !fine) return complain(flags, fine.error(), kWrongUsage);
   auto done = perform(r);
-  if (done) return 0;
-  fmt::print(stderr, "mangrove report: {}\n", done.error().text());
-  return kFailed;
+  return done ? 0 : complain(flags, done.error());
 }
 
 }  // namespace mangrove::cli

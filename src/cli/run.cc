@@ -16,8 +16,10 @@
 #include "api/wire/decode.h"
 #include "base/clock.h"
 #include "base/os/fd.h"
+#include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/signal_relay.h"
+#include "cli/usage.h"
 #include "client/http/credentials.h"
 #include "client/http/http_api_client.h"
 #include "client/http/kubeconfig.h"
@@ -31,7 +33,6 @@ namespace mangrove::cli {
 namespace {
 
 constexpr int kPollMicroseconds = 100'000;
-constexpr const char* kDefaultConfig = "/var/lib/mangrove/kubeconfig";
 constexpr int kLastStraw = 3;  // so many interruptions end the command the hard way
 constexpr int kNotExecutable = 126, kNoSuchCommand = 127;  // as shells say it
 
@@ -296,13 +297,11 @@ Result<int> runPod(RunFlags& flags) {
     }
   });
   net::Loop loop;
-  client::ConfigRequest where;
-  where.kubeconfig = flags.kubeconfig;
-  if (where.kubeconfig.empty() && !std::getenv("KUBECONFIG")) where.kubeconfig = kDefaultConfig;
-  auto config = client::loadClientConfig(where);
+  const ClusterAccess access{
+      .kubeconfig = flags.kubeconfig, .context = "", .aboutThisMachine = true};
+  auto config = access.config();
   if (!config)
-    return explained(config.error(),
-                     where.kubeconfig.empty() ? "the kubeconfig" : where.kubeconfig);
+    return explained(config.error(), access.file().empty() ? "the kubeconfig" : access.file());
   auto api = client::HttpApiClient::make(loop, realClock(), *config, {.userAgent = "mangrove-run"});
   if (!api) return pass(api.error());
   client::Credentials credentials(*config, realClock());
@@ -353,12 +352,7 @@ int run(const std::vector<std::string>& args) {
   flags.add("keep", run.keep, "leave the pod object when the command has ended");
   // What follows "--" is the command, whatever it looks like.
   const auto split = std::find(args.begin(), args.end(), "--");
-  auto go = flags.parse({args.begin(), split});
-  if (!go) {
-    fmt::print(stderr, "mangrove run: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, {args.begin(), split})) return *end;
   if (split != args.end()) run.request.command.assign(split + 1, args.end());
   if (run.request.command.empty()) {
     fmt::print(stderr, "mangrove run: no command; write it behind --: mangrove run -- sleep 10\n");
@@ -376,9 +370,7 @@ int run(const std::vector<std::string>& args) {
   run.request.uid = ::getuid();
   run.request.gid = ::getgid();
   auto code = runPod(run);
-  if (code) return *code;
-  fmt::print(stderr, "mangrove run: {}\n", code.error().text());
-  return kFailed;
+  return code ? *code : complain(flags, code.error());
 }
 
 }  // namespace mangrove::cli

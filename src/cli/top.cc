@@ -13,6 +13,7 @@
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "dashboard/top_source.h"
 #include "frame/flags.h"
 
@@ -174,15 +175,10 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
 int top(const std::vector<std::string>& args) {
   Options options;
   const auto go = readFlags(args, options);
-  if (!go) {
-    fmt::print(stderr, "mangrove top: {}\n", go.error().text());
-    return kWrongUsage;
-  }
+  if (!go) return complain("mangrove top", go.error(), kWrongUsage);
   if (!*go) return 0;
   const auto done = run(options);
-  if (done) return *done;
-  fmt::print(stderr, "mangrove top: {}\n", done.error().text());
-  return kFailed;
+  return done ? *done : complain("mangrove top", done.error());
 }
 
 }  // namespace mangrove::cli

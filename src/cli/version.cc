@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/usage.h"
 #include "frame/flags.h"
 
 namespace mangrove::cli {
@@ -14,12 +15,7 @@ int version(const std::vector<std::string>& args) {
   frame::Flags flags("mangrove version", "says what this binary is");
   flags.add("json", json, "the same as -o json");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) {
-    fmt::print(stderr, "mangrove version: {}\n", go.error().text());
-    return kWrongUsage;
-  }
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   if (json) output.set(Format::kJson);
   output.show(frame::versionJson(), frame::versionLine());
   return 0;

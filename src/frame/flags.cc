@@ -23,6 +23,7 @@ struct Flags::Impl {
     bool boolean = false;  // takes no separate value
   };
   CLI::App app;
+  std::string program;
   std::map<std::string, Flag, std::less<>> flags;
   std::string configFile;
   Result<> outcome;  // what a setter said, carried past CLI11's exception
@@ -109,6 +110,7 @@ Result<std::vector<std::string>> Flags::Impl::normalised(
 Flags::Flags(std::string program, std::string about) : impl_(std::make_unique<Impl>()) {
   impl_->app.name(program);
   impl_->app.description(program + " " + about);
+  impl_->program = std::move(program);
 }
 
 Flags::~Flags() = default;
@@ -246,6 +248,10 @@ Result<bool> Flags::parse(const std::vector<std::string>& args) {
 
 std::string Flags::help() const {
   return shortNames(impl_->app.help());
+}
+
+const std::string& Flags::program() const {
+  return impl_->program;
 }
 
 }  // namespace mangrove::frame

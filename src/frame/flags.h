@@ -54,6 +54,7 @@ class Flags {
   // Fills the targets. False when --help was asked for and has been printed to stdout.
   Result<bool> parse(const std::vector<std::string>& args);
   std::string help() const;
+  const std::string& program() const;  // "mangrove agent"
 
  private:
   struct Impl;

@@ -33,22 +33,19 @@ ControlLoop::ControlLoop(Clock& clock, Mailbox& owner, WriteWindow& window, std:
       name_(std::move(name)),
       reconcile_(std::move(reconcile)),
       queue_(clock, {.name = name_}),
-      self_(std::make_shared<Tether>(Tether{this})),
       posted_(std::make_shared<std::atomic<bool>>(false)) {
-  queue_.onWake([owner = &owner_, self = std::weak_ptr(self_), posted = posted_] {
+  queue_.onWake([this, owner = &owner_, here = life_.token(), posted = posted_] {
     if (posted->exchange(true)) return;  // one message is enough for any number of keys
-    owner->post([self, posted] {
+    owner->post([this, here, posted] {
       posted->store(false);
-      if (auto alive = self.lock()) alive->loop->pump();
+      if (!here.gone()) pump();
     });
   });
-  window_.onRoom([this, self = std::weak_ptr(self_)] {
-    if (self.lock()) wake();
-  });
+  window_.onRoom(life_.guard([this] { wake(); }));
 }
 
 ControlLoop::~ControlLoop() {
-  self_.reset();
+  life_.end();
   queue_.shutDown();
 }
 
@@ -56,9 +53,9 @@ ControlLoop::~ControlLoop() {
 void ControlLoop::wake() {
   if (!running_ || !window_.isOpen() || mustWait() || queue_.ready() == 0) return;
   if (posted_->exchange(true)) return;
-  owner_.post([self = std::weak_ptr(self_), posted = posted_] {
+  owner_.post([this, here = life_.token(), posted = posted_] {
     posted->store(false);
-    if (auto alive = self.lock()) alive->loop->pump();
+    if (!here.gone()) pump();
   });
 }
 
@@ -94,9 +91,7 @@ void ControlLoop::pump() {
 }
 
 void ControlLoop::take(const std::string& key) {
-  reconcile_(key, [self = std::weak_ptr(self_), key](Result<> outcome) {
-    if (auto alive = self.lock()) alive->loop->finish(key, outcome);
-  });
+  reconcile_(key, life_.guard([this, key](const Result<>& outcome) { finish(key, outcome); }));
 }
 
 void ControlLoop::finish(const std::string& key, const Result<>& outcome) {

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/fn.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/result.h"
 #include "client/queue/work_queue.h"
@@ -79,9 +80,6 @@ class ControlLoop {
   client::WorkQueueStats stats() const { return queue_.stats(); }
 
  private:
-  struct Tether {
-    ControlLoop* loop;
-  };
   void wake();
   bool mustWait() const;
   void pump();
@@ -93,11 +91,11 @@ class ControlLoop {
   std::string name_;
   Reconcile reconcile_;
   client::WorkQueue queue_;
-  std::shared_ptr<Tether> self_;
   std::shared_ptr<std::atomic<bool>> posted_;
   ControlLoop* first_ = nullptr;
   std::vector<ControlLoop*> later_;
   bool running_ = false;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

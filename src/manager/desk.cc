@@ -6,16 +6,13 @@ void Desk::send(client::Request request, client::ApiClient::Done done) {
   if (request.query.fieldManager.empty() && request.verb != client::Verb::kDelete)
     request.query.fieldManager = fieldManager;
   window.begin();
-  client.submit(owner, std::move(request),
-                [this, here = std::weak_ptr(alive),
-                 done = std::move(done)](Result<client::Reply> reply) mutable {
-                  if (here.expired()) return;
-                  const bool refused =
-                      reply ? reply->tries > 1 : reply.error().code() == Code::kTooMany;
-                  (reply ? writesSent : writesFailed).inc();
-                  done(std::move(reply));
-                  window.end(refused);
-                });
+  auto heard = [this, done = std::move(done)](Result<client::Reply> reply) mutable {
+    const bool refused = reply ? reply->tries > 1 : reply.error().code() == Code::kTooMany;
+    (reply ? writesSent : writesFailed).inc();
+    done(std::move(reply));
+    window.end(refused);
+  };
+  client.submit(owner, std::move(request), life.guard(std::move(heard)));
 }
 
 }  // namespace mangrove::manager

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
@@ -32,7 +33,7 @@ struct Desk {
   Windows windows = {};
   // What was calculated for single nodes, for the metrics page; may outlive us.
   std::shared_ptr<NodeGauges> gauges = std::make_shared<NodeGauges>();
-  std::shared_ptr<bool> alive = std::make_shared<bool>(true);  // answers may come after we are gone
+  Lifetime life = {};  // answers may come after we are gone
 
   // Sends within the window; `done` runs in the owner's thread. Not found is success: the object is
   // gone, and its event will tell.

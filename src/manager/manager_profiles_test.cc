@@ -1,5 +1,5 @@
-// Profiles of both kinds through a running manager: ClusterColocationProfiles on waiting pods (spec
-// 02 §3.7) and ElasticQuotaProfiles (§3.6), with what happens when the server refuses.
+// Profiles of both kinds through a running manager: ClusterColocationProfiles on waiting pods and
+// ElasticQuotaProfiles, with what happens when the server refuses.
 #include <atomic>
 
 #include <gmock/gmock.h>

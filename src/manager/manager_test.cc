@@ -188,7 +188,7 @@ TEST_F(ManagerTest, OnlyTheLeaderTellsOfTheConfiguration) {
   EXPECT_TRUE(until([&] { return told("ColocationCfgUnmarshalFailed").size() == 1; }));
 }
 
-// C6: defaults hold after a deletion as they do at a start without a ConfigMap, and it is told.
+// Defaults hold after a deletion as they do at a start without a ConfigMap, and it is told.
 TEST_F(ManagerTest, ADeletedConfigurationMeansDefaults) {
   node("n1");
   report("n1", 33, clock.wall());
@@ -205,7 +205,7 @@ TEST_F(ManagerTest, ADeletedConfigurationMeansDefaults) {
   EXPECT_TRUE(until([&] { return batchCpu("n1") == "25000"; }));
 }
 
-// C10: what NodeSLO is made from is watched, annotations included.
+// What NodeSLO is made from is watched, annotations included.
 TEST_F(ManagerTest, AnAnnotationOfTheNodeRefreshesItsSlo) {
   node("n1");
   report("n1", 33, clock.wall());
@@ -272,7 +272,7 @@ TEST_F(ManagerTest, SteadyAmountsDoNotJumpAtAHandOver) {
   EXPECT_THAT(metrics.exposition(), HasSubstr("mangrove_manager_reclaim_churn_total"));
 }
 
-// The names of spec 03 §8.3 that controllers export; dashboards ask for them.
+// The reference's names of what controllers export; its dashboards ask for them.
 TEST_F(ManagerTest, MetricsHaveTheReferencesNames) {
   ASSERT_TRUE(leadsOneNode());
   const std::string page = metrics.exposition() + manager->nodeGauges()->exposition();

@@ -149,7 +149,7 @@ class ManagerTest : public ::testing::Test {
   std::unique_ptr<Manager> manager;
 };
 
-// Spec 08, T-CA-2, from the policy to the eviction.
+// A whole night and morning, from the policy to the eviction.
 class TimePolicyTest : public ManagerTest {
  protected:
   TimePolicyTest() {

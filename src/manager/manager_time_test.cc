@@ -1,4 +1,4 @@
-// Time policies through a running manager (spec 08 CA-1).
+// Time policies through a running manager.
 #include <atomic>
 
 #include <gmock/gmock.h>

@@ -76,8 +76,7 @@ frame::RoleInfo ManagerRole::info() const {
 }
 
 void ManagerRole::flags(frame::Flags& flags) {
-  flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
-  flags.add("context", context_, "which context of the kubeconfig");
+  server_.declare(flags, "rest-config-qps", "rest-config-burst");
   flags.add("health-probe-addr", probeAddress_, "where /healthz and /readyz are served as well");
   flags.add("enable-leader-election", elect_, "act only while holding the Lease");
   flags.add("leader-election-namespace", electionNamespace_, "namespace of the Lease");
@@ -86,9 +85,6 @@ void ManagerRole::flags(frame::Flags& flags) {
             "how long others wait for a silent leader");
   flags.add("leader-elect-renew-deadline", renewDeadline_, "when a leader that cannot renew stops");
   flags.add("leader-elect-retry-period", retryPeriod_, "how often the Lease is looked at");
-  flags.add("rest-config-qps", perSecond_,
-            "requests per second to the API server; 0: as many as it takes without refusing");
-  flags.add("rest-config-burst", burst_, "requests at once beyond the rate");
   flags.add("controllers", options_.controllers, "which controllers run: '*', 'name', '-name'");
   flags.add("config-namespace", options_.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
@@ -107,17 +103,8 @@ Result<> ManagerRole::check() const {
 }
 
 Result<> ManagerRole::connect(frame::RoleContext& context) {
-  client::ConfigRequest where;
-  where.kubeconfig = kubeconfig_;
-  where.context = context_;
-  auto config = client::loadClientConfig(where);
-  if (!config) return pass(config.error());
-  auto made = client::HttpApiClient::make(context.io, context.clock, *config,
-                                          {.perSecond = perSecond_,
-                                           .burst = burst_,
-                                           .connections = kConnections,
-                                           .userAgent = "koordinator-manager",
-                                           .metrics = &context.metrics});
+  auto made =
+      server_.connect(context, {.connections = kConnections, .userAgent = "koordinator-manager"});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
   worker_ = std::make_unique<client::Worker>();

@@ -12,6 +12,7 @@
 #include "client/lease/leader_election.h"
 #include "client/queue/worker.h"
 #include "frame/role.h"
+#include "frame/server_access.h"
 #include "manager/manager.h"
 #include "manager/webhook/service.h"
 
@@ -42,8 +43,7 @@ class ManagerRole final : public frame::Role {
   Result<> compete(frame::RoleContext& context);
   void admit(frame::RoleContext& context);
 
-  std::string kubeconfig_;
-  std::string context_;
+  frame::ServerAccess server_;
   std::string probeAddress_ = ":8000";
   bool elect_ = true;
   std::string electionNamespace_ = "koordinator-system";
@@ -51,8 +51,6 @@ class ManagerRole final : public frame::Role {
   Duration leaseDuration_ = std::chrono::seconds(15);
   Duration renewDeadline_ = std::chrono::seconds(10);
   Duration retryPeriod_ = std::chrono::seconds(2);
-  double perSecond_ = 0;
-  double burst_ = 50;
   ManagerOptions options_;
   AdmissionOptions admissionOptions_;
   bool admit_ = true;

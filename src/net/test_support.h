@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/os/temp_folder.h"
 #include "net/client/http_client.h"
 #include "net/server/http_server.h"
 #include "net/tls/tls_keys.h"
@@ -226,19 +227,6 @@ inline StreamHandler recordTo(Awaitable<StreamLog>& log) {
             });
           }};
 }
-
-class TempDir {
- public:
-  TempDir() {
-    std::string pattern = std::filesystem::temp_directory_path() / "mangrove-net-XXXXXX";
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~TempDir() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 // A certificate authority and pairs signed by it, valid around the present.
 class Keys {

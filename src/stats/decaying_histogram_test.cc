@@ -17,7 +17,7 @@ TEST(DecayingHistogram, PredictsTheEndOfTheBucket) {
     double value;
     double expected;
   };
-  // Spec 03 §10 case 52, in cores.
+  // The reference's own example, in cores.
   for (auto [value, expected] :
        {Row{0, 0.025}, {0.1, 0.107}, {0.5, 0.539}, {1, 1.035}, {4, 4.217}, {2000, 1060.437}}) {
     DecayingHistogram h(cpuHistogram());

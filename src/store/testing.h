@@ -13,28 +13,18 @@
 #include <unistd.h>
 
 #include "base/mailbox.h"
+#include "base/os/temp_folder.h"
 #include "store/store.h"
 
 namespace mangrove::store {
 
+// What is tested does not depend on the disk, the time does.
 class TempDir {
  public:
-  // In memory where there is such a place and TMPDIR does not say otherwise: what is tested does
-  // not depend on the disk, the time does.
-  TempDir() {
-    const bool memory = !::getenv("TMPDIR") && ::access("/dev/shm", W_OK) == 0;
-    const std::string base = memory ? "/dev/shm" : std::filesystem::temp_directory_path().string();
-    std::string name = base + "/store-test-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path(const std::string& name = "data") const { return path_ + "/" + name; }
+  std::string path(const std::string& name = "data") const { return folder_.file(name); }
 
  private:
-  std::string path_;
+  TempFolder folder_ = TempFolder::inMemory("store-test");
 };
 
 inline Interned pods() {

@@ -6,6 +6,7 @@
 #include "api/object/event.h"
 #include "api/select/selector.h"
 #include "base/text/strings.h"
+#include "base/text/time_zone.h"
 #include "workloads/claim.h"
 #include "workloads/cron_job.h"
 #include "workloads/daemon_set.h"
@@ -16,7 +17,6 @@
 #include "workloads/job_count.h"
 #include "workloads/replica_set.h"
 #include "workloads/stateful_set.h"
-#include "workloads/time_zone.h"
 
 namespace mangrove::workloads {
 namespace {
@@ -172,11 +172,10 @@ class OfCronJobs final : public Over<CronJob> {
 
  private:
   Plan planFor(const CronJob& cron, std::string raw, std::string_view, WallTime now) override {
-    auto offset = utcOffset(cron.timeZone, now);
-    Plan plan = planCronJob(cron, caches_.jobsOf(cron.meta), offset.value_or(Duration::zero()),
-                            std::move(raw), now);
-    if (!offset) plan.notes.push_back({true, "UnknownTimeZone", offset.error().text()});
-    return plan;
+    const auto zone = TimeZone::load(cron.timeZone);
+    const Result<Duration> offset =
+        zone ? Result<Duration>(zone->offsetAt(now)) : pass(zone.error());
+    return planCronJob(cron, caches_.jobsOf(cron.meta), offset, std::move(raw), now);
   }
 };
 

@@ -123,8 +123,8 @@ json::Object statusOf(const CronJob& cron, const Jobs& jobs, const Jobs& active,
 
 }  // namespace
 
-Plan planCronJob(const CronJob& cron, const Jobs& jobs, Duration utcOffset, std::string raw,
-                 WallTime now) {
+Plan planCronJob(const CronJob& cron, const Jobs& jobs, const Result<Duration>& utcOffset,
+                 std::string raw, WallTime now) {
   Plan plan;
   if (cron.meta.isDeleting()) return plan;
   forgetOld(jobs, "Complete", cron.keepSucceeded, plan);
@@ -134,8 +134,10 @@ Plan planCronJob(const CronJob& cron, const Jobs& jobs, Duration utcOffset, std:
   auto schedule = CronSchedule::parse(cron.schedule);
   if (!schedule) {
     plan.notes.push_back({true, "UnparseableSchedule", schedule.error().text()});
+  } else if (!utcOffset) {
+    plan.notes.push_back({true, "UnknownTimeZone", utcOffset.error().text()});
   } else if (!cron.suspend) {
-    const Due due = findDue(*schedule, cron, utcOffset, now);
+    const Due due = findDue(*schedule, cron, *utcOffset, now);
     if (due.missed >= kTooManyMissed)
       plan.notes.push_back({true, "TooManyMissedTimes",
                             "too many missed start times; set or decrease "

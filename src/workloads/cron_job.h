@@ -12,8 +12,8 @@
 namespace mangrove::workloads {
 
 // `jobs`: those whose controller this is. `utcOffset`: what the schedule's time zone is ahead of
-// UTC now. `raw`: the CronJob's JSON.
+// UTC now; an error, a zone that nobody knows, starts nothing. `raw`: the CronJob's JSON.
 Plan planCronJob(const CronJob& cron, const std::vector<std::shared_ptr<const Job>>& jobs,
-                 Duration utcOffset, std::string raw, WallTime now);
+                 const Result<Duration>& utcOffset, std::string raw, WallTime now);
 
 }  // namespace mangrove::workloads

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/text/time_text.h"
-#include "workloads/time_zone.h"
 
 namespace mangrove::workloads {
 namespace {
@@ -47,33 +46,6 @@ TEST(CronSchedule, NamesWhatIsWrong) {
               std::string::npos)
         << schedule.error().text();
   }
-}
-
-TEST(TimeZone, RefusesWhatIsNoZone) {
-  const WallTime now = parseTime("2026-01-01T00:00:00Z").value();
-  EXPECT_EQ(utcOffset("", now), Duration::zero());
-  EXPECT_FALSE(utcOffset("../../etc/passwd", now));
-  EXPECT_FALSE(utcOffset("Mars/Olympus", now));
-  EXPECT_FALSE(utcOffsetIn("TZif", now));
-  EXPECT_FALSE(utcOffsetIn(std::string(44, '\0'), now));
-}
-
-// A zone file of one change, as RFC 8536 lays it out: +1 h until 2026-03-29T01:00Z, then +2 h.
-TEST(TimeZone, FollowsTheChangesOfAZone) {
-  auto number = [](uint64_t value, int width) {
-    std::string out;
-    for (int i = width - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i));
-    return out;
-  };
-  auto block = [&](int width) {
-    std::string header = "TZif2" + std::string(15, '\0');
-    for (uint64_t count : {0, 0, 0, 1, 2, 4}) header += number(count, 4);
-    return header + number(1774746000, width) + std::string(1, '\1') + number(3600, 4) +
-           std::string(2, '\0') + number(7200, 4) + std::string("\1\0", 2) + "ABC" + '\0';
-  };
-  const std::string file = block(4) + block(8) + "\n\n";
-  EXPECT_EQ(utcOffsetIn(file, parseTime("2026-03-29T00:59:59Z").value()), std::chrono::hours(1));
-  EXPECT_EQ(utcOffsetIn(file, parseTime("2026-03-29T01:00:00Z").value()), std::chrono::hours(2));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "agent/series/history.h"
+#include "base/os/temp_folder.h"
 
 namespace mangrove::agent {
 namespace {
@@ -16,16 +17,6 @@ using namespace std::chrono_literals;
 MonoTime at(int second) {
   return MonoTime(std::chrono::seconds(second));
 }
-
-struct Place {
-  Place() : path(std::filesystem::temp_directory_path() / "mangrove-shelf-XXXXXX") {
-    std::string name = path.string();
-    path = ::mkdtemp(name.data());
-  }
-  ~Place() { std::filesystem::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-  std::filesystem::path path;
-};
 
 std::vector<double> all(const Shelf& shelf, Shelf::Id id, uint32_t column = 0) {
   const auto window = shelf.window(id, column, at(0), at(1000000));
@@ -88,7 +79,7 @@ TEST(Shelf, DroppedTracksAreReusedEmpty) {
 }
 
 TEST(Shelf, SurvivesItsProcessAndGrows) {
-  const Place place;
+  const TempFolder place("shelf");
   {
     auto shelf = Shelf::open(place.file("s"), {10, 2}, "boot", at(0)).value();
     EXPECT_FALSE(shelf.restored());
@@ -108,7 +99,7 @@ TEST(Shelf, SurvivesItsProcessAndGrows) {
 }
 
 TEST(Shelf, AFullDiskKeepsItInMemory) {
-  const Place place;
+  const TempFolder place("shelf");
   auto shelf = Shelf::open(place.file("s"), {10, 1}, "boot", at(0)).value();
   shelf.begin(at(1));
   shelf.put(shelf.track("first"), 0, 7);
@@ -128,7 +119,7 @@ TEST(Shelf, AFullDiskKeepsItInMemory) {
 }
 
 TEST(Shelf, AnotherBootShapeOrGarbageStartsEmpty) {
-  const Place place;
+  const TempFolder place("shelf");
   const auto fill = [&] {
     auto shelf = Shelf::open(place.file("s"), {10, 1}, "boot", at(0)).value();
     shelf.begin(at(100));

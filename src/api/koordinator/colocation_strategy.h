@@ -1,6 +1,6 @@
 #pragma once
 // How much of a node is for sale: the ConfigMap key colocation-config and the node annotation
-// colocation-strategy (spec 01 §5.1). An unset member is "not said here"; defaults belong to
+// colocation-strategy. An unset member is "not said here"; defaults belong to
 // whoever merges.
 
 #include <map>

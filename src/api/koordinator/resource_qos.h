@@ -1,6 +1,6 @@
 #pragma once
 // Quality-of-service settings per class: NodeSLO.spec.resourceQOSStrategy and the ConfigMap key
-// resource-qos-config (spec 01 §5.3). The same structs without `enable` serve the pod annotations.
+// resource-qos-config. The same structs without `enable` serve the pod annotations.
 // An unset member is "not said here"; the agent lays recommended defaults under it.
 
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
 // The strategies of NodeSLO and of the ConfigMap keys resource-threshold-config, cpu-burst-config,
-// system-config and host-application-config (spec 01 §5.2, §5.4–5.6). Plain values: an unset member
+// system-config and host-application-config. Plain values: an unset member
 // is "not said here", so that strategies can be merged; defaults belong to whoever merges.
 //
 //   Result<ResourceThresholdStrategy> s = decodeText<ResourceThresholdStrategy>(text);

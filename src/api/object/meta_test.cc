@@ -152,7 +152,7 @@ TEST(Names, NoTextIsSpelledTwiceInOneNamespace) {
   EXPECT_GT(seen.size(), 180u);
 }
 
-// Spec 01 §1.1 and §1.2: keys live under the family's prefixes, and every key is one a server
+// Keys live under the family's prefixes, and every key is one a server
 // accepts.
 TEST(Names, KeysStandUnderKnownPrefixes) {
   std::set<std::string> prefixes;

@@ -1,4 +1,4 @@
-// Every rule of spec 01 §3, as tables.
+// Every rule of QoS and priority classes, as tables.
 #include "api/pod/classes.h"
 
 #include <gtest/gtest.h>

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/os/files.h"
+#include "base/os/temp_folder.h"
 
 namespace mangrove::apiserver {
 namespace {
@@ -16,13 +17,8 @@ using testing::HasSubstr;
 
 class CredentialFiles : public testing::Test {
  protected:
-  CredentialFiles() {
-    std::string pattern = testing::TempDir() + "credentialsXXXXXX";
-    dir_ = ::mkdtemp(pattern.data());
-  }
-  ~CredentialFiles() override { fs::remove_all(dir_); }
-  std::string path(const char* name) const { return (dir_ / name).string(); }
-  fs::path dir_;
+  std::string path(const char* name) const { return dir_.file(name); }
+  TempFolder dir_{"credentials"};
 };
 
 TEST_F(CredentialFiles, TheKeyIsMadeOnceAndForItsOwnerOnly) {

@@ -15,6 +15,7 @@
 #include <openssl/x509.h>
 
 #include "base/text/encoding.h"
+#include "net/tls/openssl_ptr.h"
 
 namespace mangrove::apiserver {
 
@@ -23,26 +24,12 @@ namespace {
 constexpr int kHalf = 32;  // bytes of r, s, x and y on P-256
 constexpr size_t kTokenBytes = 32;
 
-template <auto Free>
-struct FreeWith {
-  template <class T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using BioPtr = std::unique_ptr<BIO, FreeWith<BIO_free_all>>;
-using KeyPtr = std::unique_ptr<EVP_PKEY, FreeWith<EVP_PKEY_free>>;
+using net::BioPtr;
+using net::FreeWith;
+using net::KeyPtr;
 using DigestPtr = std::unique_ptr<EVP_MD_CTX, FreeWith<EVP_MD_CTX_free>>;
 using SignaturePtr = std::unique_ptr<ECDSA_SIG, FreeWith<ECDSA_SIG_free>>;
 using NumberPtr = std::unique_ptr<BIGNUM, FreeWith<BN_free>>;
-
-// The oldest error is the cause of the later ones.
-std::string reason() {
-  const unsigned long code = ERR_get_error();
-  ERR_clear_error();
-  const char* text = code ? ERR_reason_error_string(code) : nullptr;
-  return text ? text : "unknown error of the cryptographic library";
-}
 
 const unsigned char* bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -81,7 +68,7 @@ bool isP256(EVP_PKEY* key) {
 Result<std::string> rawSignature(const std::string& der) {
   const unsigned char* at = bytes(der);
   SignaturePtr signature(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
-  if (!signature) return fail(Code::kInternal, "reading back a signature: {}", reason());
+  if (!signature) return fail(Code::kInternal, "reading back a signature: {}", net::opensslError());
   return padded(ECDSA_SIG_get0_r(signature.get())) + padded(ECDSA_SIG_get0_s(signature.get()));
 }
 
@@ -111,7 +98,7 @@ Result<SigningKey> SigningKey::fromPem(const std::string& pem) {
   auto impl = std::make_shared<Impl>();
   impl->key.reset(PEM_read_bio_PrivateKey(in.get(), nullptr, noPassphrase, nullptr));
   if (!impl->key)
-    return invalid("signing key: no usable private key in the PEM text: {}", reason());
+    return invalid("signing key: no usable private key in the PEM text: {}", net::opensslError());
   if (!isP256(impl->key.get())) return invalid("signing key: want an elliptic curve key on P-256");
   SigningKey key;
   key.id_ = base64UrlEncode(sha256(publicDer(impl->key.get())));
@@ -124,7 +111,7 @@ Result<std::string> SigningKey::makePem() {
   BioPtr out(BIO_new(BIO_s_mem()));
   if (!key ||
       !PEM_write_bio_PKCS8PrivateKey(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr))
-    return fail(Code::kInternal, "making a signing key: {}", reason());
+    return fail(Code::kInternal, "making a signing key: {}", net::opensslError());
   char* data = nullptr;
   const long size = BIO_get_mem_data(out.get(), &data);
   return std::string(data, static_cast<size_t>(size));
@@ -137,11 +124,11 @@ Result<std::string> SigningKey::sign(std::string_view text) const {
       digest &&
       EVP_DigestSignInit(digest.get(), nullptr, EVP_sha256(), nullptr, impl_->key.get()) == 1 &&
       EVP_DigestSign(digest.get(), nullptr, &size, bytes(text), text.size()) == 1;
-  if (!ready) return fail(Code::kInternal, "signing: {}", reason());
+  if (!ready) return fail(Code::kInternal, "signing: {}", net::opensslError());
   std::string der(size, '\0');
   if (EVP_DigestSign(digest.get(), reinterpret_cast<unsigned char*>(der.data()), &size, bytes(text),
                      text.size()) != 1)
-    return fail(Code::kInternal, "signing: {}", reason());
+    return fail(Code::kInternal, "signing: {}", net::opensslError());
   der.resize(size);
   return rawSignature(der);
 }
@@ -185,7 +172,7 @@ bool sameSecret(std::string_view a, std::string_view b) {
 Result<std::string> randomToken() {
   std::array<unsigned char, kTokenBytes> secret{};
   if (RAND_bytes(secret.data(), kTokenBytes) != 1)
-    return fail(Code::kInternal, "making a token: {}", reason());
+    return fail(Code::kInternal, "making a token: {}", net::opensslError());
   return base64UrlEncode({reinterpret_cast<char*>(secret.data()), secret.size()});
 }
 

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "apiserver/protobuf/scalars.h"
-#include "apiserver/protobuf/wire.h"
 #include "base/text/encoding.h"
+#include "base/text/wire.h"
 
 namespace mangrove::apiserver::protobuf {
 

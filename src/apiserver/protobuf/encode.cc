@@ -3,8 +3,8 @@
 #include <bit>
 
 #include "apiserver/protobuf/scalars.h"
-#include "apiserver/protobuf/wire.h"
 #include "base/text/encoding.h"
+#include "base/text/wire.h"
 
 namespace mangrove::apiserver::protobuf {
 

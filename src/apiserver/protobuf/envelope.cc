@@ -6,7 +6,7 @@
 #include "apiserver/protobuf/decode.h"
 #include "apiserver/protobuf/encode.h"
 #include "apiserver/protobuf/scalars.h"
-#include "apiserver/protobuf/wire.h"
+#include "base/text/wire.h"
 
 namespace mangrove::apiserver::protobuf {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/protobuf/decode.h"
-#include "apiserver/protobuf/wire.h"
+#include "base/text/wire.h"
 
 namespace mangrove::apiserver::protobuf {
 namespace {

@@ -1,7 +1,7 @@
 #include "apiserver/protobuf/scalars.h"
 
-#include "apiserver/protobuf/wire.h"
 #include "base/text/time_text.h"
+#include "base/text/wire.h"
 #include "json/utf8.h"
 
 namespace mangrove::apiserver::protobuf {

@@ -10,22 +10,19 @@
 #include <unistd.h>
 
 #include "base/os/fd.h"
+#include "base/os/temp_folder.h"
 
 namespace mangrove {
 namespace {
 
 class FilesTest : public testing::Test {
  protected:
-  FilesTest() {
-    std::string name = testing::TempDir() + "files-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~FilesTest() override { std::filesystem::remove_all(folder_); }
-  std::string path(const char* name) const { return folder_ + "/" + name; }
+  std::string path(const char* name) const { return folder_.file(name); }
   size_t entries() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_), {}));
+    return static_cast<size_t>(
+        std::distance(std::filesystem::directory_iterator(folder_.path()), {}));
   }
-  std::string folder_;
+  TempFolder folder_{"files"};
 };
 
 TEST_F(FilesTest, WritesAndReadsBack) {
@@ -65,7 +62,7 @@ TEST_F(FilesTest, ReadsHaveALimit) {
   EXPECT_EQ(readFile(path("a"), 4).error().code(), Code::kTooLarge);
   EXPECT_EQ(readFile("/dev/zero", 100000).error().code(), Code::kTooLarge);
   EXPECT_EQ(readFile(path("missing")).error().code(), Code::kNotFound);
-  EXPECT_FALSE(readFile(folder_));
+  EXPECT_FALSE(readFile(folder_.path()));
   // A sysctl answers the first read only, and says that it is empty.
   EXPECT_TRUE(readFile("/proc/sys/kernel/pid_max").value().ends_with("\n"));
 }

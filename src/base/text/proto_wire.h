@@ -1,6 +1,6 @@
 #pragma once
-// The wire format of protobuf, as far as small hand-written messages need it: numbered fields that
-// are numbers or bytes.
+// Small hand-written messages of protobuf: numbered fields that are numbers or bytes (wire.h has
+// the format itself).
 //
 //   ProtoWriter out;
 //   out.text(1, "koordlet").number(2, 42).message(3, inner.bytes());
@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/wire.h"
+
 namespace mangrove {
 
 class ProtoWriter {
@@ -27,7 +29,6 @@ class ProtoWriter {
   const std::string& bytes() const { return out_; }
 
  private:
-  void varint(uint64_t value);
   std::string out_;
 };
 
@@ -39,15 +40,15 @@ struct ProtoField {
 
 class ProtoReader {
  public:
-  explicit ProtoReader(std::string_view bytes) : left_(bytes) {}
+  explicit ProtoReader(std::string_view bytes) : in_(bytes) {}
   // nullopt at the end, or when the bytes make no sense.
   std::optional<ProtoField> next();
   bool broken() const { return broken_; }
 
  private:
-  std::optional<uint64_t> varint();
-  std::optional<std::string_view> take(size_t size);
-  std::string_view left_;
+  Result<ProtoField> field();
+
+  WireReader in_;
   bool broken_ = false;
 };
 

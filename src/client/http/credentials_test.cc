@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/os/files.h"
+#include "base/os/temp_folder.h"
 #include "base/text/time_text.h"
 #include "client/http/child_process.h"
 
@@ -18,12 +19,6 @@ using namespace std::chrono_literals;
 
 class CredentialsTest : public ::testing::Test {
  protected:
-  CredentialsTest() {
-    std::string pattern = ::testing::TempDir() + "credXXXXXX";
-    dir = ::mkdtemp(pattern.data());
-  }
-  ~CredentialsTest() override { std::filesystem::remove_all(dir); }
-
   std::string script(const std::string& name, const std::string& body) {
     std::string path = dir + "/" + name;
     std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
@@ -50,7 +45,8 @@ class CredentialsTest : public ::testing::Test {
     auto got = ask(credentials);
     return got ? std::string(got->headers.get("Authorization")) : got.error().text();
   }
-  std::string dir;
+  TempFolder folder{"credentials"};
+  const std::string& dir = folder.path();
 };
 
 TEST_F(CredentialsTest, presentsTokensPasswordsAndImpersonation) {

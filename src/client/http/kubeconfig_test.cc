@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/os/temp_folder.h"
+
 namespace mangrove::client {
 namespace {
 
@@ -195,11 +197,6 @@ TEST(Kubeconfig, theFirstFileThatNamesAThingWins) {
 
 class LookupTest : public ::testing::Test {
  protected:
-  LookupTest() {
-    std::string pattern = ::testing::TempDir() + "kubeXXXXXX";
-    dir = ::mkdtemp(pattern.data());
-  }
-  ~LookupTest() override { std::filesystem::remove_all(dir); }
   void put(const std::string& name, const std::string& text) {
     std::filesystem::create_directories(std::filesystem::path(dir + "/" + name).parent_path());
     std::ofstream(dir + "/" + name) << text;
@@ -216,7 +213,8 @@ class LookupTest : public ::testing::Test {
   static std::string pointingTo(const std::string& server) {
     return with("server: '" + server + "'", "tokenFile: token");
   }
-  std::string dir;
+  TempFolder folder{"kubeconfig"};
+  const std::string& dir = folder.path();
   std::map<std::string, std::string> env;
 };
 

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"clusterStrategy":{"memoryEvictThresholdPercent":22,"memoryEvictLowerPercent":35}})",
             FindingKind::kRange, kError, "clusterStrategy.memoryEvictLowerPercent",
             "not below memoryEvictThresholdPercent", false},
-        // The sibling's default counts (C2).
+        // The sibling's default counts.
         Faulty{"resource-threshold-config", R"({"clusterStrategy":{"memoryEvictLowerPercent":70}})",
                FindingKind::kRange, kError, "clusterStrategy.memoryEvictLowerPercent", "(70)",
                false},
@@ -196,7 +196,7 @@ TEST(Config, InvalidAtStartIsUnavailable) {
   EXPECT_EQ(eventReasonOf(load.findings.at(0).key), "ColocationCfgUnmarshalFailed");
 }
 
-// Spec 02 §5, case 33 (with rounding as C1 asks) and case 34.
+// Cases 33 (amounts are rounded, not cut off) and 34 of noderesource/spec_cases_test.cc.
 TEST(NodeStrategy, LabelsOverAnnotationOverCluster) {
   const auto parsed = parseColocation(R"({"enable":true,"cpuReclaimThresholdPercent":60})");
   const auto percent = [&](const char* label) {
@@ -235,7 +235,7 @@ TEST(NodeSlo, AnInvalidBandwidthLeavesTheSystemStrategyOut) {
   EXPECT_FALSE(rendered.trouble.empty());
 }
 
-// C5: what an entry does not say it does not take away.
+// What an entry does not say it does not take away.
 TEST(NodeSlo, AnEntryWithoutBandwidthKeepsTheClusters) {
   const std::map<std::string, std::string> data = {
       {"system-config",

@@ -1,6 +1,6 @@
 #pragma once
 // What holds for one node: the ConfigMap's layers, then what the node itself says in annotations
-// and labels (spec 01 §5.9).
+// and labels.
 //
 //   NodeStrategy s = colocationFor(config.colocation.config, node.meta);
 //   if (!s.ignored.empty()) events.warning(node, "…", s.ignored);
@@ -23,7 +23,7 @@ struct NodeStrategy {
 };
 NodeStrategy colocationFor(const Layered<Colocation>& config, const api::ObjectMeta& node);
 
-// A ratio label in percent, rounded to the nearest (C1): 0.57 → 57.
+// A ratio label in percent, rounded to the nearest: 0.57 → 57.
 Percent ratioPercent(double ratio);
 
 // With the node's own label; an unreadable label is an error.

@@ -5,7 +5,7 @@
 //   auto parsed = parseColocation(data.at("colocation-config"));
 //   if (!parsed.config) keepOld(parsed.findings);
 //
-// Rules (spec 01 §5.9, §5.10, C2, C7, C8): "" and bad JSON void the key, and so does a cluster
+// Rules: "" and bad JSON void the key, and so does a cluster
 // strategy that is out of range after merging. A node entry that is out of range becomes a copy of
 // the cluster's strategy, one without a usable selector matches nothing; both are errors in the
 // findings, but the key holds. Unknown members and words are warnings with the nearest known name.
@@ -31,7 +31,7 @@ Parsed<ResourceAmplification> parseAmplification(std::string_view text);
 // The findings of whichever key that is; an unknown key is one finding with the nearest name.
 Findings checkKey(std::string_view key, std::string_view text);
 
-// Which of the two range columns of spec 01 §5 counts.
+// Whose ranges count: what the reference's webhook admits, or what its controllers accept.
 enum class Ranges { kRuntime, kAdmission };
 // What is out of range in one strategy under the key's rules (both as toJson writes them): single
 // values where they are said, upper and lower bounds in what holds after merging. Paths start with

@@ -1,4 +1,5 @@
-// The tables of spec 01 §5.1–5.8.
+// What every member of the configuration may be: type, range, default (docs/configuration.md shows
+// them).
 #include <array>
 
 #include "api/wire/names.h"

@@ -1,6 +1,6 @@
 #pragma once
 // The whole slo-controller-config as it holds now, and how a new ConfigMap changes it: key by key,
-// with the last good value of a key that became invalid (spec 01 §5.10, C6, C7).
+// with the last good value of a key that became invalid.
 //
 //   ConfigLoad load = loadConfig(state, configMap ? &configMap->data : nullptr);
 //   for (auto& f : load.findings) events.warning(ref, load.reasonOf(f.key), f.note());

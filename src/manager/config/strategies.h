@@ -69,7 +69,7 @@ struct ResourceAmplification {
 bool read(const api::In& in, ResourceAmplification& out);
 json::Value toJson(const ResourceAmplification& value);
 
-// What holds where nothing is said (spec 01 §5).
+// What holds where nothing is said.
 template <class Strategy>
 Strategy builtIn();
 template <>

@@ -49,15 +49,11 @@ Result<> writeDirectory(const std::string& directory, const WebhookCertificates&
 }  // namespace
 
 CertificateKeeper::CertificateKeeper(KeeperSetup setup, Changed changed)
-    : setup_(std::move(setup)),
-      changed_(std::move(changed)),
-      self_(std::make_shared<Tether>(Tether{this})) {
+    : setup_(std::move(setup)), changed_(std::move(changed)) {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
 }
 
-CertificateKeeper::~CertificateKeeper() {
-  self_->keeper = nullptr;
-}
+CertificateKeeper::~CertificateKeeper() = default;
 
 void CertificateKeeper::start() {
   look();
@@ -66,21 +62,16 @@ void CertificateKeeper::start() {
 void CertificateKeeper::again(Duration after, std::string why) {
   if (!why.empty() && why != trouble_) log.warn("webhook certificates: {}", why);
   trouble_ = std::move(why);
-  timer_ = setup_.clock->after(after, [self = self_, owner = setup_.owner] {
-    owner->post([self] {
-      if (self->keeper != nullptr) self->keeper->look();
-    });
-  });
+  timer_ = life_.later(*setup_.clock, *setup_.owner, after, [this] { look(); });
 }
 
 void CertificateKeeper::look() {
   if (!setup_.directory.empty()) return lookAtDirectory();
   client::Request request;
   request.ref = {client::kind::kSecret, setup_.ns, setup_.secret};
-  setup_.client->submit(*setup_.owner, std::move(request),
-                        [self = self_](Result<client::Reply> reply) {
-                          if (self->keeper != nullptr) self->keeper->heard(std::move(reply));
-                        });
+  setup_.client->submit(
+      *setup_.owner, std::move(request),
+      life_.guard([this](Result<client::Reply> reply) { heard(std::move(reply)); }));
 }
 
 void CertificateKeeper::lookAtDirectory() {
@@ -128,16 +119,15 @@ void CertificateKeeper::write(const WebhookCertificates& certs, const std::strin
     metadata["resourceVersion"] = version;
   }
   request.body = json::write(body);
-  setup_.client->submit(
-      *setup_.owner, std::move(request), [self = self_](Result<client::Reply> reply) {
-        if (self->keeper == nullptr) return;
-        if (reply) return self->keeper->heard(std::move(reply));
-        const Code code = reply.error().code();
-        const bool lost = code == Code::kConflict || code == Code::kExists;
-        // Not found is our namespace, which somebody may be making this very moment.
-        const bool soon = lost || code == Code::kNotFound;
-        self->keeper->again(soon ? kSoon : kLater, lost ? "" : reply.error().text());
-      });
+  const auto written = [this](Result<client::Reply> reply) {
+    if (reply) return heard(std::move(reply));
+    const Code code = reply.error().code();
+    const bool lost = code == Code::kConflict || code == Code::kExists;
+    // Not found is our namespace, which somebody may be making this very moment.
+    const bool soon = lost || code == Code::kNotFound;
+    again(soon ? kSoon : kLater, lost ? "" : reply.error().text());
+  };
+  setup_.client->submit(*setup_.owner, std::move(request), life_.guard(written));
 }
 
 void CertificateKeeper::accept(const WebhookCertificates& certs) {

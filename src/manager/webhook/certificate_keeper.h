@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
 #include "manager/webhook/certificates.h"
@@ -44,9 +45,6 @@ class CertificateKeeper {
   const std::string& trouble() const { return trouble_; }
 
  private:
-  struct Tether {
-    CertificateKeeper* keeper;
-  };
   void look();
   void lookAtDirectory();
   void heard(Result<client::Reply> reply);
@@ -60,7 +58,7 @@ class CertificateKeeper {
   std::optional<WebhookCertificates> current_;
   std::string trouble_;
   Timer timer_;
-  std::shared_ptr<Tether> self_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

@@ -26,8 +26,7 @@ ClusterPicture::ClusterPicture(PictureSetup setup)
       configs_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
                                  setup_.configName)),
       rules_(client::followOne(setup_, client::kind::kConfigMap, setup_.rulesNamespace,
-                               setup_.rulesName)),
-      self_(std::make_shared<Tether>(Tether{this})) {
+                               setup_.rulesName)) {
   auto first = std::make_shared<Surroundings>(setup_.fixed);
   first->quotas = std::make_shared<const QuotaTree>();
   now_ = std::move(first);
@@ -46,9 +45,7 @@ ClusterPicture::ClusterPicture(PictureSetup setup)
   followConfigs();
 }
 
-ClusterPicture::~ClusterPicture() {
-  self_->picture = nullptr;
-}
+ClusterPicture::~ClusterPicture() = default;
 
 void ClusterPicture::followProfiles() {
   profiles_.onChange([this](const client::Change<api::ColocationProfile>& change) {
@@ -127,9 +124,7 @@ void ClusterPicture::publish(std::shared_ptr<const Surroundings> next) {
 void ClusterPicture::changed(Part part) {
   dirty_ |= part;
   if (std::exchange(posted_, true)) return;
-  setup_.owner->post([self = self_] {
-    if (self->picture != nullptr) self->picture->republish();
-  });
+  setup_.owner->post(life_.guard([this] { republish(); }));
 }
 
 std::shared_ptr<const ProfileIndex> ClusterPicture::indexNow() {

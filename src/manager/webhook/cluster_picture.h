@@ -21,6 +21,7 @@
 #include "api/object/core_objects.h"
 #include "api/wire/names.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/metrics.h"
 #include "client/informer/informer.h"
 #include "manager/webhook/surroundings.h"
@@ -68,9 +69,6 @@ class ClusterPicture {
     bool gone = false;
     MonoTime until{};
   };
-  struct Tether {
-    ClusterPicture* picture;
-  };
 
   void followProfiles();
   void followNames();
@@ -97,13 +95,13 @@ class ClusterPicture {
   Gauge brokenProfiles_;
   unsigned dirty_ = 0;
   bool posted_ = false;
-  std::shared_ptr<Tether> self_;
+  Lifetime life_;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const Surroundings> now_;
 };
 
-// The rules of the enhanced validator (spec 02 §4.3): keys `enable` and `rules` of its ConfigMap.
+// The rules of the enhanced validator: keys `enable` and `rules` of its ConfigMap.
 // Disabled: no rules. An error leaves the rules as they were.
 Result<std::vector<EnhancedRule>> parseEnhancedRules(
     const std::map<std::string, std::string>& configMap);

@@ -1,5 +1,5 @@
 #pragma once
-// The figures of admission (spec 03 §8.3), the same for webhooks and for handlers in the API
+// The figures of admission, the same for webhooks and for handlers in the API
 // server's own process: how long each handler took and what it said, what could not be judged, and
 // what was decided about bindings.
 //

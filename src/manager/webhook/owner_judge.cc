@@ -49,9 +49,7 @@ OwnerJudge::OwnerJudge(OwnerJudgeSetup setup)
   if (setup_.clock == nullptr) setup_.clock = &realClock();
 }
 
-OwnerJudge::~OwnerJudge() {
-  alive_.reset();
-}
+OwnerJudge::~OwnerJudge() = default;
 
 OwnerJudge::NeedsSecondLook OwnerJudge::needsSecondLook() const {
   return [any = namespaceQuotas_.anyFlag()](const AdmissionRequest& request,
@@ -75,18 +73,16 @@ void OwnerJudge::judgeBinding(const Route& route, const AdmissionRequest& reques
   client::Request get;
   get.ref = {client::kind::kPod, request.ns, request.name};
   get.timeout = kPatience;
-  setup_.client->submit(*setup_.owner, std::move(get),
-                        [this, &route, &request, done = std::move(done),
-                         alive = std::weak_ptr<int>(alive_)](Result<client::Reply> reply) mutable {
-                          if (alive.expired()) return;
-                          Surroundings around = *setup_.picture->now();
-                          auto pod =
-                              reply ? api::decodeText<api::Pod>(reply->body) : pass(reply.error());
-                          around.findPod = [&pod](std::string_view, std::string_view) {
-                            return pod ? std::make_shared<const api::Pod>(*pod) : nullptr;
-                          };
-                          done(callHandler(route, request, around));
-                        });
+  auto heard = [this, &route, &request,
+                done = std::move(done)](const Result<client::Reply>& reply) mutable {
+    Surroundings around = *setup_.picture->now();
+    auto pod = reply ? api::decodeText<api::Pod>(reply->body) : pass(reply.error());
+    around.findPod = [&pod](std::string_view, std::string_view) {
+      return pod ? std::make_shared<const api::Pod>(*pod) : nullptr;
+    };
+    done(callHandler(route, request, around));
+  };
+  setup_.client->submit(*setup_.owner, std::move(get), life_.guard(std::move(heard)));
 }
 
 void OwnerJudge::judgeQuota(const Route& route, const AdmissionRequest& request, ReviewDone done) {
@@ -101,14 +97,13 @@ void OwnerJudge::judgeQuota(const Route& route, const AdmissionRequest& request,
     namespaces = quota->namespaces;
     namespaces.push_back(quota->name);
   }
+  auto heard = [this, &route, &request,
+                done = std::move(done)](const Result<PodsOfQuota>& pods) mutable {
+    done(pods ? judgeQuotaWith(*pods, route, request)
+              : Review::refuse(kBrokenHandler, "pods-of-quota", pods.error().text()));
+  };
   askPodsOfQuota(*setup_.client, *setup_.owner, quota->name, namespaces,
-                 [this, &route, &request, done = std::move(done),
-                  alive = std::weak_ptr<int>(alive_)](Result<PodsOfQuota> pods) mutable {
-                   if (alive.expired()) return;
-                   done(pods
-                            ? judgeQuotaWith(*pods, route, request)
-                            : Review::refuse(kBrokenHandler, "pods-of-quota", pods.error().text()));
-                 });
+                 life_.guard(std::move(heard)));
 }
 
 Review OwnerJudge::judgeQuotaWith(const PodsOfQuota& pods, const Route& route,
@@ -137,13 +132,11 @@ void OwnerJudge::secondLook(const AdmissionRequest& request, ReviewDone done) {
     return done(Review::refuse(kBadRequest, "unreadable", "the pod cannot be read"));
   const std::string ns = pod->meta.ns.empty() ? request.ns : pod->meta.ns.str();
   if (!asksByLabel(request)) return charge(request, *pod, ns, std::move(done));
-  namespaceQuotas_.judge(*pod, ns,
-                         [this, &request, pod = *pod, ns, done = std::move(done),
-                          alive = std::weak_ptr<int>(alive_)](Review review) mutable {
-                           if (alive.expired()) return;
-                           if (!review.allowed) return done(std::move(review));
-                           charge(request, pod, ns, std::move(done));
-                         });
+  auto judged = [this, &request, pod = *pod, ns, done = std::move(done)](Review review) mutable {
+    if (!review.allowed) return done(std::move(review));
+    charge(request, pod, ns, std::move(done));
+  };
+  namespaceQuotas_.judge(*pod, ns, life_.guard(std::move(judged)));
 }
 
 void OwnerJudge::charge(const AdmissionRequest& request, const api::Pod& pod, const std::string& ns,

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/quota/desk.h"
 #include "manager/webhook/quota/namespace_quota.h"
@@ -62,7 +63,7 @@ class OwnerJudge {
   OwnerJudgeSetup setup_;
   QuotaDesk desk_;
   NamespaceQuotas namespaceQuotas_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

@@ -15,8 +15,7 @@ Registrar::Registrar(RegistrarSetup setup)
     : setup_(std::move(setup)),
       mutating_{client::kind::kMutatingWebhook, setup_.mutatingName, {}, {}, false, false, ""},
       validating_{
-          client::kind::kValidatingWebhook, setup_.validatingName, {}, {}, false, false, ""},
-      self_(std::make_shared<Tether>(Tether{this})) {
+          client::kind::kValidatingWebhook, setup_.validatingName, {}, {}, false, false, ""} {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
   for (Side* side : {&mutating_, &validating_}) {
     follow(*side);
@@ -30,9 +29,7 @@ Registrar::Registrar(RegistrarSetup setup)
   }
 }
 
-Registrar::~Registrar() {
-  self_->registrar = nullptr;
-}
+Registrar::~Registrar() = default;
 
 void Registrar::follow(Side& side) {
   client::InformerSetup setup;
@@ -54,12 +51,9 @@ void Registrar::start() {
 }
 
 void Registrar::arm() {
-  timer_ = setup_.clock->after(setup_.period, [self = self_, owner = setup_.owner] {
-    owner->post([self] {
-      if (self->registrar == nullptr) return;
-      self->registrar->checkAll();
-      self->registrar->arm();
-    });
+  timer_ = life_.later(*setup_.clock, *setup_.owner, setup_.period, [this] {
+    checkAll();
+    arm();
   });
 }
 
@@ -99,15 +93,14 @@ void Registrar::send(Side& side, const json::Value& patch) {
   side.busy = true;
   auto request = client::patchRequest({side.kind, "", side.name}, client::PatchType::kMerge,
                                       json::write(patch), {.fieldManager = "mangrove-manager"});
-  setup_.client->submit(*setup_.owner, std::move(request),
-                        [self = self_, &side](Result<client::Reply> reply) {
-                          if (self->registrar == nullptr) return;
-                          side.busy = false;
-                          // A conflict means that a newer version is on its way to the informer.
-                          const bool lost = !reply && reply.error().code() == Code::kConflict;
-                          if (!reply && !lost) self->registrar->note(side, reply.error().text());
-                          if (reply) log.info("{} {} names us now", side.kind.kind, side.name);
-                        });
+  const auto heard = [this, &side](const Result<client::Reply>& reply) {
+    side.busy = false;
+    // A conflict means that a newer version is on its way to the informer.
+    const bool lost = !reply && reply.error().code() == Code::kConflict;
+    if (!reply && !lost) note(side, reply.error().text());
+    if (reply) log.info("{} {} names us now", side.kind.kind, side.name);
+  };
+  setup_.client->submit(*setup_.owner, std::move(request), life_.guard(heard));
 }
 
 void Registrar::note(Side& side, std::string trouble) {

@@ -15,6 +15,7 @@
 
 #include "api/object/meta.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/metrics.h"
 #include "client/events/event_recorder.h"
 #include "client/informer/informer.h"
@@ -56,9 +57,6 @@ class Registrar {
     bool right = false;
     std::string trouble;
   };
-  struct Tether {
-    Registrar* registrar;
-  };
   void follow(Side& side);
   void checkAll();
   void check(Side& side);
@@ -70,7 +68,7 @@ class Registrar {
   std::optional<RegistrationFacts> facts_;
   Side mutating_, validating_;
   Timer timer_;
-  std::shared_ptr<Tether> self_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

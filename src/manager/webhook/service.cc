@@ -105,9 +105,7 @@ AdmissionService::AdmissionService(AdmissionSetup setup)
       watchdog_(watchdogSetup(setup_)),
       judge_(judgeSetup(setup_, picture_)) {}
 
-AdmissionService::~AdmissionService() {
-  alive_.reset();
-}
+AdmissionService::~AdmissionService() = default;
 
 void AdmissionService::start() {
   picture_.start();
@@ -127,16 +125,7 @@ void AdmissionService::stop(Duration grace) {
 void AdmissionService::probe() {
   *ready_ = server_ != nullptr && picture_.ready();
   if (*ready_) return;
-  later(kProbeEvery, probe_, [this] { probe(); });
-}
-
-void AdmissionService::later(Duration delay, Timer& timer, std::function<void()> fn) {
-  timer = setup_.clock->after(
-      delay, [owner = setup_.owner, alive = std::weak_ptr<int>(alive_), fn = std::move(fn)] {
-        owner->post([alive, fn] {
-          if (!alive.expired()) fn();
-        });
-      });
+  probe_ = life_.later(*setup_.clock, *setup_.owner, kProbeEvery, [this] { probe(); });
 }
 
 std::function<Result<>()> AdmissionService::readiness() const {
@@ -179,21 +168,21 @@ void AdmissionService::certificatesChanged(const WebhookCertificates& certs) {
   server.picture = [this] { return picture_.now(); };
   server.ready = readiness();
   // Questions may still be on their way to the owner when we are gone; they end unanswered.
-  const std::weak_ptr<int> alive = alive_;
-  server.onOwner = [this, alive](const Route& route, const AdmissionRequest& request,
-                                 ReviewDone done) {
-    if (!alive.expired()) judge_.judge(route, request, std::move(done));
-  };
+  server.onOwner =
+      life_.guard([this](const Route& route, const AdmissionRequest& request, ReviewDone done) {
+        judge_.judge(route, request, std::move(done));
+      });
   server.needsSecondLook = judge_.needsSecondLook();
-  server.secondLook = [this, alive](const AdmissionRequest& request, ReviewDone done) {
-    if (!alive.expired()) judge_.secondLook(request, std::move(done));
-  };
+  server.secondLook = life_.guard([this](const AdmissionRequest& request, ReviewDone done) {
+    judge_.secondLook(request, std::move(done));
+  });
   auto started = WebhookServer::start(std::move(server));
   if (!started) {
     log.error("{}; trying again in {}", started.error().text(), formatDuration(kListenAgain));
-    return later(kListenAgain, retry_, [this] {
+    retry_ = life_.later(*setup_.clock, *setup_.owner, kListenAgain, [this] {
       if (!server_ && keeper_.current()) certificatesChanged(*keeper_.current());
     });
+    return;
   }
   server_ = std::move(*started);
   log.info("admission is served at {}", server_->url());

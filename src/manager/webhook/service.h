@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/feature_gates.h"
+#include "base/lifetime.h"
 #include "client/events/event_recorder.h"
 #include "frame/flags.h"
 #include "manager/webhook/certificate_keeper.h"
@@ -30,7 +31,7 @@
 namespace mangrove::manager {
 
 struct AdmissionOptions {
-  // Environment variables of the reference (spec 01 §4.5).
+  // Environment variables of the reference.
   std::string mutatingName, validatingName;
   std::string host;  // WEBHOOK_HOST: API servers reach us here, not through a Service
   std::string ns, secret, service;
@@ -93,7 +94,6 @@ class AdmissionService {
   void certificatesChanged(const WebhookCertificates& certs);
   RegistrationFacts factsOf(const WebhookCertificates& certs) const;
   void probe();
-  void later(Duration delay, Timer& timer, std::function<void()> fn);  // in the owner's thread
 
   AdmissionSetup setup_;
   ClusterPicture picture_;
@@ -104,7 +104,7 @@ class AdmissionService {
   std::unique_ptr<WebhookServer> server_;
   Timer probe_, retry_;
   std::shared_ptr<std::atomic<bool>> ready_ = std::make_shared<std::atomic<bool>>(false);
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

@@ -39,7 +39,7 @@ struct NodeLabels {
   api::Labels labels;
 };
 
-// What becomes of pods that ask for colocation by label (spec 08 CA-2).
+// What becomes of pods that ask for colocation by label.
 struct ColocationByLabel {
   bool casterNames = false;  // caster.io/colocation-cpu instead of kubernetes.io/batch-cpu
   bool refuseWithoutAmounts = false;

@@ -47,14 +47,11 @@ std::optional<std::string> uncalledWebhook(const Result<client::Reply>& answer) 
   return std::nullopt;
 }
 
-WebhookWatchdog::WebhookWatchdog(WatchdogSetup setup)
-    : setup_(std::move(setup)), self_(std::make_shared<Tether>(Tether{this})) {
+WebhookWatchdog::WebhookWatchdog(WatchdogSetup setup) : setup_(std::move(setup)) {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
 }
 
-WebhookWatchdog::~WebhookWatchdog() {
-  self_->dog = nullptr;
-}
+WebhookWatchdog::~WebhookWatchdog() = default;
 
 void WebhookWatchdog::start(std::function<bool()> isRegistered) {
   isRegistered_ = std::move(isRegistered);
@@ -62,19 +59,14 @@ void WebhookWatchdog::start(std::function<bool()> isRegistered) {
 }
 
 void WebhookWatchdog::arm() {
-  timer_ = setup_.clock->after(setup_.period, [self = self_, owner = setup_.owner] {
-    owner->post([self] {
-      if (self->dog) self->dog->look();
-    });
-  });
+  timer_ = life_.later(*setup_.clock, *setup_.owner, setup_.period, [this] { look(); });
 }
 
 void WebhookWatchdog::look() {
   arm();
   if (!isRegistered_()) return;
-  setup_.client->submit(*setup_.owner, probe(setup_.ns), [self = self_](Result<client::Reply> r) {
-    if (self->dog) self->dog->heard(r);
-  });
+  setup_.client->submit(*setup_.owner, probe(setup_.ns),
+                        life_.guard([this](const Result<client::Reply>& r) { heard(r); }));
 }
 
 void WebhookWatchdog::heard(const Result<client::Reply>& answer) {

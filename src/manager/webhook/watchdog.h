@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
@@ -48,9 +49,6 @@ class WebhookWatchdog {
   void start(std::function<bool()> isRegistered);
 
  private:
-  struct Tether {
-    WebhookWatchdog* dog;
-  };
   void arm();
   void look();
   void heard(const Result<client::Reply>& answer);
@@ -61,7 +59,7 @@ class WebhookWatchdog {
   Gauge reachable_;
   std::string unreachable_;  // the webhook that was told about last; "": all is well
   Timer timer_;
-  std::shared_ptr<Tether> self_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

@@ -293,7 +293,7 @@ TEST(HttpServer, PausesWhenDescriptorsRunOut) {
 }
 
 TEST(HttpServer, ListensOnUnixSockets) {
-  TempDir dir;
+  TempFolder dir;
   Loop loop;
   ServerOptions options;
   options.unixPath = dir.file("s.sock");
@@ -315,7 +315,7 @@ TEST(HttpServer, ListensOnUnixSockets) {
 }
 
 TEST(HttpServer, ReplacesStaleSocketsOnly) {
-  TempDir dir;
+  TempFolder dir;
   Loop loop;
   ServerOptions options;
   options.unixPath = dir.file("s.sock");

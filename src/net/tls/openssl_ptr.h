@@ -1,6 +1,6 @@
 #pragma once
-// Owning pointers to OpenSSL's objects and its last error as text. Internal to net/; the one header
-// besides tls_context.cc and tls_keys.cc that names OpenSSL.
+// Owning pointers to OpenSSL's objects and its last error as text. For .cc files: headers do not
+// name OpenSSL.
 
 #include <memory>
 #include <string>

@@ -9,6 +9,7 @@
 
 #include "base/mailbox.h"
 #include "base/os/files.h"
+#include "base/os/temp_folder.h"
 #include "base/text/strings.h"
 #include "kernel/testing/fake_root.h"
 #include "runtime/node/network/network.h"
@@ -29,16 +30,6 @@ namespace fs = std::filesystem;
 using kernel::dir;
 using kernel::FakeRoot;
 using kernel::file;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "runtime.XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string path;
-};
 
 std::string slurp(const std::string& path) {
   return readFile(path).value_or("<" + path + " is not there>");
@@ -144,8 +135,8 @@ TEST(Cgroups, NamesControllersThatAreInTheOtherVersion) {
 }
 
 TEST(Volumes, FilesChangeAtOnce) {
-  Folder folder;
-  const std::string v = folder.path + "/v";
+  TempFolder folder{"runtime"};
+  const std::string v = folder.path() + "/v";
   const WallTime t = *parseTime("2026-03-01T12:00:00Z");
   ASSERT_TRUE(*writeFiles(v, {{"a", {"1", std::nullopt}}, {"sub/b", {"2", 0600}}}, 0644, t));
   EXPECT_EQ(slurp(v + "/a"), "1");
@@ -170,9 +161,9 @@ TEST(Volumes, ItemsChooseKeys) {
 }
 
 TEST(Logs, AreTurnedOver) {
-  Folder folder;
+  TempFolder folder{"runtime"};
   VirtualClock clock(*parseTime("2026-03-01T12:00:00Z"));
-  LogFile log(folder.path + "/0.log", 200, 3, clock);
+  LogFile log(folder.path() + "/0.log", 200, 3, clock);
   ASSERT_TRUE(log.open());
   for (int i = 0; i < 20; ++i) {
     log.write(i % 2 == 1, "line " + std::to_string(i) + "\n");
@@ -181,21 +172,21 @@ TEST(Logs, AreTurnedOver) {
   log.write(false, "no end");
   log.finish();
   size_t files = 0;
-  for (const auto& entry : fs::directory_iterator(folder.path)) {
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
     ++files;
     EXPECT_LE(entry.file_size(), 300u);
   }
   EXPECT_EQ(files, 3u);
-  EXPECT_NE(slurp(folder.path + "/0.log").find("F no end\n"), std::string::npos);
+  EXPECT_NE(slurp(folder.path() + "/0.log").find("F no end\n"), std::string::npos);
 }
 
 TEST(Logs, LongLinesAreCut) {
-  Folder folder;
+  TempFolder folder{"runtime"};
   VirtualClock clock;
-  LogFile log(folder.path + "/0.log", 1 << 20, 3, clock);
+  LogFile log(folder.path() + "/0.log", 1 << 20, 3, clock);
   ASSERT_TRUE(log.open());
   log.write(false, std::string(20000, 'x') + "\n");
-  const std::string text = slurp(folder.path + "/0.log");
+  const std::string text = slurp(folder.path() + "/0.log");
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
   EXPECT_NE(text.find(" P xxx"), std::string::npos);
 }
@@ -203,14 +194,14 @@ TEST(Logs, LongLinesAreCut) {
 class LogReading : public ::testing::Test {
  protected:
   LogReading() {
-    std::ofstream old(folder_.path + "/0.log.20260301-110000"), now(path());
+    std::ofstream old(folder_.path() + "/0.log.20260301-110000"), now(path());
     old << "2026-03-01T11:00:00.000000000Z stdout F one\n";
     now << "2026-03-01T12:00:00.000000000Z stderr F two\n"
         << "2026-03-01T12:00:01.000000000Z stdout P th\n"
         << "2026-03-01T12:00:01.000000000Z stdout F ree\n"
         << "damaged\n";
   }
-  std::string path() const { return folder_.path + "/0.log"; }
+  std::string path() const { return folder_.path() + "/0.log"; }
   std::string read(const frame::LogOptions& options) {
     auto source = openLog(path(), options, clock_, home_, [] { return false; });
     std::string all;
@@ -223,7 +214,7 @@ class LogReading : public ::testing::Test {
     }
     return all;
   }
-  Folder folder_;
+  TempFolder folder_{"runtime"};
   VirtualClock clock_;
   Mailbox home_;
 };
@@ -287,8 +278,8 @@ TEST_F(LogReading, FollowsWhatComesUntilTheRunEnds) {
 }
 
 TEST(Addresses, RestAfterUse) {
-  Folder folder;
-  Network network({"none0", "10.9.8.0/29", folder.path});
+  TempFolder folder{"runtime"};
+  Network network({"none0", "10.9.8.0/29", folder.path()});
   if (auto ok = network.start(); !ok) GTEST_SKIP() << ok.error().text();
   std::vector<std::string> given;
   for (int i = 0; i < 6; i++) {  // one pod after the other
@@ -306,8 +297,8 @@ TEST(Addresses, SayTheHardwares) {
 }
 
 TEST(Addresses, AreKeptPerPod) {
-  Folder folder;
-  Network network({"none0", "10.9.8.0/29", folder.path});
+  TempFolder folder{"runtime"};
+  Network network({"none0", "10.9.8.0/29", folder.path()});
   // Without rights there is no bridge; addresses are given out all the same.
   if (auto ok = network.start(); !ok) GTEST_SKIP() << ok.error().text();
   auto a = network.allocate("a"), b = network.allocate("b");
@@ -321,15 +312,15 @@ TEST(Addresses, AreKeptPerPod) {
   network.release("a");
   EXPECT_TRUE(network.allocate("f"));
   // The next process takes them over; what was half written or written twice goes.
-  std::ofstream(folder.path + "/10.9.8.2.tmp1") << "x";
-  std::ofstream(folder.path + "/10.9.8.77") << "b";
-  Network next({"none0", "10.9.8.0/29", folder.path});
+  std::ofstream(folder.path() + "/10.9.8.2.tmp1") << "x";
+  std::ofstream(folder.path() + "/10.9.8.77") << "b";
+  Network next({"none0", "10.9.8.0/29", folder.path()});
   ASSERT_TRUE(next.start());
   EXPECT_EQ(next.holders(), (std::vector<std::string>{"b", "c", "d", "e", "f"}));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), {}), 5);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 5);
   for (const char* uid : {"b", "c", "d", "e", "f"}) network.release(uid);
   network.stop();
-  Network wrong({"none0", "10.9.8.0", folder.path});
+  Network wrong({"none0", "10.9.8.0", folder.path()});
   EXPECT_FALSE(wrong.start());
 }
 

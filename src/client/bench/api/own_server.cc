@@ -51,17 +51,6 @@ Result<> awaitLine(int fd) {
 
 }  // namespace
 
-Result<ScratchDir> ScratchDir::make(const std::string& parent) {
-  std::string path = parent + "/mangrove-bench-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) return failErrno(errno, "directory below " + parent);
-  return ScratchDir(path);
-}
-
-ScratchDir::~ScratchDir() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
 Result<std::unique_ptr<OwnServer>> OwnServer::start(const std::string& program,
                                                     const std::string& dataDir) {
   int fds[2];

@@ -14,20 +14,6 @@
 
 namespace mangrove::client {
 
-// A fresh directory below `parent`, removed with all that is in it.
-class ScratchDir {
- public:
-  static Result<ScratchDir> make(const std::string& parent);
-  ~ScratchDir();
-  ScratchDir(ScratchDir&&) noexcept = default;
-  ScratchDir& operator=(ScratchDir&&) noexcept = default;
-  const std::string& path() const { return path_; }
-
- private:
-  explicit ScratchDir(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
-
 class OwnServer {
  public:
   // Returns when it has printed its address.

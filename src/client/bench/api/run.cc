@@ -8,6 +8,7 @@
 #include <poll.h>
 
 #include "base/clock.h"
+#include "base/os/temp_folder.h"
 #include "client/bench/api/bench_api.h"
 #include "client/bench/api/connections.h"
 #include "client/bench/api/fan_out.h"
@@ -238,7 +239,7 @@ Result<> addStarts(const ApiBenchOptions& options, const kernel::SysRoot& root, 
 Result<ApiBenchResult> benchOwn(const ApiBenchOptions& options, const kernel::SysRoot& root) {
   ApiBenchResult result;
   result.options = options;
-  auto scratch = ScratchDir::make(options.dir.empty() ? "/tmp" : options.dir);
+  auto scratch = TempFolder::below(options.dir.empty() ? "/tmp" : options.dir, "mangrove-bench");
   if (!scratch) return pass(scratch.error());
   auto fresh = addStarts(options, root, "fresh directory", result,
                          [&](int64_t i) { return fmt::format("{}/start-{}", scratch->path(), i); });

@@ -50,14 +50,10 @@ void ColocationProfileController::start() {
 }
 
 void ColocationProfileController::arm() {
-  timer_ = desk_.clock.after(options_.interval,
-                             [this, here = std::weak_ptr(alive_), owner = &desk_.owner] {
-                               owner->post([this, here] {
-                                 if (here.expired()) return;
-                                 if (desk_.leads) round();
-                                 arm();
-                               });
-                             });
+  timer_ = life_.later(desk_.clock, desk_.owner, options_.interval, [this] {
+    if (desk_.leads) round();
+    arm();
+  });
 }
 
 void ColocationProfileController::round() {

@@ -1,6 +1,6 @@
 #pragma once
 // Applies ClusterColocationProfiles to pods that were created before the profile was, as long as
-// they wait for a node (spec 02 §3.7, gate ColocationProfileController). Every half minute, at a
+// they wait for a node. Every half minute, at a
 // bounded rate. Owner thread.
 
 #include <map>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/object/core_objects.h"
+#include "base/lifetime.h"
 #include "base/number/rng.h"
 #include "client/informer/informer.h"
 #include "client/queue/token_bucket.h"
@@ -47,7 +48,7 @@ class ColocationProfileController final : public Controller {
   client::TokenBucket rate_;
   Rng rng_;
   Timer timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

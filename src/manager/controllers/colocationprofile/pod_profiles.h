@@ -1,8 +1,8 @@
 #pragma once
 // What profiles change in a pod that exists already: metadata and their patches, never scheduler,
-// priority class or resources (spec 02 §3.7). Which revision of which profile a pod carries is
+// priority class or resources. Which revision of which profile a pod carries is
 // noted on the pod, so that suffixes are appended once, whoever runs and however often, and so that
-// admission knows the controller's changes from other people's (M14).
+// admission knows the controller's changes from other people's.
 //
 //   json::Value after = pod;
 //   for (const auto& profile : index.all()) (void)applyToWaiting(*profile, "7", after);

@@ -1,6 +1,6 @@
 #pragma once
-// Keeps a NodeMetric object for every node and tells the agent by its spec how to measure (spec 02
-// §3.2). Owner thread.
+// Keeps a NodeMetric object for every node and tells the agent by its spec how to measure. Owner
+// thread.
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// One ledger, several dialects (spec 08 XX-1): Crane, Katalyst and Caster name the same reclaimed
+// One ledger, several dialects: Crane, Katalyst and Caster name the same reclaimed
 // amounts differently. A view reports what is left when the requests placed through all other views
 // are taken away, so that the same core is never sold twice. Off unless colocation-config names the
 // view in "aliasViews". Volcano uses the canonical names.

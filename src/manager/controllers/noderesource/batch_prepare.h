@@ -1,6 +1,6 @@
 #pragma once
 // From a calculated amount to what the node shows: CPU normalization, whole numbers, the origin
-// annotation, and what third parties (YARN) hold already (spec 02 §3.5).
+// annotation, and what third parties (YARN) hold already.
 //
 //   // 25000 for sale, ratio 1.20 → batch-cpu 30000; YARN holds 10000 → 20000, origin 30000
 //   Result<> ok = prepareBatch(node, {.milliCpu = 25000, .memoryBytes = …, .ratio = 1.2}, wish);

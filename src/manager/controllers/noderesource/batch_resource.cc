@@ -101,7 +101,7 @@ void setZones(BatchResult& out, const NodeInputs& in) {
     batch.terms.capacity = zoneCapacity(zone);
     setMargin(batch.terms, in.strategy);
     batch.terms.system = shareOf(out.terms.system, parts);
-    // Measured per NUMA node (M11): host applications alone are still shared equally.
+    // Measured per NUMA node: host applications alone are still shared equally.
     if (measured.size() == in.topology->zones.size())
       batch.terms.system = measured[out.zones.size() - 1] + shareOf(hosts, parts);
     batch.terms.reserved = shareOf(out.terms.reserved, parts);

@@ -1,5 +1,5 @@
 #pragma once
-// How much of a node can be sold to batch work (spec 02 §3.5, BatchResource).
+// How much of a node can be sold to batch work.
 //
 //   byUsage   = max(capacity − margin − max(system, reserved) − high-priority usage, 0)
 //   byRequest = max(capacity − margin − reserved − high-priority requests, 0)        memory only

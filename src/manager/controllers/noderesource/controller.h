@@ -1,6 +1,6 @@
 #pragma once
 // Turns plans into writes: one merge patch per node and only of names we own, when the sync rule
-// says that it is worth it and something would change (spec 02 §3.4, M17, M18). Owner thread.
+// says that it is worth it and something would change. Owner thread.
 
 #include <memory>
 #include <string>

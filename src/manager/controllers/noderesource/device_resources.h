@@ -1,6 +1,6 @@
 #pragma once
-// Accelerators and RDMA cards of a node as node resources, summed from its Device object (spec 02
-// §3.5, GPUDeviceResource and RDMADeviceResource). Independent of whether colocation is on (M3).
+// Accelerators and RDMA cards of a node as node resources, summed from its Device object.
+// Independent of whether colocation is on.
 //
 //   addDeviceResources(device.get(), {.gpuShared = gates.on(…)}, wish);
 //

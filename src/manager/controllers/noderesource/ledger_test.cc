@@ -34,7 +34,7 @@ int64_t shown(const Scene& s, std::string_view name) {
   return s.node.status.allocatable.amount(name).value();
 }
 
-// Spec 08, T-XX-1.
+// One ledger under three names: what a pod takes under one is gone under all.
 TEST(AliasViews, OneLedger) {
   Placed placed{};
   placed[0].milliCpu = 6000;

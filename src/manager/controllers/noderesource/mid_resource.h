@@ -1,6 +1,6 @@
 #pragma once
 // How much of a node can be sold to mid-priority work: what the prediction says services will not
-// need again, plus a share of what nobody asked for (spec 02 §3.5, MidResource).
+// need again, plus a share of what nobody asked for.
 //
 //   mid = min(max(min(prod reclaimable, unused), 0) + unallocated × midUnallocatedPercent,
 //             capacity × midThresholdPercent)

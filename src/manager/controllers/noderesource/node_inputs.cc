@@ -20,7 +20,7 @@ Quantity milliCores(const Quantity& plainInteger) {
   return Quantity::ofMilli(plainInteger.value());
 }
 
-// mid-cpu counts as cpu, mid-memory as memory (M2).
+// mid-cpu counts as cpu, mid-memory as memory.
 void addMid(api::ResourceList& list) {
   const auto& names = api::resourceNames();
   if (const Quantity* cpu = list.find(names.midCpu)) {

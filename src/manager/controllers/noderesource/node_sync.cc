@@ -14,7 +14,7 @@ namespace {
 
 // A step of the two-decimal ratio that counts.
 constexpr double kRatioStep = 0.01;
-// Under a time policy (spec 08 CA-1).
+// Under a time policy.
 constexpr double kClockThreshold = 0.05;
 constexpr Duration kClockWait = std::chrono::seconds(60);
 

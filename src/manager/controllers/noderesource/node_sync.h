@@ -1,7 +1,7 @@
 #pragma once
-// Whether a node is worth a write (spec 02 §3.4): status when a sold amount moved by more than the
+// Whether a node is worth a write: status when a sold amount moved by more than the
 // threshold, when the last write is long ago, or when there was none yet; metadata when a ratio or
-// a device label changed. Device amounts are compared exactly (M7).
+// a device label changed. Device amounts are compared exactly.
 //
 //   SyncVerdict v = judgeSync(node, granted(node, wish), {.diffThreshold = 0.1, …});
 //
@@ -31,7 +31,7 @@ struct SyncVerdict {
 SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const SyncRule& rule);
 
 // The rule by which a plan is written: the strategy's; under a time policy 5 %, a minute, and drops
-// at once (spec 08 CA-1); with alias views drops at once, because what was placed under one name is
+// at once; with alias views drops at once, because what was placed under one name is
 // on offer under the others until they are lowered; when steadied, every value that steadying lets
 // through.
 SyncRule syncRule(const Colocation& strategy, bool byClock,

@@ -49,7 +49,7 @@ void planNormalization(NodePlan& plan, const PlanInputs& in) {
       api::formatCpuNormalizationRatio(*ratio);
 }
 
-// An error keeps what the node has (M8); only a configuration that says "off" removes it.
+// An error keeps what the node has; only a configuration that says "off" removes it.
 void planAmplification(NodePlan& plan, const PlanInputs& in) {
   if (!in.options.resourceAmplification) return;
   const auto ratios =
@@ -161,7 +161,7 @@ bool everSold(const api::Node& node) {
          node.meta.annotations.has(annotation::kOriginExtendedAllocatable);
 }
 
-// Zones of a node that sells nothing show nothing either (M4).
+// Zones of a node that sells nothing show nothing either.
 void emptyZones(NodePlan& plan, const PlanInputs& in) {
   if (in.topology == nullptr) return;
   for (const auto& zone : in.topology->zones)

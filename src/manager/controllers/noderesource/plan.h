@@ -34,7 +34,7 @@ struct PlanOptions {
   bool gpuDeviceResource = true;
   bool rdmaDeviceResource = true;
   bool gpuShared = false;           // gate EnableSyncGPUSharedResource
-  bool mostSpecificEnable = false;  // a node may opt in while the cluster is off (M5)
+  bool mostSpecificEnable = false;  // a node may opt in while the cluster is off
 };
 
 // What a pass remembers for the next one of the same node.

@@ -1,7 +1,6 @@
 #pragma once
 // The two ratios a node carries as annotations: how much faster than the reference CPU it is, and
-// by how much its allocatable is stretched (spec 02 §3.5, CPUNormalization and
-// ResourceAmplification). The stretching itself is admission's (webhook/node).
+// by how much its allocatable is stretched. The stretching itself is admission's (webhook/node).
 //
 // Pure; any thread.
 

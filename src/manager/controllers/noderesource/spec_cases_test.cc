@@ -1,4 +1,5 @@
-// The cases of spec 02 §5 that concern what a node sells. Where each of the seventy is:
+// What a node sells, by the numbered cases of the reference's behaviour. Where each of the seventy
+// is:
 //
 //   1–3   SpecCases.Batch1To3Reservations         45–54 PodMutating.*, named there
 //   4–9   SpecCases.Batch4To9Policies             55–59 PodValidating.*, named there
@@ -156,7 +157,7 @@ TEST(SpecCases, Batch15And16Zones) {
   EXPECT_EQ(got.batch.zones[1].memory, *Quantity::parse("12700M"));
 }
 
-// M11: what the agent measured per NUMA node counts for its zone, when it did so for all.
+// What the agent measured per NUMA node counts for its zone, when it did so for all.
 TEST(SpecCases, ZonesUseWhatWasMeasuredOnThem) {
   Scene s;
   s.zone("node-0", "50", "60G");
@@ -174,7 +175,7 @@ TEST(SpecCases, ZonesUseWhatWasMeasuredOnThem) {
   EXPECT_EQ(s.plan().batch.zones[0].milliCpu, 29000);
 }
 
-// C7: a reservation that cannot be read counts as none, and users are told.
+// A reservation that cannot be read counts as none, and users are told.
 TEST(SpecCases, AnUnreadableReservationIsReported) {
   Scene s = n();
   s.node.meta.annotations.set(api::annotation::kNodeReservation, R"({"reservedCPUs":"x"})");
@@ -320,7 +321,7 @@ TEST(SpecCases, Case32TheClusterSwitchWins) {
   s.config = R"({"enable":false})";
   s.node.meta.annotations.set(api::annotation::kColocationStrategy, R"({"enable":true})");
   EXPECT_FALSE(s.plan().enabled);
-  s.options.mostSpecificEnable = true;  // M5, on request
+  s.options.mostSpecificEnable = true;  // on request
   EXPECT_TRUE(s.plan().enabled);
 }
 
@@ -386,7 +387,7 @@ TEST(SpecCases, Cases42To44Devices) {
   EXPECT_FALSE(after.allocatable.has(api::resource::kGpu));
   EXPECT_EQ(amount(api::resource::kRdma), 200);
 
-  // Devices are written whether or not colocation is on (M3); all unhealthy: names go.
+  // Devices are written whether or not colocation is on; all unhealthy: names go.
   s.config = R"({"enable":false})";
   s.node.status.allocatable.set(api::resource::kRdma, Quantity::of(100));
   for (auto& device : s.device->spec.devices) device.health = false;
@@ -409,7 +410,7 @@ TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
   EXPECT_EQ(batchCpu(), open);
 }
 
-// M4: zones of a node that sells nothing show nothing either, and zones that never sold are left
+// Zones of a node that sells nothing show nothing either, and zones that never sold are left
 // alone.
 TEST(SpecCases, ZonesAreEmptiedWithTheNode) {
   Scene s = n();
@@ -431,7 +432,7 @@ TEST(SpecCases, ZonesAreEmptiedWithTheNode) {
   }
 }
 
-// M10: amplification makes allocatable larger than capacity; what the kubelet keeps is still kept.
+// Amplification makes allocatable larger than capacity; what the kubelet keeps is still kept.
 TEST(SpecCases, TheKubeletsShareSurvivesAmplification) {
   Scene s;
   s.system("1", "1G");

@@ -1,7 +1,7 @@
 #pragma once
 // A node with its pods and its report, built up by one-liners, for tests of what it sells.
 //
-//   Scene s = n();                          // the common node N of spec 02 §5
+//   Scene s = n();                          // the common node of the numbered cases
 //   s.measured("a", "11", "11G");
 //   EXPECT_EQ(s.plan().batch.milliCpu, 25000);
 //

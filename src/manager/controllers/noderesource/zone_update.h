@@ -1,5 +1,5 @@
 #pragma once
-// Batch resources in the zones of a NodeResourceTopology (spec 02 §3.5, PreUpdate). Capacity,
+// Batch resources in the zones of a NodeResourceTopology. Capacity,
 // allocatable and available are judged one by one: each changes only when it differs by more than
 // the threshold.
 //

@@ -1,6 +1,6 @@
 #pragma once
-// Keeps a NodeSLO object for every node: the strategies of the ConfigMap as they hold there (spec
-// 02 §3.3). Compared by meaning, so that nothing is written when nothing differs. Owner thread.
+// Keeps a NodeSLO object for every node: the strategies of the ConfigMap as they hold there.
+// Compared by meaning, so that nothing is written when nothing differs. Owner thread.
 
 #include <string>
 

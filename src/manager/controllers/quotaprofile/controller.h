@@ -1,7 +1,7 @@
 #pragma once
-// Keeps the ElasticQuota of each ElasticQuotaProfile in step with the nodes it selects (spec 02
-// §3.6). Looks again every ten seconds, because nodes change without telling profiles. Nothing is
-// deleted with a profile. Owner thread.
+// Keeps the ElasticQuota of each ElasticQuotaProfile in step with the nodes it selects. Looks again
+// every ten seconds, because nodes change without telling profiles. Nothing is deleted with a
+// profile. Owner thread.
 
 #include <memory>
 #include <string>

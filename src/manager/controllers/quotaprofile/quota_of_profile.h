@@ -1,6 +1,5 @@
 #pragma once
-// The root quota that an ElasticQuotaProfile stands for: what its nodes have, times a ratio (spec
-// 02 §3.6).
+// The root quota that an ElasticQuotaProfile stands for: what its nodes have, times a ratio.
 //
 //   worked: two nodes of 10 cores, one NotReady, ratio 0.9 → min 18, unschedulable 9
 //

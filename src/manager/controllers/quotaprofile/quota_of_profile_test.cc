@@ -18,7 +18,7 @@ api::QuotaProfile profile(const char* text) {
   return *api::decodeText<api::QuotaProfile>(text);
 }
 
-// Spec 02 §5, case 66.
+// Two nodes, a ratio, and what others wrote into the quota stays.
 TEST(QuotaProfile, SumsItsNodes) {
   const auto a = node(true), b = node(false);
   const std::vector<const api::Node*> nodes = {&a, &b};

@@ -163,12 +163,9 @@ void TimePolicyController::arm() {
   Duration wait = kLongestSleep;
   for (const auto& [name, policy] : compiled_)
     wait = std::min<Duration>(wait, judgeTime(policy, now).changesAt - now);
-  timer_ = desk_.clock.after(wait, [this, here = std::weak_ptr(alive_), owner = &desk_.owner] {
-    owner->post([this, here] {
-      if (here.expired()) return;
-      lookAtAll();
-      arm();
-    });
+  timer_ = life_.later(desk_.clock, desk_.owner, wait, [this] {
+    lookAtAll();
+    arm();
   });
 }
 

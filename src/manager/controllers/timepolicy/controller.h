@@ -1,7 +1,7 @@
 #pragma once
 // Applies ColocationTimePolicies: tells the node-resource controller how much the hour allows,
 // keeps new batch pods away while a node drains, tells the pods there when their time may end, and
-// evicts what is too much when a stricter time begins (spec 08 CA-1). Owner thread.
+// evicts what is too much when a stricter time begins. Owner thread.
 
 #include <map>
 #include <memory>
@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "base/lifetime.h"
 #include "client/informer/informer.h"
 #include "manager/controller.h"
 #include "manager/controllers/timepolicy/leaving.h"
@@ -82,8 +83,8 @@ class TimePolicyController final : public Controller {
   std::map<std::string, NodeState, std::less<>> states_;
   std::set<std::string> overlapsTold_;  // "first second"
   Timer timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Counter evictions_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

@@ -1,5 +1,5 @@
 #pragma once
-// Which batch pods go when a stricter time begins, and when they hear of it (spec 08 CA-1).
+// Which batch pods go when a stricter time begins, and when they hear of it.
 //
 //   for (const Holder& pod : whoLeaves(holders, allowed, now)) evict(pod);
 //   if (now >= noticeTime(closesAt, grace, *pod.sold)) tell(pod, closesAt);

@@ -1,6 +1,6 @@
 #pragma once
-// ColocationTimePolicy (colocation.mangrove.io/v1alpha1): when colocation is on, per node pool
-// (spec 08 CA-1). Cluster-scoped; an administrator writes it.
+// ColocationTimePolicy (colocation.mangrove.io/v1alpha1): when colocation is on, per node pool.
+// Cluster-scoped; an administrator writes it.
 //
 //   spec:
 //     nodeSelector: {matchLabels: {pool: online}}
@@ -18,8 +18,8 @@
 #include "api/object/meta.h"
 #include "api/select/label_selector.h"
 #include "api/wire/kind.h"
+#include "base/text/time_zone.h"
 #include "manager/controllers/noderesource/cpu_memory.h"
-#include "manager/controllers/timepolicy/time_zone.h"
 
 namespace mangrove::manager {
 

@@ -103,33 +103,6 @@ TEST(TimePolicy, MistakesAreNamed) {
               ::testing::HasSubstr("Mars/Base"));
 }
 
-TEST(TimeZone, FixedOffsetsAndZoneFiles) {
-  EXPECT_EQ(TimeZone::load("+08:00")->offsetAt(at("2026-03-01T00:00:00Z")).count(), 8 * 3600);
-  EXPECT_EQ(TimeZone::load("-03:30")->offsetAt(at("2026-03-01T00:00:00Z")).count(), -12600);
-  EXPECT_FALSE(TimeZone::load("../etc/passwd"));
-  // A zone with one change: +1 h until 1 000 000, then +2 h.
-  std::string file = "TZif";
-  file += std::string(16, '\0');
-  const auto number = [&](uint32_t n) {
-    for (int shift = 24; shift >= 0; shift -= 8) file += static_cast<char>(n >> shift & 0xff);
-  };
-  for (uint32_t n : {0u, 0u, 0u, 1u, 2u, 4u}) number(n);
-  number(1000000);
-  file += '\1';
-  number(3600);
-  file += std::string("\0\0", 2);
-  number(7200);
-  file += std::string("\1\0", 2);
-  file += std::string(4, '\0');
-  const auto zone = TimeZone::parse(file);
-  ASSERT_TRUE(zone) << zone.error().text();
-  EXPECT_EQ(zone->offsetAt(WallTime(std::chrono::seconds(999999))).count(), 3600);
-  EXPECT_EQ(zone->offsetAt(WallTime(std::chrono::seconds(1000000))).count(), 7200);
-  EXPECT_EQ(zone->momentOf(WallTime(std::chrono::seconds(2007200))),
-            WallTime(std::chrono::seconds(2000000)));
-  for (size_t cut = 0; cut < file.size(); cut++) (void)TimeZone::parse(file.substr(0, cut));
-}
-
 TEST(TimePolicy, OffAllowsNothingEvenWhereNothingIsKnown) {
   const auto policy = compiled(
       R"({"nodeSelector":{},"windows":[{"name":"day","start":"08:00","end":"20:00","mode":"Off"}]})");

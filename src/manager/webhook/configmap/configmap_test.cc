@@ -1,4 +1,4 @@
-// Admission of the SLO ConfigMap: cases 68–70 of spec 02 §5, and the linter for files.
+// Admission of the SLO ConfigMap: what is refused, what is warned of, and the linter for files.
 #include <gtest/gtest.h>
 
 #include "manager/webhook/configmap/lint.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Bandwidth promises in resource-qos-config must add up: percentages to 100 at most, amounts to the
-// node's bandwidth where system-config names one (spec 01 §5.11, C3, C4).
+// node's bandwidth where system-config names one.
 //
 // Pure; any thread.
 

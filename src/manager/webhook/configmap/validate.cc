@@ -71,7 +71,7 @@ bool switchesOn(const json::Value& strategy) {
   return enable != nullptr && enable->is_bool() && enable->get_bool();
 }
 
-// The cluster's switch is the main one (spec 02 §3.4): below it nothing can be switched on.
+// The cluster's switch is the main one: below it nothing can be switched on.
 void checkSwitches(const ReadKey& read, FindingsAbout& out) {
   if (switchesOn(read.cluster)) return;
   for (size_t i = 0; i < read.entries.size(); ++i)

@@ -1,5 +1,5 @@
 #pragma once
-// Admission of the ConfigMap slo-controller-config (spec 01 §5.11): every key that changed must
+// Admission of the ConfigMap slo-controller-config: every key that changed must
 // parse, be in range, and its node entries must not overlap. The same judgement as the live reload
 // and `mangrove check config`, with the ranges of admission.
 //

@@ -1,4 +1,4 @@
-// Node status admission: the cases 39–41 of spec 02 §5.
+// Node status admission: what is amplified, what is remembered, what is taken back.
 #include "manager/webhook/node/amplify.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ json::Value withCpu(json::Value node, std::string_view cpu) {
   return node;
 }
 
-// M9: raw amounts come from the kubelet where there is one.
+// Raw amounts come from the kubelet where there is one.
 TEST(NodeStatus, BelievesTheKubeletAlone) {
   const json::Value plain = *json::parse(nodeOf(kRatio, R"("cpu":"64")"));
   json::Value node = writtenBy("system:node:n", plain, plain);

@@ -1,5 +1,5 @@
 #pragma once
-// Pods that ask for colocation by a label (spec 08 CA-2): caster.io/resource-type: colocation, or
+// Pods that ask for colocation by a label: caster.io/resource-type: colocation, or
 // colocation.mangrove.io/resource-type: batch (or mid). Their native amounts become reclaimed ones,
 // and Koordinator's classes are written on them.
 //

@@ -1,5 +1,5 @@
 #pragma once
-// QoS classes in the words of other systems (spec 08 XX-2): Katalyst's qos_level, Volcano's
+// QoS classes in the words of other systems: Katalyst's qos_level, Volcano's
 // qos-level, rubik's preemptable. Where a pod has no koordinator.sh/qosClass, they decide.
 //
 //   DialectVerdict v = resolveDialects(pod.meta.labels, pod.meta.annotations);

@@ -1,5 +1,5 @@
 #pragma once
-// Pods of Spark and Flink that were rewritten to reclaimed amounts (spec 08 FE-3, stage B): without
+// Pods of Spark and Flink that were rewritten to reclaimed amounts: without
 // native cpu a JVM counts the CPUs of the whole node and starts a thread for each. So its
 // containers learn what was asked for, in the variable COLOCATION_ORIGINAL_RESOURCES by the
 // downward API; and where annotation colocation.mangrove.io/set-active-processor-count is "true",

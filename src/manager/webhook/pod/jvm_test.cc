@@ -1,4 +1,4 @@
-// What the JVMs of rewritten Spark and Flink pods are told (spec 08 FE-3, stage B).
+// What the JVMs of rewritten Spark and Flink pods are told.
 #include "manager/webhook/pod/jvm.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Katalyst's annotations: a value outside of its range refuses the pod; members that we do not know
-// are left alone (spec 08 KA-1).
+// are left alone.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// Pod mutating admission (spec 02 §4.2), on CREATE: other systems' QoS words, colocation profiles,
+// Pod mutating admission, on CREATE: other systems' QoS words, colocation profiles,
 // translation to reclaimed resources, the extended-resource-spec annotation, the nodes of a quota
 // tree, GPU requests.
 //

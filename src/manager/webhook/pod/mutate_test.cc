@@ -1,4 +1,4 @@
-// Pod mutating admission: the cases of spec 02 §5 (45–54), and what came on top of the reference.
+// Pod mutating admission: what the reference writes, and what came on top.
 #include "manager/webhook/pod/mutate.h"
 
 #include <gtest/gtest.h>
@@ -168,7 +168,7 @@ TEST(PodMutating, ExpandsGpus) {  // cases 53 and 54
         c.want);
 }
 
-TEST(PodMutating, AdmitsPodsWithoutAProfileThatCannotBeRead) {  // M12
+TEST(PodMutating, AdmitsPodsWithoutAProfileThatCannotBeRead) {
   const auto out = admit(
       podOf(R"({"name":"c"})"),
       clusterWith(
@@ -180,7 +180,7 @@ TEST(PodMutating, AdmitsPodsWithoutAProfileThatCannotBeRead) {  // M12
   EXPECT_TRUE(out.review.patch.is_null());
 }
 
-TEST(PodMutating, StopOnMatchAndPrecedenceDecideBetweenProfiles) {  // M19
+TEST(PodMutating, StopOnMatchAndPrecedenceDecideBetweenProfiles) {
   const auto out = admit(
       podOf(R"({"name":"c"})"),
       clusterWith({R"({"metadata":{"name":"a","annotations":{"mangrove.io/profile-priority":"5",)"
@@ -189,7 +189,7 @@ TEST(PodMutating, StopOnMatchAndPrecedenceDecideBetweenProfiles) {  // M19
   EXPECT_EQ(out["metadata|labels"], R"({"app":"x","who":"a"})");
 }
 
-TEST(PodMutating, RecordsInitContainersInTheExtendedSpec) {  // M13
+TEST(PodMutating, RecordsInitContainersInTheExtendedSpec) {
   const auto out = admit(
       podOf(
           R"({"name":"c","resources":{"requests":{"kubernetes.io/batch-cpu":"1000"}}})",
@@ -200,7 +200,7 @@ TEST(PodMutating, RecordsInitContainersInTheExtendedSpec) {  // M13
             R"("i":{"requests":{"kubernetes.io/batch-cpu":"500"}}}})");
 }
 
-TEST(PodMutating, MovesResourcesOfThePodAsAWholeDown) {  // M13
+TEST(PodMutating, MovesResourcesOfThePodAsAWholeDown) {
   const auto out = admit(podOf(R"({"name":"c","resources":{"requests":{"cpu":"1"}}},{"name":"d"})",
                                R"(,"resources":{"requests":{"cpu":"4","memory":"1Gi"}})"),
                          clusterWith({kBatchProfile}));
@@ -209,7 +209,7 @@ TEST(PodMutating, MovesResourcesOfThePodAsAWholeDown) {  // M13
             R"({"kubernetes.io/batch-cpu":"4k","kubernetes.io/batch-memory":"1Gi"})");
 }
 
-TEST(PodMutating, TurnsColocationByLabelIntoBatch) {  // spec 08 T-CA-3
+TEST(PodMutating, TurnsColocationByLabelIntoBatch) {
   const std::string pod = podOf(
       R"({"name":"c","resources":{"requests":{"cpu":"1500m","memory":"2Gi"},"limits":{"cpu":"2"}}})",
       "", R"("labels":{"caster.io/resource-type":"colocation"})");
@@ -241,7 +241,7 @@ TEST(PodMutating, AssumesOrRefusesMissingAmountsOfColocatedPods) {
             R"({"caster.io/colocation-cpu":"1k","caster.io/colocation-memory":"2Gi"})");
 }
 
-TEST(PodMutating, SpeaksOtherQosDialects) {  // spec 08 XX-2
+TEST(PodMutating, SpeaksOtherQosDialects) {
   struct Case {
     std::string_view annotations, want;
     bool conflict;

@@ -1,5 +1,5 @@
 #pragma once
-// Which changes of a waiting pod are the colocation profile controller's own (spec 02 M14): classes
+// Which changes of a waiting pod are the colocation profile controller's own: classes
 // may not change on a living pod, except as a profile that selects it says. The controller notes on
 // the pod which revision of which profile it applied (pod_profiles.h); a change is its own when
 // applying what the note gained gives exactly these classes. Whoever imitates that gets no more

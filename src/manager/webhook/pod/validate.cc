@@ -79,7 +79,7 @@ Review validatePod(const AdmissionRequest& request, const Surroundings& around) 
   const api::Pod* old = update ? &*before : nullptr;
   const std::string ns = pod->meta.ns.empty() ? request.ns : pod->meta.ns.str();
 
-  // What the profile controller changes is judged like a new pod (M14).
+  // What the profile controller changes is judged like a new pod.
   const bool byProfiles = update && isByProfiles(request, *pod, *old, around);
   const std::function<Faults()> stages[] = {
       [&] { return annotationFaults(*pod); },

@@ -1,5 +1,5 @@
 #pragma once
-// Pod validating admission (spec 02 §4.3), on CREATE and UPDATE. Stages in order; the first that
+// Pod validating admission, on CREATE and UPDATE. Stages in order; the first that
 // finds something wrong answers with everything it found.
 //
 //   for (const Fault& f : colocationFaults(pod, nullptr, gates)) …

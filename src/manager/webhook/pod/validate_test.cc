@@ -1,4 +1,4 @@
-// Pod validating admission: the cases of spec 02 §5 (55–59), and what came on top of the reference.
+// Pod validating admission: what the reference refuses, and what came on top.
 #include "manager/webhook/pod/validate.h"
 
 #include <gmock/gmock.h>
@@ -89,7 +89,7 @@ TEST(PodValidating, GpuRequestsMakeSense) {  // case 59
   EXPECT_EQ(reasonsOf(podOf("", 0, cases[0].requests)), "") << "the gate is off";
 }
 
-TEST(PodValidating, StrictMatrixKeepsTheHighestClassesForProd) {  // C9
+TEST(PodValidating, StrictMatrixKeepsTheHighestClassesForProd) {
   auto around = clusterWith();
   around.gates.strictQosMatrix = true;
   EXPECT_EQ(reasonsOf(podOf("SYSTEM", 5000, ""), "", around), "qos-priority-combination");
@@ -145,7 +145,7 @@ TEST(Binding, OnlyTheTrustedBindWhereItIsChecked) {
   EXPECT_TRUE(allowed("mallory", "default"));
 }
 
-// Spec 08 KA-1.
+// The annotations of Katalyst: what cannot be meant is refused, the rest left alone.
 TEST(Katalyst, ValuesOutsideOfTheirRangeRefuseThePod) {
   const auto faults = [](std::string_view level, std::string_view key, std::string_view text) {
     api::Pod pod;
@@ -190,7 +190,7 @@ TEST(Katalyst, ValuesOutsideOfTheirRangeRefuseThePod) {
   }
 }
 
-// M14: classes of a waiting pod change as a profile says that the controller applied, and not
+// Classes of a waiting pod change as a profile says that the controller applied, and not
 // otherwise.
 TEST(PodValidating, TheProfileControllerMayChangeClasses) {
   const Surroundings around = clusterWith(

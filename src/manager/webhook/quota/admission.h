@@ -1,5 +1,5 @@
 #pragma once
-// Quota admission (spec 02 §4.8, gate EnableQuotaAdmission): a pod is refused when its quota has no
+// Quota admission: a pod is refused when its quota has no
 // room for it, and what it asks for is booked on the quota at once, in annotation child-request.
 //
 //   auto booked = bookOn(quota, requests);          // child-request with the pod, or why not

@@ -24,14 +24,11 @@ Result<Quota> decodeQuota(std::string_view body) {
 
 }  // namespace
 
-QuotaDesk::QuotaDesk(DeskSetup setup)
-    : setup_(std::move(setup)), rng_(setup_.seed), self_(std::make_shared<Tether>(Tether{this})) {
+QuotaDesk::QuotaDesk(DeskSetup setup) : setup_(std::move(setup)), rng_(setup_.seed) {
   if (setup_.clock == nullptr) setup_.clock = &realClock();
 }
 
-QuotaDesk::~QuotaDesk() {
-  self_->desk = nullptr;
-}
+QuotaDesk::~QuotaDesk() = default;
 
 void QuotaDesk::book(const std::string& quota, api::ResourceList request, bool dryRun,
                      ReviewDone done) {
@@ -105,9 +102,9 @@ void QuotaDesk::write(const std::string& name, const Quota& quota) {
                                       client::PatchType::kMerge, json::write(body));
   request.timeout = setup_.timeout;
   setup_.client->submit(*setup_.owner, std::move(request),
-                        [self = self_, name, quota](Result<client::Reply> reply) {
-                          if (self->desk) self->desk->written(name, quota, std::move(reply));
-                        });
+                        life_.guard([this, name, quota](Result<client::Reply> reply) {
+                          written(name, quota, std::move(reply));
+                        }));
 }
 
 void QuotaDesk::written(const std::string& name, const Quota& sent, Result<client::Reply> reply) {
@@ -132,24 +129,19 @@ void QuotaDesk::retry(const std::string& name, const Quota& old) {
   const double part = (1 + rng_.unit()) / 2;
   const Duration wait(static_cast<int64_t>(static_cast<double>(setup_.retryJitter.count()) * part));
   counter.pause =
-      setup_.clock->after(wait, [self = self_, owner = setup_.owner, name, old]() mutable {
-        owner->post([self, name, old] {
-          if (self->desk) self->desk->readAgain(name, old);
-        });
-      });
+      life_.later(*setup_.clock, *setup_.owner, wait, [this, name, old] { readAgain(name, old); });
 }
 
 void QuotaDesk::readAgain(const std::string& name, const Quota& old) {
   client::Request request;
   request.ref = {client::kind::kElasticQuota, old.ns, old.name};
-  setup_.client->submit(*setup_.owner, std::move(request),
-                        [self = self_, name](Result<client::Reply> reply) {
-                          if (self->desk == nullptr) return;
-                          if (!reply) return self->desk->close(name, pass(reply.error()));
-                          auto quota = decodeQuota(reply->body);
-                          if (!quota) return self->desk->close(name, pass(quota.error()));
-                          self->desk->judge(name, std::move(*quota));
-                        });
+  const auto heard = [this, name](const Result<client::Reply>& reply) {
+    if (!reply) return close(name, pass(reply.error()));
+    auto quota = decodeQuota(reply->body);
+    if (!quota) return close(name, pass(quota.error()));
+    judge(name, std::move(*quota));
+  };
+  setup_.client->submit(*setup_.owner, std::move(request), life_.guard(heard));
 }
 
 void QuotaDesk::close(const std::string& name, const Result<>& outcome) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/number/rng.h"
 #include "client/api_client.h"
@@ -58,9 +59,6 @@ class QuotaDesk {
     Timer pause;
     bool busy = false;
   };
-  struct Tether {
-    QuotaDesk* desk;
-  };
 
   void serve(const std::string& name);
   void judge(const std::string& name, Quota quota);
@@ -76,7 +74,7 @@ class QuotaDesk {
   std::map<std::string, Counter> counters_;
   Rng rng_;
   std::map<std::string, Quota> own_;  // our last writes, until the caches have them
-  std::shared_ptr<Tether> self_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager

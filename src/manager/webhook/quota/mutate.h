@@ -1,5 +1,5 @@
 #pragma once
-// ElasticQuota mutating admission (spec 02 §4.6), on CREATE: parent, tree and weight are completed.
+// ElasticQuota mutating admission, on CREATE: parent, tree and weight are completed.
 //
 // Pure; any thread.
 

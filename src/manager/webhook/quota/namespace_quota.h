@@ -1,5 +1,5 @@
 #pragma once
-// ResourceQuotas of namespaces and pods that ask for colocation by label (spec 08 CA-2). Such a pod
+// ResourceQuotas of namespaces and pods that ask for colocation by label. Such a pod
 // no longer names native cpu and memory, so that Kubernetes' own check does not see it; here its
 // reclaimed amounts count under the native names of the quota too.
 //

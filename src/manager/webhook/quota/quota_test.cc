@@ -1,4 +1,4 @@
-// ElasticQuota admission and quota admission: the cases 60–65 of spec 02 §5.
+// ElasticQuota admission and quota admission: a quota by itself, the tree, and the pods it takes.
 #include <gtest/gtest.h>
 
 #include "manager/webhook/quota/admission.h"
@@ -115,7 +115,7 @@ TEST(QuotaValidating, DeletesOnlyWhatNobodyNeeds) {
       "");
 }
 
-TEST(QuotaValidating, ChecksEditsOfAnnotationsToo) {  // M15
+TEST(QuotaValidating, ChecksEditsOfAnnotationsToo) {
   const auto around = treeOf({quotaOfText("a", "", R"("cpu":"1")")});
   const std::string now = quotaOfText(
       "a", "", R"("cpu":"1")",
@@ -175,7 +175,7 @@ TEST(QuotaAdmission, BooksWhatFits) {  // case 64
   EXPECT_TRUE(bookOn(quota, {{"cpu", "100"}})) << "what the limit does not name is unlimited";
 }
 
-TEST(QuotaAdmission, EnforcesEveryKeyOfMax) {  // M16
+TEST(QuotaAdmission, EnforcesEveryKeyOfMax) {
   Quota quota;
   quota.ns = "q";
   quota.name = "team";

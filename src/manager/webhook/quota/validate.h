@@ -1,5 +1,5 @@
 #pragma once
-// ElasticQuota validating admission (spec 02 §4.6): a quota is sound by itself, and the tree stays
+// ElasticQuota validating admission: a quota is sound by itself, and the tree stays
 // sound with it. Judged against the tree as the caches have it, plus what was admitted a moment ago
 // and is not in the caches yet (quota_desk.h); nothing is remembered here.
 //

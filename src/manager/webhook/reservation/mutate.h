@@ -1,5 +1,5 @@
 #pragma once
-// Reservation mutating admission (spec 02 §4.7), on CREATE: profiles whose selector matches the
+// Reservation mutating admission, on CREATE: profiles whose selector matches the
 // Reservation's labels put theirs on it; scheduler and priority class go into its template.
 // Resources are not translated.
 //

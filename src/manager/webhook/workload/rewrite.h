@@ -1,5 +1,5 @@
 #pragma once
-// Spark, Flink and PyTorch jobs whose author asks for colocation (spec 08 FE-3, stage A): labels,
+// Spark, Flink and PyTorch jobs whose author asks for colocation: labels,
 // priority class, scheduler and gang go into the templates from which operators make pods. The pods
 // themselves are rewritten when they come (pod/colocate.h), on top of their real requests.
 //

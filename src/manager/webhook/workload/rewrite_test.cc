@@ -1,4 +1,4 @@
-// Spark, Flink and PyTorch jobs on their way into colocation (spec 08 FE-3, FE-4).
+// Spark, Flink and PyTorch jobs on their way into colocation.
 #include "manager/webhook/workload/rewrite.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-#include "apiserver/protobuf/wire.h"
+#include "base/text/wire.h"
 
-namespace mangrove::apiserver::protobuf {
+namespace mangrove {
 
 namespace {
 
@@ -53,6 +53,13 @@ Result<std::string_view> WireReader::bytes() {
   auto length = varint();
   if (!length) return pass(length.error());
   return take(*length);
+}
+
+Result<std::string_view> WireReader::bytesOf(Tag tag) {
+  if (tag.type == WireType::kFixed64) return take(8);
+  if (tag.type == WireType::kFixed32) return take(4);
+  if (tag.type == WireType::kBytes) return bytes();
+  return invalid("field number {} has no bytes", tag.number);
 }
 
 // A loop and a counter: groups within groups must not use up our stack.
@@ -117,4 +124,4 @@ void appendBytes(uint32_t number, std::string_view bytes, std::string& out) {
   out += bytes;
 }
 
-}  // namespace mangrove::apiserver::protobuf
+}  // namespace mangrove

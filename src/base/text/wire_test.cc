@@ -1,9 +1,9 @@
-#include "apiserver/protobuf/wire.h"
+#include "base/text/wire.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace mangrove::apiserver::protobuf {
+namespace mangrove {
 namespace {
 
 using testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(Wire, AMillionOpenGroupsUseNoStack) {
 }
 
 }  // namespace
-}  // namespace mangrove::apiserver::protobuf
+}  // namespace mangrove

@@ -1,6 +1,7 @@
 #pragma once
 // What the clock on the wall shows in a place: offsets from UTC over time, read from the system's
-// zone files (TZif). "UTC" and fixed offsets ("+08:00") need no file.
+// zone files (TZif, RFC 8536). "UTC" and fixed offsets ("+08:00") need no file. After the last
+// change that a file lists, its offset holds.
 //
 //   Result<TimeZone> zone = TimeZone::load("Asia/Shanghai");
 //   zone->offsetAt(now)                       // 8 h
@@ -14,7 +15,7 @@
 #include "base/number/units.h"
 #include "base/result.h"
 
-namespace mangrove::manager {
+namespace mangrove {
 
 class TimeZone {
  public:
@@ -38,4 +39,4 @@ class TimeZone {
   std::vector<Change> changes_;
 };
 
-}  // namespace mangrove::manager
+}  // namespace mangrove

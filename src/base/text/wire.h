@@ -17,7 +17,7 @@
 
 #include "base/result.h"
 
-namespace mangrove::apiserver::protobuf {
+namespace mangrove {
 
 enum class WireType : uint8_t {
   kVarint = 0,
@@ -42,6 +42,8 @@ class WireReader {
   Result<uint64_t> varint();
   Result<uint64_t> fixed64();
   Result<std::string_view> bytes();
+  // The bytes of a fixed 64 or 32 bit value, or of a text or message.
+  Result<std::string_view> bytesOf(Tag tag);
   // Over the value behind this tag, whatever it is.
   Result<> skip(Tag tag);
 
@@ -68,4 +70,4 @@ void appendNested(uint32_t number, std::string& out, Fn write) {
   out.insert(start, length);
 }
 
-}  // namespace mangrove::apiserver::protobuf
+}  // namespace mangrove

@@ -1,48 +1,47 @@
-#include "manager/controllers/timepolicy/time_zone.h"
+#include "base/text/time_zone.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/os/files.h"
 #include "base/text/strings.h"
 
-namespace mangrove::manager {
+namespace mangrove {
 namespace {
 
 constexpr size_t kHeader = 44;
 
-// Big-endian numbers of a TZif block; reading past the end gives 0.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  int64_t number(size_t at, size_t width) const {
-    if (at + width > bytes_.size()) return 0;
-    uint64_t value = 0;
-    for (size_t i = 0; i < width; i++)
-      value = value << 8 | static_cast<unsigned char>(bytes_[at + i]);
-    if (width == 4) return static_cast<int32_t>(value);
-    return static_cast<int64_t>(value);
-  }
-  uint8_t byte(size_t at) const {
-    return at < bytes_.size() ? static_cast<uint8_t>(bytes_[at]) : 0;
-  }
+int64_t bigEndian(std::string_view bytes, size_t at, size_t width) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < width; i++) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+  if (width == 4) return static_cast<int32_t>(static_cast<uint32_t>(value));
+  return static_cast<int64_t>(value);
+}
 
- private:
-  std::string_view bytes_;
-};
-
-// The counts in a header: isut, isstd, leap, time, type, char.
-struct Counts {
-  size_t isut, isstd, leap, time, type, chars;
-  size_t size(size_t width) const {
-    return time * width + time + type * 6 + chars + leap * (width + 4) + isstd + isut;
+// What a header counts, and where its data lies: times, a type for each, types of six bytes, and
+// more that nobody asks for.
+struct Block {
+  size_t data = 0, width = 4;
+  size_t utcs = 0, standards = 0, leaps = 0, times = 0, types = 0, letters = 0;
+  size_t indexes() const { return data + times * width; }
+  size_t firstType() const { return indexes() + times; }
+  size_t end() const {
+    return firstType() + types * 6 + letters + leaps * (width + 4) + standards + utcs;
   }
 };
 
-Counts countsAt(const Reader& reader, size_t at) {
+Result<Block> blockAt(std::string_view file, size_t at, size_t width) {
+  if (file.size() < at + kHeader || file.substr(at, 4) != "TZif")
+    return invalid("it is no time zone file");
   const auto count = [&](size_t i) {
-    return static_cast<size_t>(std::max<int64_t>(0, reader.number(at + 20 + i * 4, 4)));
+    return static_cast<size_t>(static_cast<uint32_t>(bigEndian(file, at + 20 + i * 4, 4)));
   };
-  return {count(0), count(1), count(2), count(3), count(4), count(5)};
+  const Block block{at + kHeader, width,    count(0), count(1),
+                    count(2),     count(3), count(4), count(5)};
+  // A count of four thousand million does not overflow a sum of 64 bits.
+  if (block.end() > file.size() || block.types == 0)
+    return invalid("the time zone file is cut short");
+  return block;
 }
 
 Result<std::chrono::seconds> fixedOffset(std::string_view name) {
@@ -58,27 +57,20 @@ Result<std::chrono::seconds> fixedOffset(std::string_view name) {
 }  // namespace
 
 Result<TimeZone> TimeZone::parse(std::string_view bytes) {
-  if (!bytes.starts_with("TZif") || bytes.size() < kHeader) return invalid("no TZif file");
-  const Reader reader(bytes);
-  size_t at = 0, width = 4;
-  Counts counts = countsAt(reader, 0);
-  if (bytes[4] >= '2') {  // the second block has 64-bit times
-    at = kHeader + counts.size(4);
-    width = 8;
-    counts = countsAt(reader, at);
-  }
-  const size_t times = at + kHeader, indexes = times + counts.time * width;
-  const size_t types = indexes + counts.time;
-  if (counts.type == 0 || types + counts.type * 6 > bytes.size())
-    return invalid("a damaged TZif file");
+  auto block = blockAt(bytes, 0, 4);
+  if (block && bytes[4] >= '2') block = blockAt(bytes, block->end(), 8);  // with 64-bit times
+  if (!block) return pass(block.error());
   const auto offsetOf = [&](size_t type) {
-    return static_cast<int32_t>(reader.number(types + type * 6, 4));
+    return static_cast<int32_t>(bigEndian(bytes, block->firstType() + type * 6, 4));
   };
   TimeZone out;
   out.first_ = offsetOf(0);
-  for (size_t i = 0; i < counts.time; i++)
-    out.changes_.push_back(
-        {reader.number(times + i * width, width), offsetOf(reader.byte(indexes + i))});
+  for (size_t i = 0; i < block->times; i++) {
+    const auto type = static_cast<unsigned char>(bytes[block->indexes() + i]);
+    if (type >= block->types) return invalid("the time zone file names a type it does not have");
+    const int64_t at = bigEndian(bytes, block->data + i * block->width, block->width);
+    out.changes_.push_back({at, offsetOf(type)});
+  }
   return out;
 }
 
@@ -114,4 +106,4 @@ WallTime TimeZone::momentOf(WallTime local) const {
   return local - offsetAt(guess);
 }
 
-}  // namespace mangrove::manager
+}  // namespace mangrove
