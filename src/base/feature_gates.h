@@ -2,9 +2,11 @@
 // Switches for parts that are not settled yet, as Kubernetes components have them
 // (--feature-gates=A=true,B=false).
 //
-//   inline constexpr GateInfo kGates[] = {{"NodeTopologyReport", false, Maturity::kAlpha, "report
-//   NUMA zones"}}; FeatureGates gates(kGates); if (auto ok = gates.set(flag); !ok) return ok; //
-//   names the nearest known gate when one is misspelt if (gates.on("NodeTopologyReport")) …
+//   inline constexpr GateInfo kGates[] = {
+//       {"NodeTopologyReport", false, Maturity::kAlpha, "report NUMA zones"}};
+//   FeatureGates gates(kGates);
+//   if (auto ok = gates.set(flag); !ok) return ok;    // names the nearest gate to a misspelt one
+//   if (gates.on("NodeTopologyReport")) …
 //
 // set() at start, before other threads read; afterwards const and free for all threads.
 

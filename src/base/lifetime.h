@@ -4,8 +4,10 @@
 //
 //   class Keeper {
 //     void arm() { timer_ = life_.later(clock_, owner_, 1s, [this] { look(); }); }
-//     void ask() { client_.submit(owner_, request, life_.guard([this](auto reply) { heard(reply); })); }
-//     Lifetime life_;                                        // last member: goes first
+//     void ask() {
+//       client_.submit(owner_, request, life_.guard([this](auto reply) { heard(reply); }));
+//     }
+//     Lifetime life_;
 //   };
 //
 // The owner dies in the thread in which guarded functions run: only then is "still here" true for

@@ -3,8 +3,10 @@
 //
 //   Registry registry;
 //   auto& writes = registry.counters("mangrove_agent_writes_total", "Control-file writes.",
-//   {"file", "result"}); Counter ok = writes.with({"cpu.max", "ok"});       // keep it: the label
-//   lookup happens once ok.inc(); server.onGet("/metrics", [&] { return registry.exposition(); });
+//                                    {"file", "result"});
+//   Counter ok = writes.with({"cpu.max", "ok"});     // keep it: the label lookup happens once
+//   ok.inc();
+//   server.onGet("/metrics", [&] { return registry.exposition(); });
 //
 // Handles (Counter, Gauge, Histogram) are cheap to copy, may be used from any thread without a
 // lock, and stay valid after their child was removed (they then count for nobody) and after the

@@ -3,8 +3,9 @@
 // these, so nothing is served without a token.
 //
 //   dashboard::Hub hub;
-//   DashboardRole role(inner, hub, [&] { return DashboardHouse{inner.client(), inner.home(), {}};
-//   }); return frame::runRole(role, args);
+//   DashboardRole role(inner, hub,
+//                      [&] { return DashboardHouse{inner.client(), inner.home(), {}}; });
+//   return frame::runRole(role, args);
 //
 // Everything on the owner thread of the inner role. The hub and the inner role outlive it.
 

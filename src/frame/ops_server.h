@@ -4,8 +4,9 @@
 // is not wanted, bind it to loopback.
 //
 //   auto ops = OpsServer::start(loop, ":9316", health, registry);
-//   (*ops)->route("/events", [](const net::HttpRequest&) { return net::HttpResponse::json(200,
-//   audit()); });
+//   (*ops)->route("/events", [](const net::HttpRequest&) {
+//     return net::HttpResponse::json(200, audit());
+//   });
 //
 // route() from any thread; handlers run on an I/O thread and must be quick. Destroy it before the
 // loop, health and registry.

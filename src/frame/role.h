@@ -3,11 +3,12 @@
 // one owner thread.
 //
 //   class Agent final : public Role {
-//     RoleInfo info() const override { return {.name = "agent", .about = "…", .opsFlag = "addr",
-//     .opsDefault = ":9316"}; } void flags(Flags& flags) override { flags.add("node-name", node_,
-//     "…"); } Result<> start(RoleContext& context) override;   // on the owner thread; returns as
-//     soon as work is under way void stop(Fn stopped) override;                  // finish what was
-//     started, then call stopped()
+//     RoleInfo info() const override { return {.name = "agent", .about = "…"}; }
+//     void flags(Flags& flags) override { flags.add("node-name", node_, "…"); }
+//     // On the owner thread; returns as soon as work is under way.
+//     Result<> start(RoleContext& context) override;
+//     // Finishes what was started, then calls stopped().
+//     void stop(Fn stopped) override;
 //   };
 //   int main(…) { Agent agent; return runRole(agent, args); }
 //

@@ -9,12 +9,11 @@
 //
 // Directives in a patch:
 //   "$patch": "replace" | "delete"        in an object: replace or empty it; in an element of a
-//   merged list: replace the
-//                                         list by the other elements, or delete the element with
-//                                         that key
+//                                         merged list: replace the list by the other elements, or
+//                                         delete the element with that key
 //   "$deleteFromPrimitiveList/f": […]     take these scalars out of the list f
-//   "$setElementOrder/f": […]             order of list f; what only the server has keeps its place
-//   among them
+//   "$setElementOrder/f": […]             order of list f; what only the server has keeps its
+//                                         place among them
 //   "$retainKeys": […]                    drop every other member of this object
 //   null                                  removes the member
 // ("$patch": "merge" is known but refused, as by an API server.)

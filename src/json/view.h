@@ -1,9 +1,10 @@
 #pragma once
 // The fast read path: JSON text → borrowed views, nothing copied, nothing allocated per value.
 //
-//   json::Doc doc;                                   // keep it: buffers are reused from parse to
-//   parse auto root = doc.parse(body); if (!root) return root.error().in("pod list"); for
-//   (json::View pod : (*root)["items"].elements())
+//   json::Doc doc;                        // keep it: buffers are reused from parse to parse
+//   auto root = doc.parse(body);
+//   if (!root) return root.error().in("pod list");
+//   for (json::View pod : (*root)["items"].elements())
 //     if (auto name = pod["metadata"]["name"].string()) use(*name);
 //
 // A Doc owns the text and everything its views point to: views and the strings read from them live

@@ -2,9 +2,10 @@
 // YAML in and out, read as kubectl reads it.
 //
 //   auto documents = parseYaml(text, "web.yaml");
-//   if (!documents) return pass(documents.error());    // "web.yaml:12:3: the key 'image' is there
-//   twice (line 9)" + caret for (auto& [value, line] : *documents) apply(value); out <<
-//   writeYaml(value);
+//   if (!documents) return pass(documents.error());
+//     // "web.yaml:12:3: the key 'image' is there twice (line 9)", the line and a caret
+//   for (auto& [value, line] : *documents) apply(value);
+//   out << writeYaml(value);
 //
 // Pure functions; any thread.
 //

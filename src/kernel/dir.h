@@ -5,8 +5,7 @@
 //   Result<Dir> pod = root.dir("sys/fs/cgroup/kubepods.slice/pod1");
 //   char buffer[4096];
 //   Result<std::optional<size_t>> n = pod->read("memory.high", buffer);   // nullopt: no such file
-//   here if (!pod->stillThere()) …                                             // removed, perhaps
-//   replaced
+//   if (!pod->stillThere()) …                                             // removed or replaced
 //
 // Names are relative to the directory. Nothing can lead out of the root it came from: absolute
 // symlinks start again at that root and ".." stops there. Move-only; const access from any thread.

@@ -9,45 +9,42 @@ namespace kind = client::kind;
 
 }  // namespace
 
-// The caches and the configuration, Events, and a look whether our namespace is there.
+// The caches and the configuration, Events, the Lease, and a look whether our namespace is there.
 std::vector<Access> managerAccess() {
   std::vector<Access> out = {
-      {kind::kNode, kFollow},         {kind::kPod, kFollow},
-      {kind::kNodeMetric, kFollow},   {kind::kNodeSlo, kFollow},
-      {kind::kDevice, kFollow},       {kind::kNodeResourceTopology, kFollow},
-      {kind::kConfigMap, kFollow},    {kind::kNamespace, "get"},
+      {kind::kNode, kFollow},
+      {kind::kPod, kFollow},
+      {kind::kNodeMetric, kFollow},
+      {kind::kNodeSlo, kFollow},
+      {kind::kDevice, kFollow},
+      {kind::kNodeResourceTopology, kFollow},
+      {kind::kConfigMap, kFollow},
+      {kind::kNamespace, "get"},
       {kind::kEvent, "create patch"},
+      {kind::kLease, "get watch create patch"},
   };
   for (const auto& controller : allControllers())
     out.insert(out.end(), controller.access.begin(), controller.access.end());
   return out;
 }
 
-std::vector<Access> managerOwnAccess() {
-  return {{kind::kLease, "get list watch create patch"}};
-}
-
 // A quota is also created, as a dry run: that shows whether the API server calls us.
 std::vector<Access> admissionAccess() {
-  constexpr std::string_view kRegister = "get list watch patch";
+  constexpr std::string_view kRegister = "list watch patch";
   return {
       {kind::kMutatingWebhook, kRegister},
       {kind::kValidatingWebhook, kRegister},
       {kind::kClusterColocationProfile, kFollow},
       {kind::kElasticQuotaProfile, kFollow},
-      {kind::kElasticQuota, "get list watch create patch"},
+      {kind::kElasticQuota, "list watch create patch"},
       {kind::kPriorityClass, kFollow},
       {kind::kNamespace, kFollow},
-      {kind::kConfigMap, kFollow},
       {kind::kPod, kFollow},
       {kind::kNode, kFollow},
       {kind::kResourceQuota, kFollow},
       {kind::kEvent, "create patch"},
+      {kind::kSecret, "get create patch"},
   };
-}
-
-std::vector<Access> admissionOwnAccess() {
-  return {{kind::kSecret, "get create patch"}};
 }
 
 }  // namespace mangrove::manager

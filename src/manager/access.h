@@ -1,6 +1,7 @@
 #pragma once
-// What the manager asks of an API server, all of it: config/rbac/manager.yaml and
-// config/webhook/rbac.yaml grant exactly this, which a test compares.
+// What the manager asks of an API server, all of it. config/rbac/manager.yaml and
+// manager-enforce.yaml together, and config/webhook/rbac.yaml for admission, grant exactly this; a
+// test compares.
 //
 //   for (const Access& need : managerAccess()) …
 //
@@ -12,13 +13,9 @@
 
 namespace mangrove::manager {
 
-// Of the process itself and of its controllers, in all namespaces.
+// Of the process itself and of its controllers.
 std::vector<Access> managerAccess();
-// In its own namespace: the Lease.
-std::vector<Access> managerOwnAccess();
 // Of admission.
 std::vector<Access> admissionAccess();
-// In its own namespace: the certificates.
-std::vector<Access> admissionOwnAccess();
 
 }  // namespace mangrove::manager

@@ -54,13 +54,13 @@ class Controller {
   virtual void lead() {}
 };
 
-// What a controller asks of the API server; config/rbac/manager.yaml must grant exactly that.
+// What a controller asks of the API server; config/rbac must grant exactly that (access.h).
 struct Access {
   api::Kind kind;
-  std::string_view verbs;  // "get list watch patch"
+  std::string_view verbs;  // "list watch patch"
   std::string_view subresource = "";
 };
-inline constexpr std::string_view kFollow = "get list watch";
+inline constexpr std::string_view kFollow = "list watch";
 
 struct ControllerInfo {
   std::string_view name;  // as --controllers and the log have it

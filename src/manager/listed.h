@@ -2,8 +2,8 @@
 // Whether the first list of an informer is in. A kind that the server does not know has nothing to
 // list and is not waited for.
 //
-//   if (auto why = notListed(pods, "pods"); !why.empty()) return why;   // "pods are not listed
-//   yet"
+//   if (auto why = notListed(pods, "pods"); !why.empty()) return why;
+//     // "pods are not listed yet"
 //
 // Owner thread, as informers.
 

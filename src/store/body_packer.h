@@ -3,9 +3,9 @@
 // compressed against a few others of its kind, about tenfold; five thousand pods then take two
 // megabytes instead of twenty.
 //
-//   BodyPacker packer;                                        // one per resource
-//   PackedBody packed = packer.pack(*body);                   // empty while there is too little to
-//   learn from Body again = packed.unpack();                             // the same bytes
+//   BodyPacker packer;                            // one per resource
+//   PackedBody packed = packer.pack(*body);       // empty while there is too little to learn from
+//   Body again = packed.unpack();                 // the same bytes
 //
 // A packer belongs to one thread; a PackedBody may be unpacked by any thread.
 

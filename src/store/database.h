@@ -4,8 +4,7 @@
 // superseded and has left the window. The newest row of each key is the object, so the JSON is
 // written once per change and there is no second copy to keep in step.
 //
-//   sqlite3 store.db 'SELECT resource, namespace, name, revision FROM objects'     (when it is not
-//   in use)
+//   sqlite3 store.db 'SELECT resource, namespace, name, revision FROM objects'   (when not in use)
 //
 // One thread at a time: the owner thread opens and loads, then the writer thread has it.
 

@@ -8,8 +8,7 @@
 //   auto body = encode(pod, store->nextRevision(txn));        // resourceVersion inside the bytes
 //   txn.create({pods, "default", "web"}, body);
 //   auto taken = store->commit(std::move(txn), [=](Result<Revision> r) { respond(r, body); });
-//   if (!taken) respond(taken.error());                       // a precondition failed; done is not
-//   called
+//   if (!taken) respond(taken.error());           // a precondition failed; done is not called
 //
 // Two states. The *head* is what has been accepted; preconditions and getHead() look at it. The
 // *visible* state is what has reached the disk; get, list and watch look at it alone. So nothing

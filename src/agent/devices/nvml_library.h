@@ -1,8 +1,8 @@
 #pragma once
 // The few calls of NVIDIA's management library that the agent makes, bound at run time.
 //
-//   auto nvml = NvmlLibrary::load("libnvidia-ml.so.1");     // nullptr: not there, or it will not
-//   start for (NvmlHandle gpu : nvml->handles()) nvml->describe(gpu);
+//   auto nvml = NvmlLibrary::load("libnvidia-ml.so.1");  // nullptr: absent, or it will not start
+//   for (NvmlHandle gpu : nvml->handles()) nvml->describe(gpu);
 //
 // Owner thread. Calls that the library lacks say "not supported".
 

@@ -4,8 +4,9 @@
 // audit/events.h.
 //
 //   AuditLog audit;
-//   audit.add({.at = clock.wall(), .owner = "cpu-suppress", .file = …, .from = "-1", .to =
-//   "50000"}); audit.last(0, 100)                                // newest first
+//   audit.add({.at = clock.wall(), .owner = "cpu-suppress", .file = …, .from = "-1",
+//              .to = "50000"});
+//   audit.last(0, 100)                                // newest first
 //
 // Any thread.
 

@@ -4,9 +4,9 @@
 // narrowing from the bottom, so that no child ever exceeds its parent. Every write is recorded.
 //
 //   Executor executor(machine, clock, audit);
-//   ApplyReport done = executor.apply(wishes);       // everything wanted now; the rest is given
-//   back executor.held()                                  // for `explain` executor.restoreAll("the
-//   agent leaves");
+//   ApplyReport done = executor.apply(wishes);    // everything wanted now; the rest is given back
+//   executor.held()                               // for `explain`
+//   executor.restoreAll("the agent leaves");
 //
 // A file that nobody wants any more gets the value it had before us. A file that somebody else
 // writes is repaired at the next apply; when that goes on, ever more rarely. Owner thread only.

@@ -2,8 +2,10 @@
 // The two layers below NRI's calls: frames that carry several connections over one socket, and
 // ttrpc's requests and answers within each. Pure; one owner.
 //
-//   std::string bytes = carry(kRuntimeConnection, ttrpcRequest(1, "…Runtime", "RegisterPlugin",
-//   p)); FrameReader in; Result<std::vector<Call>> calls = in.feed(received);
+//   std::string bytes =
+//       carry(kRuntimeConnection, ttrpcRequest(1, "…Runtime", "RegisterPlugin", p));
+//   FrameReader in;
+//   Result<std::vector<Call>> calls = in.feed(received);
 
 #include <cstdint>
 #include <map>

@@ -3,8 +3,7 @@
 // each function it was given.
 //
 //   RdmaNodes nodes = rdmaNodes(machine.root(), machine.mounts());
-//   rdmaDevices(nodes, pod.annotations)          // empty: it was given none, or this machine has
-//   none
+//   rdmaDevices(nodes, pod.annotations)    // empty: it was given none, or this machine has none
 //
 // Any thread.
 

@@ -2,8 +2,9 @@
 // The kubelet's pod resources with devices added: works on the encoded messages, so that everything
 // we do not know in them stays. Messages (protobuf, package v1):
 //
-//   ListPodResourcesResponse {1: repeated PodResources}    GetPodResourcesResponse {1:
-//   PodResources} PodResources {1: name, 2: namespace, 3: repeated ContainerResources}
+//   ListPodResourcesResponse {1: repeated PodResources}
+//   GetPodResourcesResponse {1: PodResources}
+//   PodResources {1: name, 2: namespace, 3: repeated ContainerResources}
 //   ContainerResources {1: name, 2: repeated ContainerDevices {1: resource, 2: repeated id}, …}
 //
 //   std::string fuller = *withDevices(answer, [&](ns, name) { return devicesOf(ns, name); });

@@ -7,9 +7,8 @@
 // and the next one goes on where it was. Times are the boot's monotonic ones: a file of another
 // boot, shape or version is emptied.
 //
-//   Result<Shelf> pods = Shelf::open("/run/mangrove/agent/pods.series", {.slots = 300, .columns =
-//   3},
-//                                    bootId, clock.mono());
+//   Result<Shelf> pods = Shelf::open("/run/mangrove/agent/pods.series",
+//                                    {.slots = 300, .columns = 3}, bootId, clock.mono());
 //   Shelf::Id id = pods->track(uid);
 //   pods->begin(clock.mono());  pods->put(id, kCpu, cores);
 //   auto stats = pods->aggregate(id, kCpu, now - 5min, now);

@@ -2,8 +2,9 @@
 // Events: what users read to learn why. One struct for both wire shapes, core/v1 (kubectl describe,
 // most writers) and events.k8s.io/v1 (the scheduler).
 //
-//   Event event{.regarding = refTo(kind::kPod, pod.meta), .type = "Warning", .reason =
-//   "FailedScheduling", …}; client.create(kind::kEvent, event.toCoreJson());
+//   Event event{.regarding = refTo(kind::kPod, pod.meta), .type = "Warning",
+//               .reason = "FailedScheduling", …};
+//   client.create(kind::kEvent, event.toCoreJson());
 //
 // Values; const access from any thread.
 

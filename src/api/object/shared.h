@@ -4,8 +4,8 @@
 // are found by the digest of what was read (decode.h) and confirmed by ==.
 //
 //   struct Pod { Shared<PodSpec> spec; … };
-//   pod.spec->containers.size();                     // never null: an absent value is a default
-//   one if (a.spec.same(b.spec)) …                       // certainly equal, one comparison
+//   pod.spec->containers.size();                 // never null: an absent value is a default one
+//   if (a.spec.same(b.spec)) …                   // certainly equal, one comparison
 //   pod.spec = changed(pod.spec, [](PodSpec& s) { s.schedulerName = Interned("x"); });
 //
 // 8 bytes, counted. Any thread may copy, release and pool; nobody can change the value.

@@ -4,8 +4,7 @@
 //   Labels labels{{"app", "web"}, {"tier", "front"}};
 //   if (labels.has(label::kQosClass)) …
 //   labels.get(label::kQosClass)                    // optional<string_view>
-//   labels.find(key)                                // const Interned*, key interned: no text
-//   compared
+//   labels.find(key)                                // const Interned*; no text is compared
 //
 // Label keys and values are interned (they recur, and selectors compare them as numbers).
 // Annotation keys are interned, values are not: they may be new in every object. Values; const

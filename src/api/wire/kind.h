@@ -1,10 +1,11 @@
 #pragma once
 // The kinds we touch: what they are called, and where the server keeps them.
 //
-//   kind::kPod.path("default", "web-0", "status")    //
-//   "/api/v1/namespaces/default/pods/web-0/status" kind::kNodeMetric.path("", "n1") //
-//   "/apis/slo.koordinator.sh/v1alpha1/nodemetrics/n1" const Kind* k = findKind("apps/v1",
-//   "ReplicaSet");
+//   kind::kPod.path("default", "web-0", "status")
+//     → "/api/v1/namespaces/default/pods/web-0/status"
+//   kind::kNodeMetric.path("", "n1")
+//     → "/apis/slo.koordinator.sh/v1alpha1/nodemetrics/n1"
+//   const Kind* k = findKind("apps/v1", "ReplicaSet");
 //
 // Constants with static storage: pass `const Kind&`, compare with ==. A kind that is not in the
 // catalogue (found by discovery) can be built the same way as long as its texts outlive it.

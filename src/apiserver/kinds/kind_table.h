@@ -19,8 +19,7 @@
 //   map=a/b      list type map with these keys         set         list type set
 //   atomic       maps: apply owns the map whole
 //   @N           number in protobuf; @2.7 is number 7 of a message, number 2 here, that JSON does
-//   not
-//                show; :orArray, :orBool or :orStrings behind it say that the value stands in a
+//                not show; :orArray, :orBool or :orStrings behind it say that the value stands in a
 //                message of its own (ProtoChoice in schema.h)
 // Types: string int32 int64 number bool intOrString quantity time microTime duration bytes any
 // object; []T, map[T] (keys are always text), the name of a type or enum of the same group, of

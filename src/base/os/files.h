@@ -3,8 +3,7 @@
 // instead.
 //
 //   Result<std::string> text = readFile("/etc/mangrove/agent.yaml");
-//   writeFileAtomically(path, bytes, {.mode = 0600});      // readers see the old or the new
-//   content, never half
+//   writeFileAtomically(path, bytes, {.mode = 0600});   // readers see the old or the new content
 //
 // Any thread; two writers of one path are safe, the later rename wins.
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mailbox.h"
 
-namespace mangrove::testing {
+namespace mangrove {
 
 // Far beyond what a loaded machine needs.
 inline constexpr Duration kPatience = std::chrono::seconds(20);
@@ -52,4 +52,4 @@ template <class Condition>
   return true;
 }
 
-}  // namespace mangrove::testing
+}  // namespace mangrove

@@ -1,8 +1,8 @@
 #pragma once
 // "Did you mean": the known name nearest to a misspelt one.
 //
-//   return invalid("unknown key '{}'{}", key, didYouMean(key, knownKeys));   // …, did you mean
-//   'replicas'?
+//   return invalid("unknown key '{}'{}", key, didYouMean(key, knownKeys));
+//     // unknown key 'replica', did you mean 'replicas'?
 //
 // Pure functions, any thread.
 

@@ -3,8 +3,8 @@
 // kubectl describe.
 //
 //   EventRecorder events(client, worker.mailbox(), clock, {.component = "koord-scheduler"});
-//   events.warning(api::refTo(kind::kPod, pod.meta), "FailedScheduling", "0/3 nodes are
-//   available");
+//   events.warning(api::refTo(kind::kPod, pod.meta), "FailedScheduling",
+//                  "0/3 nodes are available");
 //
 // record() may be called from any thread and never waits: events go into a bounded queue and are
 // dropped (and counted) when it is full. They are correlated (event_correlator.h) and sent from the

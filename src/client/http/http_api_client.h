@@ -3,8 +3,8 @@
 //
 //   net::Loop loop;
 //   auto config = loadClientConfig({.kubeconfig = flag});
-//   auto client = HttpApiClient::make(loop, realClock(), *config, {.perSecond = 20, .burst =
-//   30}); auto node = (*client)->get({kind::kNode, "", "n1"});
+//   auto client = HttpApiClient::make(loop, realClock(), *config, {.perSecond = 20, .burst = 30});
+//   auto node = (*client)->get({kind::kNode, "", "n1"});
 //
 // See api_client.h for threads and errors. What happens to one request: it waits for its turn (a
 // token bucket, fair between flows), gets the credential of the moment, is sent, and is repeated as

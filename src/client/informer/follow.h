@@ -1,7 +1,7 @@
 #pragma once
 // What an informer of one kind needs, taken from whatever its owner was set up with.
 //
-//   struct Setup { client::ApiClient* client; Mailbox *owner, *home; Clock* clock; Registry* metrics; … };
+//   struct Setup { client::ApiClient* client; Mailbox *owner, *home; Clock* clock; … };
 //   client::Informer<api::Pod> pods(client::follow(setup, kind::kPod));
 //   client::Informer<api::ConfigMap> map(client::followOne(setup, kind::kConfigMap, "ns", "name"));
 //

@@ -3,11 +3,12 @@
 // objects, their raw JSON, indexes, and handlers that hear of every change with the state before
 // and after.
 //
-//   Informer<api::Pod> pods({.client = &client, .owner = &owner, .home = &worker.mailbox(),
-//                            .follow = {.kind = kind::kPod}});
-//   pods.addIndex("node", [](const api::Pod& p) { return Values{std::string(p.nodeName.view())};
-//   }); pods.onChange([&](const Change<api::Pod>& c) { queue.add(c.key); }); pods.start(); // … and
-//   then owner.run()
+//   Informer<api::Pod> pods(follow(setup, kind::kPod));             // follow.h
+//   pods.addIndex("node", [](const api::Pod& p) {
+//     return Values{std::string(p.nodeName.view())};
+//   });
+//   pods.onChange([&](const Change<api::Pod>& c) { queue.add(c.key); });
+//   pods.start();                                                   // … and then owner.run()
 //
 // Threads: made, used and destroyed in the owner's thread (the one that runs the `owner` mailbox);
 // handlers run there too. Decoding happens in the `home` mailbox's thread. There is no lock to take

@@ -14,8 +14,7 @@
 // What it promises the sink, whatever the network does:
 // - A list is whole or it does not count: listStarts() throws away what an unfinished list brought.
 // - After listEnds(v) come the events after v. An event may come twice, and late ones may come out
-// of
-//   order when the server misbehaves: the receiver compares versions (resource_version.h).
+//   of order when the server misbehaves: the receiver compares versions (resource_version.h).
 // - After a break the watch resumes kOverlap events before the last one seen, not at it: repeated
 //   events are harmless, while one that a bad proxy reordered around the break would be lost.
 // - Position expired (410), garbled three times or refused three times at one position: a new list.

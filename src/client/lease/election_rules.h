@@ -5,8 +5,7 @@
 // - A leader acts until (time it *sent* its last accepted renewal) + renewDeadline.
 // - Everybody else waits until (time they *saw* that renewal) + leaseDuration.
 // - Seeing comes after sending, and renewDeadline < leaseDuration: the waiters start after the
-// leader
-//   has stopped. The times written into the Lease are for people.
+//   leader has stopped. The times written into the Lease are for people.
 
 #include <optional>
 #include <string>

@@ -7,8 +7,7 @@
 //                   dir("pod-a", file("cpu.max", "max 100000\n"))),
 //               link("proc/self", "1")};
 //   SysRoot root = fs.root();
-//   fs.write("sys/fs/cgroup/kubepods.slice/cpu.stat", "usage_usec 1300000\n");   // the kernel
-//   counts on
+//   fs.write("sys/fs/cgroup/kubepods.slice/cpu.stat", "usage_usec 1300000\n");  // it counts on
 //
 // A test that cannot write its own fixture is broken: every failure here is a CHECK.
 

@@ -3,8 +3,9 @@
 // object is completed and once before it is stored, as it would ask webhooks.
 //
 //   InProcessAdmission admission({.picture = [&] { return picture.now(); }});
-//   admission.mutate(question, {object, oldObject, warnings}, [](std::optional<Review> refusal)
-//   {…}); admission.validate(question, {object, oldObject, warnings}, …);
+//   admission.mutate(question, {object, oldObject, warnings},
+//                    [](std::optional<Review> refusal) { … });
+//   admission.validate(question, {object, oldObject, warnings}, …);
 //
 // Any thread, as far as the functions of the setup allow it. Answers come at once, or in whatever
 // thread `onOwner` and `secondLook` answer in; object, old object and warnings live until then.

@@ -5,8 +5,7 @@
 // a dry run, which stores nothing and takes the same way as every other question.
 //
 //   WebhookWatchdog dog({.client = &client, .owner = &owner, .clock = &clock, …});
-//   dog.start([&] { return registrar.settled(); });     // looks only while there is something to
-//   see
+//   dog.start([&] { return registrar.registered(); });   // looks only while that is so
 //
 // mangrove_manager_webhook_reachable is 1 or 0; every change to 0 is an Event WebhookUnreachable on
 // the configuration, and the change back one too. Owner thread.

@@ -2,9 +2,9 @@
 // HTTP/1.1 client for one server: a pool of keep-alive connections, long-lived streams, TLS, unix
 // sockets.
 //
-//   auto client = HttpClient::create(loop, {.base = *Url::parse("https://10.0.0.1:6443"), .tls =
-//   {.caPem = ca}}); Result<HttpResponse> answer = (*client)->call({.target = "/version"},
-//   {.timeout = 5s});
+//   auto client = HttpClient::create(loop, {.base = *Url::parse("https://10.0.0.1:6443"),
+//                                           .tls = {.caPem = ca}});
+//   Result<HttpResponse> answer = (*client)->call({.target = "/version"}, {.timeout = 5s});
 //   (*client)->send(request, {}, [&](Result<HttpResponse> r) { owner.post(…); });
 //   auto watch = (*client)->open({.target = "/api/v1/pods?watch=true"},
 //                                {.onHead = …, .onData = …, .onEnd = …}, {.idleTimeout = 60s});

@@ -1,14 +1,14 @@
 #pragma once
 // Addresses and query strings. Pure functions and values; any thread.
 //
-//   auto url = Url::parse("https://10.0.0.1:6443/prefix");    // also http://,
-//   unix:///run/mangrove.sock auto target = Query{}.add("labelSelector", "app in
-//   (a,b)").add("watch", "true").appendTo("/api/v1/pods"); auto pairs =
-//   Query::parse("labelSelector=app%3Dweb&limit=500");
+//   auto url = Url::parse("https://10.0.0.1:6443/prefix");   // also http://, unix:///run/x.sock
+//   auto target = Query{}.add("labelSelector", "app in (a,b)").add("watch", "true")
+//                     .appendTo("/api/v1/pods");
+//   auto pairs = Query::parse("labelSelector=app%3Dweb&limit=500");
 //
-// Percent-encoding (base/text/encoding.h) keeps only RFC 3986's unreserved characters, so every consumer
-// decodes it the same way. In queries
-// '+' decodes to a blank, as browsers and Go send it; encoding always writes %20.
+// Percent-encoding (base/text/encoding.h) keeps only RFC 3986's unreserved characters, so every
+// consumer decodes it the same way. In queries '+' decodes to a blank, as browsers and Go send it;
+// encoding always writes %20.
 
 #include <cstdint>
 #include <optional>

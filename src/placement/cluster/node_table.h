@@ -5,8 +5,8 @@
 //
 //   Row row = table.put(node);                          // new or changed
 //   table.allocatable(kCpuId)[row] - table.requested(kCpuId)[row]
-//   table.domains(Interned("topology.kubernetes.io/zone")).of[row]    // 0: the node lacks the
-//   label for (Row r : table.changedSince(mark)) …            // what a cache must look at again
+//   table.domains(Interned("topology.kubernetes.io/zone")).of[row]   // 0: the node lacks the label
+//   for (Row r : table.changedSince(mark)) …            // what a cache must look at again
 //
 // Rows are dense and reused after a node is gone (`live`). Every change of a row is written to a
 // log that caches of scores follow. Owner thread only; const access from a pool while nobody

@@ -5,8 +5,7 @@
 //
 //   BunchedWatches watches(client, [&] { return isBusy(); });
 //   …                                   // informers of the scheduler use `watches`
-//   watches.flush();                    // whenever the owner is awake anyway, at least every
-//   second
+//   watches.flush();          // whenever the owner is awake anyway, at least every second
 //
 // `busy` is asked on the client's threads; flush() may be called from any thread. Everything but
 // events of pods passes through untouched.

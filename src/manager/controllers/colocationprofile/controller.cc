@@ -125,7 +125,7 @@ ControllerInfo controllers::colocationprofile() {
           .make = makeController<ColocationProfileController>,
           .access = {{kind::kClusterColocationProfile, kFollow},
                      {kind::kNamespace, kFollow},
-                     {kind::kPod, "get list watch patch"}},
+                     {kind::kPod, "list watch patch"}},
           .gate = GateInfo{"ColocationProfileController", false, Maturity::kAlpha,
                            "apply profiles to pods that exist already"},
           .flags = declareFlags};

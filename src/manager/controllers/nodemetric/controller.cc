@@ -54,7 +54,7 @@ ControllerInfo controllers::nodemetric() {
   return {.name = "nodemetric",
           .make = makeController<NodeMetricController>,
           .access = {{client::kind::kNode, kFollow},
-                     {client::kind::kNodeMetric, "get list watch create patch delete"}},
+                     {client::kind::kNodeMetric, "list watch create patch delete"}},
           .after = "noderesource"};
 }
 

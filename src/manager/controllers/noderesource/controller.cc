@@ -309,12 +309,12 @@ void NodeResourceController::countChurn(const api::Node& before, const NodeWish&
 ControllerInfo controllers::noderesource() {
   return {.name = "noderesource",
           .make = makeController<NodeResourceController>,
-          .access = {{kind::kNode, "get list watch patch"},
+          .access = {{kind::kNode, "list watch patch"},
                      {kind::kNode, "patch", "status"},
                      {kind::kPod, kFollow},
                      {kind::kNodeMetric, kFollow},
                      {kind::kDevice, kFollow},
-                     {kind::kNodeResourceTopology, "get list watch patch"}},
+                     {kind::kNodeResourceTopology, "list watch patch"}},
           .moreGates = {kSyncGpuShared},
           .flags = declareFlags,
           .check = checkFlags};

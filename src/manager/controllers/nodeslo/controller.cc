@@ -45,7 +45,7 @@ ControllerInfo controllers::nodeslo() {
   return {.name = "nodeslo",
           .make = makeController<NodeSloController>,
           .access = {{client::kind::kNode, kFollow},
-                     {client::kind::kNodeSlo, "get list watch create patch delete"}},
+                     {client::kind::kNodeSlo, "list watch create patch delete"}},
           .after = "noderesource"};
 }
 

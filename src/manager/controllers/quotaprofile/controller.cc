@@ -118,8 +118,8 @@ ControllerInfo controllers::quotaprofile() {
   return {.name = "quotaprofile",
           .make = makeController<QuotaProfileController>,
           .access = {{kind::kNode, kFollow},
-                     {kind::kElasticQuotaProfile, "get list watch patch"},
-                     {kind::kElasticQuota, "get list watch create patch"}}};
+                     {kind::kElasticQuotaProfile, "list watch patch"},
+                     {kind::kElasticQuota, "list watch create patch"}}};
 }
 
 }  // namespace mangrove::manager

@@ -369,9 +369,9 @@ ControllerInfo controllers::timepolicy() {
   return {.name = "timepolicy",
           .make = makeController<TimePolicyController>,
           .access = {{kTimePolicyKind, kFollow},
-                     {kind::kNode, "get list watch patch"},
+                     {kind::kNode, "list watch patch"},
                      {kind::kNodeMetric, kFollow},
-                     {kind::kPod, "get list watch patch"},
+                     {kind::kPod, "list watch patch"},
                      {kind::kPod, "create", "eviction"}}};
 }
 
