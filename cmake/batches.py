@@ -110,7 +110,8 @@ class Source:
         with open(path, encoding='utf-8') as file:
             text = file.read()
         self.alone = ALONE.search(text) is not None
-        self.includes = re.findall(r'^#include [<"][^">]+[">]', text, flags=re.M)
+        # A list (*.def) is read where its file says what its lines become.
+        self.includes = [line for line in re.findall(r'^#include [<"][^">]+[">]', text, flags=re.M) if not line.endswith('.def"')]
         # Told to the headers: such files go together only with their like.
         self.defines = re.findall(r'^#define [^\n/]+', text.partition('#include')[0], flags=re.M)
         self.kind = (self.defines, {found[0] for found in HEAVY.findall(text)})
