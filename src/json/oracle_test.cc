@@ -1,5 +1,5 @@
-// Our patch code against a second library, nlohmann::json, on random documents. `make test` runs a
-// few thousand; MANGROVE_ORACLE_DOCS=100000 runs as many as it says.
+// Our patch code against a second library, nlohmann::json, on random documents: a thousand, or a
+// hundred thousand in `make test-long`.
 #include <cstdlib>
 #include <optional>
 
@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "json/json_patch.h"
+#include "base/testing/size.h"
 #include "json/merge_patch.h"
 #include "json/pointer.h"
 #include "json/random_value.h"
@@ -17,8 +18,7 @@ namespace {
 using Other = nlohmann::json;
 
 size_t documents() {
-  const char* asked = std::getenv("MANGROVE_ORACLE_DOCS");
-  return asked == nullptr ? 3000 : std::strtoul(asked, nullptr, 10);
+  return sized<size_t>(1000, 100000);
 }
 
 Other other(const Value& value) {

@@ -14,13 +14,14 @@
 
 #include "base/number/rng.h"
 #include "base/os/fd.h"
+#include "base/testing/size.h"
 #include "store/testing.h"
 
 namespace mangrove::store {
 namespace {
 
 constexpr int kPairs = 8;
-constexpr int kRounds = 40;
+const int kRounds = sized(15, 400);
 
 struct Said {
   enum class What : uint32_t { kBegun, kDone } what;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "store/testing.h"
 
 namespace mangrove::store {
@@ -214,14 +215,14 @@ class ModelTest {
 };
 
 TEST(StoreModelTest, AgreesInMemory) {
-  for (uint64_t seed = 1; seed <= 60 && !::testing::Test::HasFatalFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= sized<uint64_t>(20, 600) && !::testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     ModelTest(seed, "").run(400);
   }
 }
 
 TEST(StoreModelTest, AgreesOnDisk) {
-  for (uint64_t seed = 1; seed <= 8 && !::testing::Test::HasFatalFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= sized<uint64_t>(4, 60) && !::testing::Test::HasFatalFailure(); ++seed) {
     SCOPED_TRACE(seed);
     TempDir dir;
     ModelTest(seed, dir.path()).run(400);

@@ -9,6 +9,7 @@
 
 #include "agent/qos/testing/machine_bench.h"
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "base/text/strings.h"
 
 namespace mangrove::agent {
@@ -266,8 +267,7 @@ class Node {
 };
 
 int rounds() {
-  const char* said = std::getenv("MANGROVE_PROPERTY_ROUNDS");
-  return said ? std::atoi(said) : 120;
+  return sized(120, 10000);
 }
 
 class RandomLives : public ::testing::TestWithParam<const char*> {};

@@ -6,6 +6,7 @@
 
 #include "api/pod/pod.h"
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "client/http/http_api_client.h"
 #include "client/informer/informer.h"
 #include "client/queue/worker.h"
@@ -127,8 +128,7 @@ class SoakTest : public ::testing::TestWithParam<uint64_t> {
 };
 
 TEST_P(SoakTest, convergesToTheTruthThroughAnyStorm) {
-  const char* scale = std::getenv("MANGROVE_SOAK");  // how many times longer than usual
-  int rounds = 6 * (scale != nullptr ? std::max(1, std::atoi(scale)) : 1);
+  const int rounds = sized(3, 60);
   for (int i = 0; i < 100; ++i) disturb(i);
   Informer<api::Pod> pods(setup());
   pods.addIndex("value", [](const api::Pod& pod) {
@@ -165,7 +165,7 @@ TEST_P(SoakTest, convergesToTheTruthThroughAnyStorm) {
   EXPECT_GT(stats.stale, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SoakTest, ::testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(Seeds, SoakTest, ::testing::Range<uint64_t>(1, sized<uint64_t>(4, 11)));
 
 TEST(InformerOverHttp, pagesThroughManyObjects) {
   net::Loop loop;

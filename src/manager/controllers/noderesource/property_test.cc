@@ -7,12 +7,13 @@
 
 #include "api/wire/names.h"
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "manager/controllers/noderesource/plan.h"
 
 namespace mangrove::manager {
 namespace {
 
-constexpr int kRounds = 3000;
+const int kRounds = sized(1000, 100000);
 const WallTime kNow = *parseTime("2026-03-01T12:00:00Z");
 
 struct World {
