@@ -12,6 +12,7 @@
 #include "api/object/node.h"
 #include "api/object/node_pause.h"
 #include "api/wire/names.h"
+#include "base/testing/wait.h"
 #include "base/text/time_text.h"
 #include "client/events/event_recorder.h"
 #include "client/http/http_api_client.h"
@@ -79,12 +80,7 @@ class ManagerTest : public ::testing::Test {
   // Runs the owner while virtual time flows, until the condition holds; false after a while.
   template <class Condition>
   bool until(Condition condition) {
-    const MonoTime giveUp = realClock().mono() + 10s;
-    while (realClock().mono() < giveUp) {
-      if (condition()) return true;
-      if (!owner.runOne(2ms)) clock.advance(5ms);
-    }
-    return false;
+    return runUntil(owner, clock, std::move(condition));
   }
   // What a node has of a resource: "none" when it has no such thing.
   std::string amountOf(const std::string& name, std::string_view resource) const {

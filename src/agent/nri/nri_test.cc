@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/os/fd.h"
 #include "base/os/files.h"
+#include "base/testing/wait.h"
 #include "base/text/proto_wire.h"
 #include "kernel/testing/fake_root.h"
 
@@ -252,11 +253,7 @@ class FakeRuntime {
 // Runs posted work until the condition holds.
 template <class F>
 bool until(Mailbox& owner, F&& done) {
-  for (int i = 0; i < 2000; ++i) {
-    if (done()) return true;
-    owner.runOne(std::chrono::milliseconds(5));
-  }
-  return false;
+  return runUntil(owner, std::forward<F>(done));
 }
 
 TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {

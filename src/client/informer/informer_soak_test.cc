@@ -7,6 +7,7 @@
 #include "api/pod/pod.h"
 #include "base/number/rng.h"
 #include "base/testing/size.h"
+#include "base/testing/wait.h"
 #include "client/http/http_api_client.h"
 #include "client/informer/informer.h"
 #include "client/queue/worker.h"
@@ -101,13 +102,8 @@ class SoakTest : public ::testing::TestWithParam<uint64_t> {
   // Runs the owner until the cache equals the truth, or it takes too long.
   bool converge(Informer<api::Pod>& pods) {
     auto truth = api.truth(kind::kPod);
-    MonoTime limit = realClock().mono() + 30s;
-    while (realClock().mono() < limit) {
-      owner.runOne(20ms);
-      owner.drain();
-      if (same(pods, truth)) return true;
-    }
-    return false;
+    return runUntil(
+        owner, [&] { return same(pods, truth); }, 30s);
   }
 
   static bool same(Informer<api::Pod>& pods, const std::map<std::string, std::string>& truth) {

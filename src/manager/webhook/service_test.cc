@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/wait.h"
 #include "base/text/encoding.h"
 #include "client/http/http_api_client.h"
 #include "client/queue/worker.h"
@@ -62,12 +63,7 @@ class AdmissionTest : public ::testing::Test {
 
   template <class Condition>
   bool runUntil(Condition condition) {
-    const MonoTime end = realClock().mono() + std::chrono::seconds(20);
-    while (!condition()) {
-      if (realClock().mono() > end) return false;
-      owner_.runOne(std::chrono::milliseconds(20));
-    }
-    return true;
+    return mangrove::runUntil(owner_, std::move(condition));
   }
 
   json::Value hookNow() {

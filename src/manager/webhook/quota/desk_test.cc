@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/wait.h"
 #include "client/http/http_api_client.h"
 #include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
@@ -44,12 +45,7 @@ class QuotaDeskTest : public ::testing::Test {
 
   template <class Condition>
   bool runUntil(Condition condition) {
-    const MonoTime end = realClock().mono() + std::chrono::seconds(20);
-    while (!condition()) {
-      if (realClock().mono() > end) return false;
-      owner_.runOne(std::chrono::milliseconds(20));
-    }
-    return true;
+    return mangrove::runUntil(owner_, std::move(condition));
   }
 
   void book(std::string_view cpu, bool dryRun = false) {

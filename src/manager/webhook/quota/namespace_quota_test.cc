@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/wait.h"
 #include "client/http/http_api_client.h"
 #include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
@@ -64,11 +65,7 @@ TEST(NamespaceQuota, CountsTheLivePodsOfTheNamespace) {
   setup.follow.kind = client::kind::kResourceQuota;
   NamespaceQuotas quotas(setup);
   quotas.start();
-  const MonoTime end = realClock().mono() + std::chrono::seconds(20);
-  const auto until = [&](auto condition) {
-    while (!condition() && realClock().mono() < end) owner.runOne(std::chrono::milliseconds(20));
-    return condition();
-  };
+  const auto until = [&](auto condition) { return runUntil(owner, condition); };
   ASSERT_TRUE(until([&] { return quotas.any(); }));
   const auto ask = [&](const char* ns, const char* cpu) {
     std::optional<Review> out;
