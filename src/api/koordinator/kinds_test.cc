@@ -9,7 +9,6 @@
 #include "api/koordinator/pod_group.h"
 #include "api/koordinator/pod_migration_job.h"
 #include "api/koordinator/quota_profile.h"
-#include "api/koordinator/recommendation.h"
 #include "api/koordinator/reservation.h"
 #include "api/koordinator/schedule_explanation.h"
 #include "api/wire/write.h"
@@ -179,17 +178,6 @@ TEST(ColocationProfile, RoundTrips) {
             "spec.probability: found number 0.5, want an integer or a string");
 }
 
-TEST(Recommendation, RoundTrips) {
-  EXPECT_ECHO(RecommendationSpec,
-              R"({"target":{"type":"workload","workload":{"kind":"Deployment","name":"web",)"
-              R"("apiVersion":"apps/v1"},"podSelector":{"matchLabels":{"a":"b"}}}})");
-  EXPECT_ECHO(
-      RecommendationStatus,
-      R"({"podStatus":{"containerStatuses":[{"containerName":"c","resources":{"cpu":"1"}}]},)"
-      R"("updateTime":"2026-03-01T12:00:00Z","conditions":[{"type":"LowConfidence",)"
-      R"("status":"True"}]})");
-}
-
 TEST(ClusterNetworkTopology, RoundTrips) {
   EXPECT_ECHO(ClusterNetworkTopologySpec,
               R"({"networkTopologySpec":[{"topologyLayer":"SpineLayer","labelKey":["a","b"]},)"
@@ -228,7 +216,6 @@ TEST(AllKinds, NullAndUnknownMembersDoNotMatter) {
   EXPECT_EQ(errorOf<PodGroup>(text), "none");
   EXPECT_EQ(errorOf<ColocationProfile>(text), "none");
   EXPECT_EQ(errorOf<QuotaProfile>(text), "none");
-  EXPECT_EQ(errorOf<Recommendation>(text), "none");
   EXPECT_EQ(errorOf<ClusterNetworkTopology>(text), "none");
   EXPECT_EQ(errorOf<ScheduleExplanation>(text), "none");
   EXPECT_EQ(errorOf<Reservation>("[]"), "found array, want an object");
