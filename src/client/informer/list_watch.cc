@@ -1,12 +1,12 @@
 #include "client/informer/list_watch.h"
 
 #include <atomic>
-#include <deque>
 #include <mutex>
 
 #include "base/number/rng.h"
 #include "base/os/log.h"
 #include "client/http/status_error.h"
+#include "client/informer/watch_parts.h"
 #include "client/queue/retry_policy.h"
 
 namespace mangrove::client {
@@ -22,100 +22,12 @@ constexpr Duration kHealthy = std::chrono::seconds(30);
 // make us spin.
 constexpr Duration kVeryShort = std::chrono::seconds(1);
 
-// Where to resume. `base` is a version up to which everything has certainly been received; `recent`
-// are the versions since then, in order of arrival.
-class Position {
- public:
-  void restart(std::string_view version) {
-    base_ = version;
-    recent_.clear();
-  }
-  void saw(std::string_view version) {
-    recent_.emplace_back(version);
-    if (recent_.size() <= kOverlap) return;
-    base_ = std::move(recent_.front());
-    recent_.pop_front();
-  }
-  // The stream was whole up to here.
-  void settle() {
-    if (!recent_.empty()) restart(std::string(recent_.back()));
-  }
-  const std::string& resume() const { return base_; }
-
- private:
-  std::string base_;
-  std::deque<std::string> recent_;
-};
-
-// Bytes on their way from the I/O thread to home. Too many of them stop the reading, so that a busy
-// home does not pile them up in memory.
-class Backlog {
- public:
-  // I/O thread. False: stop reading.
-  bool add(size_t bytes) {
-    std::lock_guard lock(mutex_);
-    bytes_ += bytes;
-    if (bytes_ < kHigh) return true;
-    choked_ = true;
-    return false;
-  }
-  // Home. True: go on reading.
-  bool remove(size_t bytes) {
-    std::lock_guard lock(mutex_);
-    bytes_ -= bytes;
-    return bytes_ <= kLow && std::exchange(choked_, false);
-  }
-  bool choked() const {
-    std::lock_guard lock(mutex_);
-    return choked_;
-  }
-
- private:
-  static constexpr size_t kHigh = size_t{4} << 20;
-  static constexpr size_t kLow = size_t{1} << 20;
-  mutable std::mutex mutex_;
-  size_t bytes_ = 0;
-  bool choked_ = false;
-};
-
-std::string_view textOf(json::View view) {
-  return view.string().value_or(std::string_view{});
-}
-
-// The event without a look at its object, in the very form that servers use: these two members in
-// this order, no blanks. Whether the rest is one object is for the parser to tell; when it refuses,
-// sliceEvent() knows better. nullopt: another form.
-std::optional<EventSlice> usualEvent(std::string_view line) {
-  struct Beginning {
-    std::string_view text;
-    EventType type;
-  };
-  static constexpr Beginning kUsual[] = {
-      {R"({"type":"MODIFIED","object":)", EventType::kModified},
-      {R"({"type":"ADDED","object":)", EventType::kAdded},
-      {R"({"type":"DELETED","object":)", EventType::kDeleted},
-  };
-  for (const auto& [text, type] : kUsual) {
-    if (!line.starts_with(text)) continue;
-    line.remove_prefix(text.size());
-    if (!line.starts_with('{') || !line.ends_with("}}")) return std::nullopt;
-    return EventSlice{type, line.substr(0, line.size() - 1)};
-  }
-  return std::nullopt;
-}
-
-Result<Received> receive(json::Doc& doc, std::string_view raw) {
-  auto root = doc.parse(raw);
-  if (!root) return pass(root.error());
-  json::View meta = (*root)["metadata"];
-  Received out{raw, *root, textOf(meta["namespace"]), textOf(meta["name"]),
-               textOf(meta["resourceVersion"])};
-  if (out.name.empty()) return invalid("an object without metadata.name");
-  return out;
-}
-
 }  // namespace
 
+// Invariants. One list or watch is under way at a time, that of `turn_`: whatever begins another one
+// counts it up first, and answers of earlier turns are dropped, so a late page cannot mix with a new
+// list. The sink hears a list whole or not at all, and events only after listEnds(). After a break
+// exactly one of watch_ and timer_ is set, so there is always somebody who goes on.
 class ListWatch::Impl : public std::enable_shared_from_this<ListWatch::Impl> {
  public:
   Impl(ListWatchOptions options, ApiClient& client, Mailbox& home, Clock& clock, uint64_t seed,
