@@ -42,8 +42,8 @@
 #include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
 #include "api/wire/names.h"
-#include "kernel/testing/fake_root.h"
 #include "kernel/numa.h"
+#include "kernel/testing/fake_root.h"
 #include "stats/decaying_histogram.h"
 
 namespace mangrove::agent {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "json/json_patch.h"
 #include "base/testing/size.h"
+#include "json/json_patch.h"
 #include "json/merge_patch.h"
 #include "json/pointer.h"
 #include "json/random_value.h"

@@ -7,11 +7,11 @@
 #include "kernel/cpu_topology.h"
 #include "kernel/cpu_units.h"
 #include "kernel/dir_watch.h"
-#include "kernel/testing/fake_root.h"
 #include "kernel/numa.h"
 #include "kernel/perf_group.h"
 #include "kernel/psi_trigger.h"
 #include "kernel/resctrl_mon.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::kernel {
 namespace {

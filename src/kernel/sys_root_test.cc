@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "kernel/testing/fake_root.h"
 #include "kernel/resolve.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::kernel {
 namespace {

@@ -215,14 +215,16 @@ class ModelTest {
 };
 
 TEST(StoreModelTest, AgreesInMemory) {
-  for (uint64_t seed = 1; seed <= sized<uint64_t>(20, 600) && !::testing::Test::HasFatalFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= sized<uint64_t>(20, 600) && !::testing::Test::HasFatalFailure();
+       ++seed) {
     SCOPED_TRACE(seed);
     ModelTest(seed, "").run(400);
   }
 }
 
 TEST(StoreModelTest, AgreesOnDisk) {
-  for (uint64_t seed = 1; seed <= sized<uint64_t>(4, 60) && !::testing::Test::HasFatalFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= sized<uint64_t>(4, 60) && !::testing::Test::HasFatalFailure();
+       ++seed) {
     SCOPED_TRACE(seed);
     TempDir dir;
     ModelTest(seed, dir.path()).run(400);

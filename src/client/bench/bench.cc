@@ -5,10 +5,10 @@
 
 #include "api/pod/pod.h"
 #include "client/bench/bench_server.h"
+#include "client/bench/pod_text.h"
 #include "client/http/http_api_client.h"
 #include "client/informer/informer.h"
 #include "client/queue/worker.h"
-#include "client/bench/pod_text.h"
 #include "json/value.h"
 
 namespace mangrove::client {
