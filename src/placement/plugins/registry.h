@@ -1,5 +1,5 @@
 #pragma once
-// All plugins of this version, by name. The order is the order in which defaults are enabled.
+// All plugins of this version, by name, from plugins.def.
 
 #include <span>
 
