@@ -172,12 +172,13 @@ Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConf
   where.context = context_;
   auto resolved = client::loadClientConfig(where);
   if (!resolved) return pass(resolved.error());
-  auto client = client::HttpApiClient::make(context.io, context.clock, *resolved,
-                                            {.perSecond = perSecond_,
-                                             .burst = burst_,
-                                             .connections = kServerConnections,
-                                             .userAgent = "mangrove-scheduler",
-                                             .metrics = &context.metrics});
+  auto client = client::HttpApiClient::make(
+      context.io, context.clock, *resolved,
+      {.perSecond = perSecond_ > 0 ? perSecond_ : config.qps.value_or(0),
+       .burst = burst_ > 0 ? burst_ : config.burst.value_or(0),
+       .connections = kServerConnections,
+       .userAgent = "mangrove-scheduler",
+       .metrics = &context.metrics});
   if (!client) return pass(client.error());
   client_ = std::move(*client);
   return {};

@@ -38,7 +38,10 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     effects_.answers()->onBunch([this] { watched_.flush(); });
   }
 
-  Result<> configure() { return engine_.configure(setup_.config); }
+  Result<> configure() {
+    engine_.seed(setup_.seed);
+    return engine_.configure(setup_.config);
+  }
 
   void start() {
     watches_ =
@@ -186,7 +189,10 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   void onTick() {
     effects_.tick();
     engine_.tick();
-    if (active_ && begun_) explanations_->tick();
+    if (active_ && begun_) {
+      engine_.report();
+      explanations_->tick();
+    }
     wakeUp();
     finishStop();
     armTick();

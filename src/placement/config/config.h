@@ -7,6 +7,7 @@
 //
 // Pure functions, any thread.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct SchedulerConfig {
   PodTransforms transforms;  // gates, too
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
+  std::optional<double> qps, burst;   // of clientConnection, only where they are set
   std::vector<std::string> warnings;  // what was accepted without effect
 };
 

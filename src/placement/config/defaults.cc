@@ -68,6 +68,7 @@ ProfileConfig colocationProfile(std::string schedulerName) {
   out.schedulerName = std::move(schedulerName);
   out.points = mergePoints(wishes);
   out.args["NodeResourcesFit"] = fourResources();
+  for (auto name : unbuiltPlugins()) out.ignored.emplace_back(name);
   return out;
 }
 

@@ -172,6 +172,14 @@ Duration readBackoff(Args& args, std::string_view key, int64_t fallback) {
   return std::chrono::seconds(seconds);
 }
 
+// Fields that a file may have and that change nothing here: said, never passed over.
+void warnOfUseless(const Args& args,
+                   std::initializer_list<std::pair<std::string_view, std::string_view>> fields,
+                   SchedulerConfig& out) {
+  for (const auto& [field, why] : fields)
+    if (args.has(field)) out.warnings.push_back(fmt::format("{} has no effect: {}", field, why));
+}
+
 }  // namespace
 
 Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name) {
@@ -200,6 +208,20 @@ Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name)
   Args connection = args.object("clientConnection");
   connection.only({"kubeconfig", "acceptContentTypes", "contentType", "qps", "burst"});
   out.kubeconfig = connection.text("kubeconfig");
+  if (connection.has("qps")) out.qps = connection.number("qps", 0);
+  if (connection.has("burst")) out.burst = connection.number("burst", 0);
+  warnOfUseless(connection,
+                {{"contentType", "the client asks for what the server does best"},
+                 {"acceptContentTypes", "the client asks for what the server does best"}},
+                out);
+  warnOfUseless(args,
+                {{"parallelism", "one thread decides"},
+                 {"enableProfiling", "profiles are taken with tools of the system"},
+                 {"enableContentionProfiling", "one thread decides, nothing contends"},
+                 {"delayCacheUntilActive", "caches are filled from the start"},
+                 {"healthzBindAddress", "use --metrics-bind-address"},
+                 {"metricsBindAddress", "use --metrics-bind-address"}},
+                out);
   args.take(connection);
   for (const auto& profile : args.list("profiles"))
     out.profiles.push_back(readProfile(profile, args, out));

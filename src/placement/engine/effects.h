@@ -34,6 +34,9 @@ class Effects {
   // Marks the victim, deletes it and tells both sides.
   virtual void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
                        Done done) = 0;
+  // Something the pod asks for is not done by this scheduler, and the pod is placed without it.
+  virtual void ignored(const api::Pod& /*pod*/, const std::string& /*what*/,
+                       std::string_view /*profile*/) {}
   virtual void clearNomination(const api::Pod& pod) = 0;
   // Writes something else than a binding, on behalf of a plugin.
   virtual void patch(const ObjectPatch& patch, Done done) {

@@ -221,6 +221,27 @@ void Engine::tick() {
   metrics_.cacheSize.with({"assumed_pods"}).set(static_cast<double>(binding_.size()));
 }
 
+bool Engine::ready() const {
+  if (queue_->ready()) return true;
+  for (const auto& profile : profiles_)
+    for (Plugin* plugin : profile->groupWise())
+      if (plugin->groupWise()->hasNext()) return true;
+  return false;
+}
+
+void Engine::report() {
+  const WallTime now = clock_.wall();
+  for (const auto& profile : profiles_)
+    for (const auto& plugin : profile->plugins()) {
+      Reporting* reporting = plugin->reporting();
+      if (!reporting) continue;
+      for (const ObjectPatch& patch : reporting->takePatches(now))
+        effects_.patch(patch, [reporting, patch](const Result<>& result) {
+          if (!result) reporting->notWritten(patch);
+        });
+    }
+}
+
 void Engine::cameIn(Area area, std::string_view event) {
   const auto [at, isNew] = incoming_.try_emplace({area, std::string(event)});
   if (isNew)

@@ -59,7 +59,11 @@ class Engine final : private WaitingPods {
 
   // One pod: decided, bound or returned to the queue. False when nobody is ready.
   bool scheduleOne();
-  bool ready() const { return queue_->ready(); }
+  bool ready() const;
+  // What plugins write into objects of their own; about once a second, while leading.
+  void report();
+  // Of every choice that is left to chance.
+  void seed(uint64_t seed) { rng_ = Rng(seed); }
   // Time passes: back-offs end, plugins let go. About once a second.
   void tick();
 

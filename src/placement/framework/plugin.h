@@ -172,6 +172,18 @@ class Binder {
   ~Binder() = default;
 };
 
+// Writes what it knows into objects of its own: statuses of PodGroups, quotas, reservations.
+class Reporting {
+ public:
+  // What is to be written since the last call; asked about once a second, by the leader only.
+  virtual std::vector<ObjectPatch> takePatches(WallTime now) = 0;
+  // One of them was not accepted.
+  virtual void notWritten(const ObjectPatch&) {}
+
+ protected:
+  ~Reporting() = default;
+};
+
 // Gangs: who is next, and groups that are decided whole.
 struct GroupMember {
   api::Uid pod;
@@ -186,6 +198,7 @@ struct GroupTask {
 class GroupWise {
  public:
   virtual std::optional<api::Uid> nextPod() { return std::nullopt; }
+  virtual bool hasNext() const { return false; }  // nextPod() is worth a call
   // The group of a pod that is to be decided in one transaction; nullopt: the pod alone.
   virtual std::optional<GroupTask> group(const api::Pod&) { return std::nullopt; }
   // Nobody got a place; `failing` is the member that has none.
@@ -265,6 +278,7 @@ class Plugin {
   virtual PodFeed* podFeed() { return nullptr; }
   virtual RoomMaking* roomMaking() { return nullptr; }
   virtual Binder* binder() { return nullptr; }
+  virtual Reporting* reporting() { return nullptr; }
   virtual ClusterListener* listener() { return nullptr; }
 
   size_t slot() const { return slot_; }

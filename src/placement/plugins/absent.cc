@@ -53,9 +53,13 @@ std::optional<AbsentNeed> needOfAbsentPlugin(const api::Pod& pod,
                                              const std::vector<std::string>& absent) {
   for (const auto& plugin : absent)
     if (std::string need = needOf(plugin, pod); !need.empty())
-      return AbsentNeed{plugin, fmt::format("the pod's {} needs plugin {}, which is not part of "
-                                            "this version of the scheduler",
-                                            need, plugin)};
+      return AbsentNeed{plugin,
+                        fmt::format("the pod's {} needs plugin {}, which is not part of "
+                                    "this version of the scheduler",
+                                    need, plugin),
+                        fmt::format("the pod's {} is ignored: plugin {} is not part of this "
+                                    "version of the scheduler",
+                                    need, plugin)};
   return std::nullopt;
 }
 

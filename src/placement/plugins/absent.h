@@ -13,6 +13,7 @@ namespace mangrove::placement {
 struct AbsentNeed {
   std::string plugin;
   std::string reason;
+  std::string ignored;  // the same where the pod is placed without it
 };
 std::optional<AbsentNeed> needOfAbsentPlugin(const api::Pod& pod,
                                              const std::vector<std::string>& absent);

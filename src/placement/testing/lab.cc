@@ -94,6 +94,8 @@ size_t Lab::run() {
     }
     auto pending = std::exchange(pending_, {});
     for (auto& binding : pending) confirm(std::move(binding));
+    auto writes = std::exchange(pendingWrites_, {});
+    for (auto& done : writes) done({});
     auto deletions = std::exchange(deletions_, {});
     for (auto& [key, done] : deletions) {
       done({});
@@ -216,6 +218,16 @@ void Lab::preempt(const api::Pod& victim, const api::Pod& preemptor, std::string
   log_.push_back(
       fmt::format("{} preempted by {}", victim.meta.name.view(), preemptor.meta.name.view()));
   deletions_.emplace_back(victim.meta.ns.str() + "/" + victim.meta.name.str(), std::move(done));
+}
+
+void Lab::ignored(const api::Pod& pod, const std::string& what, std::string_view) {
+  log_.push_back(fmt::format("{} ignored: {}", pod.meta.name.view(), what));
+}
+
+void Lab::patch(const ObjectPatch& patch, Done done) {
+  log_.push_back(
+      fmt::format("{} {}/{} {}", patch.kind->kind, patch.ns, patch.name, json::write(patch.body)));
+  pendingWrites_.push_back(std::move(done));
 }
 
 void Lab::clearNomination(const api::Pod& pod) {

@@ -61,6 +61,8 @@ class Lab final : public Effects {
   void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
                Done done) override;
   void clearNomination(const api::Pod& pod) override;
+  void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
+  void patch(const ObjectPatch& patch, Done done) override;
 
  private:
   struct Pending {
@@ -81,6 +83,7 @@ class Lab final : public Effects {
   std::vector<Pending> pending_;
   std::vector<std::pair<std::vector<VolumeNote>, Done>> volumes_;
   std::vector<std::pair<std::string, Done>> deletions_;
+  std::vector<Done> pendingWrites_;
   std::vector<std::string> log_;
   int64_t uids_ = 0;
 };

@@ -28,6 +28,13 @@ constexpr std::array kCases = {
     BenchCase{"Unschedulable", kTooLarge, kDefault, 200, 1000, 200, 10000, 1, false},
     BenchCase{"SchedulingWithMixedChurn", kDefault, kDefault, 0, 1000, 0, 10000, 1, true},
     BenchCase{"SchedulingDaemonset", kPinned, kPinned, 0, 500, 0, 15000, 1, false},
+    BenchCase{"ManyClasses", kDefault, kManyClasses, 500, 1000, 1000, 10000, 1, false},
+    BenchCase{"Gangs1000x3", kDefault, kGang3, 0, 300, 0, 3000, 1, false},
+    BenchCase{"Gangs1000x10", kDefault, kGang10, 0, 1000, 0, 10000, 1, false},
+    BenchCase{"Gangs100x100", kDefault, kGang100, 0, 1000, 0, 10000, 1, false},
+    BenchCase{"Gangs10x1000", kDefault, kGang1000, 0, 2000, 0, 10000, 1, false},
+    BenchCase{"Gangs1x5000", kDefault, kGang5000, 0, 5000, 0, 5000, 1, false},
+    BenchCase{"Gangs10x5000", kDefault, kGang5000, 0, 5000, 0, 50000, 1, false},
 };
 
 std::string terms(std::string_view kind, std::string_view color, std::string_view key,
@@ -56,11 +63,19 @@ std::string spread(bool hard) {
 }
 
 struct Shape {
-  std::string spec;
+  std::string spec = {};
   std::string_view color = "";
   std::string_view cpu = "100m";
   std::string_view memory = "500Mi";
+  std::string meta = {};  // further members of the metadata, with a leading comma
 };
+
+Shape gang(size_t number, size_t members) {
+  return {
+      .meta = fmt::format(
+          R"(,"annotations":{{"gang.scheduling.koordinator.sh/name":"g-{}","gang.scheduling.koordinator.sh/min-available":"{}"}})",
+          number / members, members)};
+}
 
 Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
   constexpr std::string_view kZone = "topology.kubernetes.io/zone";
@@ -92,6 +107,18 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
     case kPinned:
       return {nodeTerm("matchFields", "metadata.name",
                        fmt::format("\"node-{}\"", number % (nodes == 0 ? 1 : nodes)))};
+    case kManyClasses:
+      return {.meta = fmt::format(R"(,"labels":{{"job":"job-{}"}})", number / 10)};
+    case kGang3:
+      return gang(number, 3);
+    case kGang10:
+      return gang(number, 10);
+    case kGang100:
+      return gang(number, 100);
+    case kGang1000:
+      return gang(number, 1000);
+    case kGang5000:
+      return gang(number, 5000);
   }
   return {};
 }
@@ -124,7 +151,7 @@ std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t 
                     std::string_view scheduler, std::string_view ns) {
   const Shape shape = shapeOf(kind, number, nodes);
   const std::string labels =
-      shape.color.empty() ? "" : fmt::format(R"(,"labels":{{"color":"{}"}})", shape.color);
+      shape.color.empty() ? shape.meta : fmt::format(R"(,"labels":{{"color":"{}"}})", shape.color);
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1}","namespace":"{7}"{2}}},"spec":{{{3}"schedulerName":"{6}","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"{4}","memory":"{5}"}}}}}}]}}}})",
       name, number, labels, shape.spec, shape.cpu, shape.memory, scheduler, ns);

@@ -26,6 +26,12 @@ enum class BenchPod : uint8_t {
   kHighPriority,  // 3 cores, may preempt; servers want its class, "bench-high" of 10, to exist
   kTooLarge,      // fits nowhere
   kPinned,        // to one node by name, as daemon sets do
+  kManyClasses,   // a label of its own for every ten
+  kGang3,         // strict gangs of so many, all members needed
+  kGang10,
+  kGang100,
+  kGang1000,
+  kGang5000,
 };
 
 struct BenchCase {

@@ -196,6 +196,19 @@ void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::str
   patchStatus(pod.meta, json::write(status), {});
 }
 
+void ApiEffects::patch(const ObjectPatch& patch, Done done) {
+  client::Ref ref{*patch.kind, patch.ns, patch.name};
+  if (patch.status) ref.subresource = "status";
+  send(client::patchRequest(std::move(ref), client::PatchType::kMerge, json::write(patch.body)),
+       [done = std::move(done)](Result<client::Reply> reply) mutable {
+         done(reply ? Result<>() : Result<>(pass(reply.error())));
+       });
+}
+
+void ApiEffects::ignored(const api::Pod& pod, const std::string& what, std::string_view profile) {
+  tell(profile, [&] { return PodEvent::ignored(pod, what); });
+}
+
 void ApiEffects::clearNomination(const api::Pod& pod) {
   auto held = held_.take(pod.meta.uid);
   if (!held) return patchStatus(pod.meta, R"({"nominatedNodeName":null})", {});

@@ -30,6 +30,8 @@ class ApiEffects final : public Effects {
                Done done) override;
   void clearNomination(const api::Pod& pod) override;
   void nominate(const api::Pod& pod, std::string_view node) override;
+  void patch(const ObjectPatch& patch, Done done) override;
+  void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
 
   // Requests without an answer yet. They need the client and the owner's mailbox.
   size_t pending() const { return pending_; }

@@ -23,6 +23,8 @@ Words wordsOf(PodEvent::What what) {
       return {"Warning", "FailedScheduling", "Scheduling"};
     case PodEvent::What::kPreempted:
       return {"Normal", "Preempted", "Preempting"};
+    case PodEvent::What::kIgnored:
+      return {"Warning", "Ignored", "Scheduling"};
   }
   return {};
 }
@@ -62,6 +64,10 @@ PodEvent PodEvent::scheduled(const api::Pod& pod, std::string_view node) {
 
 PodEvent PodEvent::failed(const api::Pod& pod, std::string_view message) {
   return {What::kFailed, aboutOf(pod), api::eventNote(message)};
+}
+
+PodEvent PodEvent::ignored(const api::Pod& pod, std::string_view message) {
+  return {What::kIgnored, aboutOf(pod), std::string(message)};
 }
 
 PodEvent PodEvent::preempted(const api::Pod& victim, const api::Pod& preemptor) {

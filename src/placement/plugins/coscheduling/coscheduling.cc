@@ -11,6 +11,7 @@
 #include "placement/cycle/diagnosis.h"
 #include "placement/plugins/coscheduling/gang_book.h"
 #include "placement/plugins/coscheduling/gang_page.h"
+#include "placement/plugins/coscheduling/pod_group_status.h"
 
 namespace mangrove::placement {
 
@@ -27,6 +28,7 @@ class Coscheduling final : public Plugin,
                            public Transactional,
                            public GroupWise,
                            public PodFeed,
+                           public Reporting,
                            public ClusterListener {
  public:
   Coscheduling(PluginHandle handle, GangArgs args)
@@ -40,6 +42,7 @@ class Coscheduling final : public Plugin,
   Transactional* transactional() override { return this; }
   GroupWise* groupWise() override { return this; }
   PodFeed* podFeed() override { return this; }
+  Reporting* reporting() override { return this; }
   ClusterListener* listener() override { return this; }
   // The representative is woken by those who refused it; its siblings only by us.
   uint32_t interests() const override { return 0; }
@@ -51,6 +54,7 @@ class Coscheduling final : public Plugin,
   // ---- the queue
   PodVerdict admit(const api::Pod& pod) override;
   std::optional<api::Uid> nextPod() override;
+  bool hasNext() const override { return turn_.has_value(); }
   std::optional<GroupTask> group(const api::Pod& pod) override;
 
   // ---- decisions
@@ -59,11 +63,20 @@ class Coscheduling final : public Plugin,
   PodVerdict permit(const Decision& decision) override;
   void unreserve(const Decision& decision) override;
   Result<> preBind(const Decision& decision, BindNotes& notes) override;
-  void bound(const Decision& decision) override { book_.bound(decision.pod->pod->meta.uid); }
+  void bound(const Decision& decision) override {
+    book_.bound(decision.pod->pod->meta.uid);
+    if (const Gang* gang = book_.gangOf(decision.pod->pod->meta.uid)) unreported_.insert(gang->id);
+  }
   std::string groupFailed(const GroupTask& task, const api::Uid& failing,
                           const Diagnosis& diagnosis) override;
   void afterFailure(const PodPtr& pod, const Diagnosis& diagnosis) override;
   bool sharesRoom(const api::Pod& a, const api::Pod& b) const override;
+
+  // ---- PodGroups
+  std::vector<ObjectPatch> takePatches(WallTime now) override;
+  void notWritten(const ObjectPatch& patch) override {
+    unreported_.insert(patch.ns + "/" + patch.name);
+  }
 
   std::optional<json::Value> serve(std::string_view path) override { return gangPage(book_, path); }
 
@@ -92,6 +105,7 @@ class Coscheduling final : public Plugin,
   std::string profile_;
   GangBook book_;
   std::optional<Turn> turn_;
+  std::set<std::string> unreported_;  // gangs whose PodGroup may say something old
 };
 
 // ---- what there is ----------------------------------------------------------------------------
@@ -107,6 +121,7 @@ void Coscheduling::podSeen(const PodObject& before, const PodObject& after) {
     book_.see(pod);
   else
     book_.remove(pod.meta.uid);
+  unreported_.insert(id);
   const Gang* now = book_.find(id);
   if (!now || !book_.isReady(*now) || book_.isSatisfied(*now)) return;
   // Enough are there for the first time, or who stood in line for them is gone.
@@ -115,6 +130,7 @@ void Coscheduling::podSeen(const PodObject& before, const PodObject& after) {
 
 void Coscheduling::podGroupChanged(std::string_view key) {
   const std::string id(key);
+  unreported_.insert(id);
   if (const auto group = cluster_.podGroups.find(key))
     book_.put(*group);
   else
@@ -285,6 +301,23 @@ bool Coscheduling::sharesRoom(const api::Pod& a, const api::Pod& b) const {
   const Gang* one = book_.gangOf(a.meta.uid);
   const Gang* other = one ? book_.gangOf(b.meta.uid) : nullptr;
   return other && one->group == other->group;
+}
+
+// ---- PodGroups --------------------------------------------------------------------------------
+
+std::vector<ObjectPatch> Coscheduling::takePatches(WallTime now) {
+  std::vector<ObjectPatch> out;
+  for (const std::string& id : std::exchange(unreported_, {})) {
+    const auto group = cluster_.podGroups.find(id);
+    const Gang* gang = group ? book_.find(id) : nullptr;
+    if (!gang || isSettled(*group)) continue;
+    const api::PodGroupStatus next = nextStatus(*group, countsOf(*gang), now);
+    if (next == group->status) continue;
+    // Users' PodGroups have no status subresource.
+    out.push_back({&api::kind::kPodGroup, group->meta.ns.str(), group->meta.name.str(), false,
+                   json::Object{{"status", api::toJson(next)}}});
+  }
+  return out;
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text/strings.h"
+
 namespace mangrove::placement {
 
 namespace {
@@ -10,6 +12,14 @@ namespace {
 MemberState stateSeen(const api::Pod& pod) {
   if (api::isTerminated(pod)) return MemberState::kFinished;
   return pod.nodeName.empty() ? MemberState::kPending : MemberState::kBound;
+}
+
+std::string ownersOf(const api::Pod& pod) {
+  std::vector<std::string> names;
+  for (const auto& owner : *pod.meta.owners)
+    names.push_back(pod.meta.ns.str() + "/" + owner.name.str());
+  std::sort(names.begin(), names.end());
+  return mangrove::join(names, ",");
 }
 
 }  // namespace
@@ -96,6 +106,8 @@ void GangBook::see(const api::Pod& pod) {
     gang.counts[static_cast<size_t>(member.state)]++;
   }
   member.priority = pod.spec->priority.value_or(0);
+  member.phase = pod.status.phase;
+  member.owners = ownersOf(pod);
   member.index = api::networkTopologyIndexOf(pod.meta.annotations);
   const MemberState state = stateSeen(pod);
   // One that waits has a node which the server does not show yet.

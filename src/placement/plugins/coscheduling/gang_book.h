@@ -36,6 +36,8 @@ struct GangMember {
   bool isGated = false;
   bool isAllowed = false;  // waited, and may go
   int32_t priority = 0;
+  api::PodPhase phase = api::PodPhase::kUnset;
+  std::string owners;   // "ns/name" of what owns it, joined by ","
   int64_t index = -1;   // its place in the job; -1: none given
   uint64_t number = 0;  // in the order they were seen
 };

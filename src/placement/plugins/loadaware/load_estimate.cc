@@ -58,7 +58,7 @@ std::optional<WallTime> transitionTo(const api::Pod& pod, std::string_view type)
 
 std::optional<int64_t> secondsOf(bool allowed, std::optional<int64_t> own,
                                  std::optional<int64_t> fallback) {
-  return allowed && own ? own : fallback;
+  return allowed && own && *own >= 0 ? own : fallback;  // below zero: as if not set
 }
 
 }  // namespace

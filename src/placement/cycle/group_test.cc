@@ -1,0 +1,108 @@
+// Groups against slow searches: what can be placed is placed.
+#include "placement/cycle/group.h"
+
+#include <gtest/gtest.h>
+
+#include "base/number/rng.h"
+#include "placement/testing/lab.h"
+
+namespace mangrove::placement {
+namespace {
+
+struct Demand {
+  int64_t cpu, memory;  // cores, GiB
+};
+
+class Board {
+ public:
+  explicit Board(const std::vector<Demand>& nodes) {
+    for (size_t i = 0; i < nodes.size(); i++)
+      lab_.node(R"({"metadata":{"name":"n)" + std::to_string(i) +
+                R"("},"status":{"allocatable":{"cpu":")" + std::to_string(nodes[i].cpu) +
+                R"(","memory":")" + std::to_string(nodes[i].memory) + R"(Gi"}}})");
+  }
+  bool place(const std::vector<Demand>& pods, size_t needed) {
+    std::vector<PodPtr> made;
+    GroupTask task{"g", {}, {static_cast<int32_t>(needed)}};
+    for (size_t i = 0; i < pods.size(); i++) {
+      auto pod = api::decodeText<api::Pod>(
+          R"({"metadata":{"namespace":"d","name":"p","uid":"u)" + std::to_string(i) +
+          R"("},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":")" +
+          std::to_string(pods[i].cpu) + R"(","memory":")" + std::to_string(pods[i].memory) +
+          R"(Gi"}}}]}})");
+      made.push_back(lab_.cluster().makeInfo(std::make_shared<api::Pod>(std::move(*pod))));
+      task.members.push_back({made.back()->pod->meta.uid, 0, kNoRow});
+    }
+    Transaction trial(lab_.cluster());
+    const auto got = placeGroup({*lab_.engine().profiles()[0], lab_.cluster(), trial, task, made});
+    size_t rows = 0;
+    for (Row row : got.rows) rows += row != kNoRow;
+    EXPECT_EQ(got.placed(), rows >= needed && rows == trial.mark());
+    EXPECT_TRUE(got.placed() || trial.mark() == 0);
+    return got.placed();
+  }
+
+ private:
+  Lab lab_{defaultConfig({"default-scheduler"})};
+};
+
+// Tries everything.
+bool canPlace(std::vector<Demand>& free, const std::vector<Demand>& pods, size_t at,
+              size_t needed) {
+  if (needed == 0) return true;
+  if (pods.size() - at < needed) return false;
+  for (auto& node : free) {
+    if (node.cpu < pods[at].cpu || node.memory < pods[at].memory) continue;
+    node.cpu -= pods[at].cpu;
+    node.memory -= pods[at].memory;
+    const bool ok = canPlace(free, pods, at + 1, needed - 1);
+    node.cpu += pods[at].cpu;
+    node.memory += pods[at].memory;
+    if (ok) return true;
+  }
+  return canPlace(free, pods, at + 1, needed);
+}
+
+TEST(Groups, small_ones_are_placed_whenever_that_is_possible) {
+  Rng rng(24);
+  int possible = 0;
+  for (int round = 0; round < 150; round++) {
+    std::vector<Demand> nodes, pods;
+    for (int64_t i = rng.between(1, 6); i > 0; i--)
+      nodes.push_back({rng.between(4, 10), rng.between(8, 20)});
+    for (int64_t i = rng.between(1, 6); i > 0; i--)
+      pods.push_back({rng.between(1, 6), rng.between(1, 12)});
+    const auto needed = static_cast<size_t>(rng.between(1, static_cast<int64_t>(pods.size())));
+    std::vector<Demand> free = nodes;
+    const bool can = canPlace(free, pods, 0, needed);
+    possible += can;
+    EXPECT_EQ(Board(nodes).place(pods, needed), can) << "round " << round;
+  }
+  EXPECT_GT(possible, 50);
+}
+
+TEST(Groups, full_clusters_are_packed_nearly_always) {
+  Rng rng(95);
+  constexpr int kRounds = 12;
+  int placed = 0;
+  for (int round = 0; round < kRounds; round++) {
+    std::vector<Demand> nodes, pods;
+    // A placement that exists: nodes are cut into members, 95 % of each.
+    for (int node = 0; node < 40; node++) {
+      nodes.push_back({20, 80});
+      Demand left{19, 76};
+      while (left.cpu > 0 && left.memory > 0 && pods.size() < 100) {
+        const Demand cut{std::min(left.cpu, rng.between(2, 12)),
+                         std::min(left.memory, rng.between(8, 48))};
+        pods.push_back(cut);
+        left.cpu -= cut.cpu;
+        left.memory -= cut.memory;
+      }
+    }
+    placed += Board(nodes).place(pods, pods.size());
+  }
+  EXPECT_EQ(placed, kRounds);
+}
+
+}  // namespace
+}  // namespace mangrove::placement

@@ -1,0 +1,31 @@
+#pragma once
+// Preemption for a whole group: which pods of lower priority would have to go so that every member
+// that must start gets its place, each member counted where those before it went. Nodes whose
+// victims matter least are taken first, and whoever turns out not to be in the way stays.
+//
+//   Transaction trial(cluster);
+//   const JobPreemption found = preemptForGroup({profile, cluster, trial, task, pods});
+//   if (found.helps()) { nominate found.rows; evict found.victims; }
+//
+// The cluster is as before when it returns. Owner thread only.
+
+#include <string>
+#include <vector>
+
+#include "placement/cycle/group.h"
+
+namespace mangrove::placement {
+
+struct JobPreemption {
+  std::vector<Row> rows;        // by member; kNoRow: no place needed or found
+  std::vector<PodPtr> victims;  // by node, less important ones last
+  std::string message;          // why not; "" when it helps
+  bool helps() const { return message.empty(); }
+};
+JobPreemption preemptForGroup(const GroupQuestion& question);
+
+// How much harm the victims of a node are: for each job among them the rank of its highest priority
+// among all priorities of victims.
+int64_t costOf(const std::vector<PodPtr>& victims, const std::vector<int32_t>& ranks);
+
+}  // namespace mangrove::placement
