@@ -3,7 +3,7 @@
 set -eu
 pod=${1:?usage: get_cpuset.sh POD [NAMESPACE]}
 set -- $(kubectl get pod "$pod" -n "${2:-default}" -o jsonpath='{.metadata.uid} {.status.qosClass} {.status.containerStatuses[0].containerID}')
-case $2 in Guaranteed) at= ;; Burstable) at=/burstable ;; *) at=/besteffort ;; esac
+case $2 in Guaranteed) at= ;; Burstable) at=/burstable ;; *) at=-besteffort ;; esac
 for root in /sys/fs/cgroup /sys/fs/cgroup/cpuset; do
   group=$root/kubepods$at/pod$1/${3#*://}
   for file in cpuset.cpus.effective cpuset.effective_cpus; do

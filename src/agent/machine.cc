@@ -82,7 +82,7 @@ Machine::Machine(MachineOptions options, kernel::SysRoot root, kernel::Hierarchi
     : options_(std::move(options)),
       root_(std::move(root)),
       trees_(std::move(trees)),
-      layout_(chooseDriver()) {
+      layout_(chooseDriver(), options_.bestEffort) {
   readNuma();
   bootId_ = kernel::readWord(root_, mounts().procFile("sys/kernel/random/boot_id")).value_or("");
 }
@@ -122,7 +122,7 @@ Result<bool> Machine::refreshCpus() {
 }
 
 void Machine::refreshLayout() {
-  layout_ = kernel::CgroupLayout(chooseDriver());
+  layout_ = kernel::CgroupLayout(chooseDriver(), options_.bestEffort);
   can_ = kernel::probeCapabilities(root_, mounts(), trees_, layout_,
                                    options_.live ? kernel::probeLive() : kernel::LiveFacts{});
 }

@@ -27,6 +27,8 @@ struct MachineOptions {
   kernel::Mounts mounts = {};
   // nullopt: by the directory that is there, else by the kubelet's command line, else systemd.
   std::optional<kernel::CgroupDriver> driver = {};
+  // Where whoever makes the pods' cgroups puts best-effort pods; a kubelet inside.
+  kernel::BestEffortPlace bestEffort = kernel::BestEffortPlace::kInside;
   // Try system calls (perf, core scheduling, pressure triggers). Off for captured machines.
   bool live = true;
   Duration jiffy = std::chrono::milliseconds(10);  // 1/CLK_TCK; machineOptions() asks the system

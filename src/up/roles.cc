@@ -149,6 +149,7 @@ class AgentMate final : public MateRole {
     options.machine = agent::liveMachine();
     options.machine.driver = kernel::CgroupDriver::kCgroupfs;  // as the node runner lays them out
     options.machine.mounts.cgroupParent = options_.cgroupRoot;
+    options.machine.bestEffort = options_.bestEffort;
     options.historyDir = options_.stateDir;
     options.firstReport = std::chrono::seconds(1);  // there are no other nodes to spread from
     auto made = agent::Agent::make(

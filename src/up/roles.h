@@ -9,6 +9,7 @@
 #include "agent/look.h"
 #include "base/feature_gates.h"
 #include "frame/ops_server.h"
+#include "kernel/cgroup_layout.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
 
@@ -19,9 +20,11 @@ class Enforcement;
 namespace mangrove::up {
 
 struct RolesOptions {
-  std::string node;          // of the agent; "": no agent
-  std::string stateDir;      // of the agent's history
-  std::string cgroupRoot;    // where the node runner puts "kubepods"; "": the top
+  std::string node;        // of the agent; "": no agent
+  std::string stateDir;    // of the agent's history
+  std::string cgroupRoot;  // where the node runner puts "kubepods"; "": the top
+  // Where the node runner puts best-effort pods.
+  kernel::BestEffortPlace bestEffort = kernel::BestEffortPlace::kInside;
   bool observeOnly = false;  // measure and report, change nothing on the machine
   // Of the agent's enforcing half, agent::agentGates() at least; null: it only observes.
   const FeatureGates* gates = nullptr;

@@ -70,6 +70,10 @@ void UpRole::flags(frame::Flags& flags) {
             "name of this machine's Node; the host's by default");
   flags.add("cgroup-root", runnerOptions_.cgroupRoot,
             "cgroup that holds kubepods; the top by default");
+  flags.add(
+      "best-effort-beside", bestEffortBeside_,
+      "best-effort pods beside kubepods, behind everything else on this machine; false: inside, "
+      "as a kubelet has them, where they are behind other pods only");
   flags.add("static-pods", runnerOptions_.staticPods, "folder of manifests that always run here");
   flags.add("bridge", runnerOptions_.bridge, "network bridge of the pods");
   flags.add("pod-subnet", runnerOptions_.podSubnet, "IPv4 network of the pods' addresses");
@@ -81,6 +85,8 @@ Result<> UpRole::start(frame::RoleContext& context) {
     return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
                    bind_);
   owner_ = &context.owner;
+  runnerOptions_.bestEffort =
+      bestEffortBeside_ ? kernel::BestEffortPlace::kBeside : kernel::BestEffortPlace::kInside;
   apiserver::tuneHeap();
   if (auto ok = startServer(context); !ok) return ok;
   if (auto ok = observeOnly_ ? startObserver(context) : startRunner(context); !ok) {
@@ -108,6 +114,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.observeOnly = observeOnly_;
   options.stateDir = dataDir_ + "/agent";
   options.cgroupRoot = runnerOptions_.cgroupRoot;
+  options.bestEffort = runnerOptions_.bestEffort;
   options.picture = picture_;
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;

@@ -58,6 +58,7 @@ class UpRole final : public frame::Role {
   int64_t port_ = 6443;
   bool allowRemote_ = false;
   bool observeOnly_ = false;
+  bool bestEffortBeside_ = true;
   bool keepPods_ = false;
   bool enforce_ = true;
   std::vector<std::string> without_;

@@ -6,9 +6,9 @@
 source "$(dirname "$0")/lib/up.sh"
 cpu=/sys/fs/cgroup/cpu/$group/kubepods
 [ -d /sys/fs/cgroup/cpu ] || cpu=/sys/fs/cgroup/$group/kubepods
-quota() { cat "$cpu/besteffort/cpu.cfs_quota_us" 2>/dev/null || cut -d' ' -f1 "$cpu/besteffort/cpu.max" | sed s/max/-1/; }
-shares() { cat "$cpu/besteffort/cpu.shares" 2>/dev/null || cat "$cpu/besteffort/cpu.weight"; }
-idle() { cat "$cpu/besteffort/cpu.idle"; }
+quota() { cat "$cpu-besteffort/cpu.cfs_quota_us" 2>/dev/null || cut -d' ' -f1 "$cpu-besteffort/cpu.max" | sed s/max/-1/; }
+shares() { cat "$cpu-besteffort/cpu.shares" 2>/dev/null || cat "$cpu-besteffort/cpu.weight"; }
+idle() { cat "$cpu-besteffort/cpu.idle"; }
 limited() {  # what `up` lets batch work have at most is 95 % of the machine
   local q
   q=$(quota)
@@ -43,7 +43,7 @@ uid=$(kubectl get pod batch -o 'jsonpath={.metadata.uid}')
 want "cpu" kubectl get nodemetric n1 -o 'jsonpath={.status.nodeMetric.nodeUsage.resources}'
 want "kubernetes.io/batch-cpu" kubectl get node n1 -o 'jsonpath={.status.allocatable}'
 has_idle=
-[ ! -e "$cpu/besteffort/cpu.idle" ] || has_idle=1
+[ ! -e "$cpu-besteffort/cpu.idle" ] || has_idle=1
 held() {
   if [ -n "$has_idle" ]; then [ "$(idle)" = 1 ] && echo held; else limited | sed s/limited/held/; fi
 }
@@ -53,7 +53,7 @@ freed() {
   echo freed
 }
 least=2
-[ -e "$cpu/besteffort/cpu.shares" ] || least=1
+[ -e "$cpu-besteffort/cpu.shares" ] || least=1
 want held held
 
 # The kill switch gives everything back, and lets go of it again.

@@ -27,7 +27,7 @@ Collector::Collector(Machine& machine, Clock& clock, History& history, Collector
       node_(machine),
       io_(machine),
       mirror_(machine),
-      allPods_(machine, machine.layout().root()),
+      allPods_(podRoots(machine)),
       bestEffort_(machine),
       cpi_(machine, options.cpiInterval, options.cpiWindow),
       root_(machine, "") {
@@ -51,6 +51,21 @@ bool Collector::Every::due(MonoTime now, Duration every) {
   next = next == MonoTime::min() || now - next > every ? now + every : next + every;
   return true;
 }
+
+namespace {
+
+// What is not known of one part is not known of the sum.
+void addUp(const Usage& part, Usage& sum) {
+  const auto add = [](const auto& one, auto& into) {
+    into = into && one ? std::optional(*into + *one) : std::nullopt;
+  };
+  add(part.cpu, sum.cpu);
+  add(part.memory, sum.memory);
+  add(part.memoryWithCache, sum.memoryWithCache);
+  sum.memoryHot.reset();
+}
+
+}  // namespace
 
 bool Collector::isWithinPods(std::string_view dir) const {
   const std::string clean = kernel::joinPath({dir});
@@ -135,7 +150,7 @@ void Collector::refreshMachine(MonoTime now) {
   machine_.refreshLayout();
   layoutKnown_ = machine_.can().has(kernel::Feature::kPodsCgroup);
   if (!layoutKnown_) return;
-  allPods_ = CgroupMeter(machine_, machine_.layout().root());
+  allPods_ = podRoots(machine_);
   bestEffort_ = BestEffortMeter(machine_);
   mirror_.restart();
 }
@@ -191,15 +206,23 @@ void Collector::readNode(bool slot) {
     node_.sample(reader_, clock_, cold_, node, stats_.troubles);
     node.pressure = node_.pressure(reader_, stats_.troubles);
   }
-  const CgroupSample pods = allPods_.sample(
-      reader_, clock_, {.slot = slot, .memory = slot, .throttling = false}, stats_.troubles);
-  node.pods = usageOf(pods);
-  podsSlotCpu_ = pods.slotCpu;
-  // No cgroup of pods means no pods: that is 0 and not "unknown".
-  if (pods.gone) {
-    node.pods = {0.0, Bytes{0}, Bytes{0}, std::nullopt};
-    podsSlotCpu_ = 0.0;
+  node.pods = {0.0, Bytes{0}, Bytes{0}, std::nullopt};
+  podsSlotCpu_ = 0.0;
+  for (CgroupMeter& root : allPods_) {
+    const CgroupSample pods = root.sample(
+        reader_, clock_, {.slot = slot, .memory = slot, .throttling = false}, stats_.troubles);
+    // No cgroup of pods means no pods: that is 0 and not "unknown".
+    if (pods.gone) continue;
+    addUp(usageOf(pods), node.pods);
+    podsSlotCpu_ =
+        podsSlotCpu_ && pods.slotCpu ? std::optional(*podsSlotCpu_ + *pods.slotCpu) : std::nullopt;
   }
+}
+
+std::vector<CgroupMeter> Collector::podRoots(const Machine& machine) {
+  std::vector<CgroupMeter> out;
+  for (const std::string& root : machine.layout().roots()) out.emplace_back(machine, root);
+  return out;
 }
 
 void Collector::nameSubject(MirroredPod& pod) {
@@ -324,21 +347,29 @@ void Collector::readSystem() {
   node.system.memory = rest.memory;
 }
 
+// nullopt: it cannot be read. No such cgroup: no pods, so they use nothing.
+std::optional<kernel::NumaStat> Collector::podsNumaStat(const std::string& cgroup) {
+  const auto text =
+      reader_.readOnce(controlPath(machine_, kernel::resource_name::kMemoryNumaStat, cgroup));
+  if (!text && reader_.vanished()) return kernel::NumaStat{};
+  const auto stat =
+      text ? kernel::parseNumaStat(*text, machine_.trees().version(), machine_.pageSize())
+           : fail(Code::kUnavailable, "");
+  if (!stat) ++stats_.troubles.unreadable;
+  return stat ? std::optional(*stat) : std::nullopt;
+}
+
 void Collector::readNumaSystem() {
   NodeLook& node = look_.node;
   if (podsNuma_.size() != node.numa.size() || numaDue_.due(look_.at, options_.numaInterval)) {
-    podsNuma_.assign(node.numa.size(), std::nullopt);
-    const auto text = reader_.readOnce(
-        controlPath(machine_, kernel::resource_name::kMemoryNumaStat, machine_.layout().root()));
-    // No such cgroup: no pods, so they use nothing.
-    const auto stat =
-        text ? kernel::parseNumaStat(*text, machine_.trees().version(), machine_.pageSize())
-        : reader_.vanished() ? Result<kernel::NumaStat>(kernel::NumaStat{})
-                             : fail(Code::kUnavailable, "");
-    if (!stat) ++stats_.troubles.unreadable;
-    for (size_t i = 0; stat && i < podsNuma_.size(); ++i) {
-      const Bytes used = stat->nodes[i].anon + stat->nodes[i].unevictable;
-      if (used.v >= 0 && used <= look_.node.memoryTotal) podsNuma_[i] = used;
+    podsNuma_.assign(node.numa.size(), Bytes{0});
+    for (const std::string& root : machine_.layout().roots()) {
+      const auto stat = podsNumaStat(root);
+      for (size_t i = 0; i < podsNuma_.size(); ++i) {
+        const Bytes used = stat ? stat->nodes[i].anon + stat->nodes[i].unevictable : Bytes{-1};
+        const bool sane = used.v >= 0 && used <= look_.node.memoryTotal;
+        podsNuma_[i] = sane && podsNuma_[i] ? std::optional(*podsNuma_[i] + used) : std::nullopt;
+      }
     }
   }
   std::vector<double> cpu;

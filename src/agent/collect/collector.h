@@ -88,6 +88,8 @@ class Collector {
 
   void refreshMachine(MonoTime now);
   bool isWithinPods(std::string_view dir) const;
+  static std::vector<CgroupMeter> podRoots(const Machine& machine);
+  std::optional<kernel::NumaStat> podsNumaStat(const std::string& cgroup);
   void followCgroups(const PodBook& book, MonoTime now);
   void readNode(bool slot);
   void readPods(bool slot);
@@ -115,7 +117,7 @@ class Collector {
   NodeMeter node_;
   IoMeter io_;
   CgroupMirror mirror_;
-  CgroupMeter allPods_;
+  std::vector<CgroupMeter> allPods_;  // the directories below which all pods are
   BestEffortMeter bestEffort_;
   CpiMeter cpi_;
   CgroupMeter root_;  // for the machine's cold pages

@@ -168,7 +168,9 @@ std::optional<MemorySight> GiveBack::look(const GiveBackOrders& orders, MonoTime
   if (nodeNeed.wanted.v > 0) return node;
   nodeIsShort_ = false;
   total_ = Bytes{*limit};
-  return MemorySight{now, Bytes{*limit}, currentOf(orders, orders.pods), stall};
+  Bytes used = currentOf(orders, orders.pods);
+  if (!orders.beside.empty()) used += currentOf(orders, orders.beside);
+  return MemorySight{now, Bytes{*limit}, used, stall};
 }
 
 BatchGroup GiveBack::groupOf(const GiveBackOrders& orders, const BatchPodOrder& pod, MonoTime now) {

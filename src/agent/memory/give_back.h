@@ -44,6 +44,7 @@ struct GiveBackOrders {
   std::shared_ptr<const kernel::Hierarchies> trees;
   std::string procMemInfo = "proc/meminfo";
   std::string pods;                   // the cgroup of all pods: its limit is watched
+  std::string beside = {};            // best-effort pods that are not below it count with it
   std::vector<std::string> services;  // directories with memory.pressure
   std::vector<BatchPodOrder> batch;
   std::vector<ReclaimMark> marks;  // kept once a second

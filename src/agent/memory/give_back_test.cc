@@ -162,6 +162,21 @@ TEST(GiveBack, AsksOnePodForOneShortage) {
   EXPECT_EQ(stage.evicted.size(), 1u) << "2.5 s of shortage";
 }
 
+// Best-effort pods beside the others share the others' ceiling.
+TEST(GiveBack, TheCeilingCoversBothGroups) {
+  Stage stage;
+  stage.orders.beside = "kubepods-besteffort";
+  stage.giveBack.order(stage.orders);
+  stage.service = 390;
+  stage.look();
+  EXPECT_TRUE(stage.rungs.empty());
+  stage.fs.write("sys/fs/cgroup/memory/kubepods-besteffort/memory.usage_in_bytes",
+                 std::to_string(600 * kM));
+  stage.batchFile = 600;
+  stage.look();
+  EXPECT_FALSE(stage.rungs.empty()) << "990 of 1000 MiB together";
+}
+
 TEST(GiveBack, ThawsAtTheEnd) {
   Stage stage;
   stage.look();

@@ -74,6 +74,8 @@ GiveBackOrders giveBackOrders(const Situation& now, const EvictedLately& lately)
   orders.trees = std::make_shared<const kernel::Hierarchies>(machine.trees());
   orders.procMemInfo = machine.mounts().procFile("meminfo");
   orders.pods = machine.layout().root();
+  if (machine.layout().bestEffort() == kernel::BestEffortPlace::kBeside)
+    orders.beside = machine.layout().tierDir(kernel::PodTier::kBestEffort);
   orders.services.push_back(
       machine.trees().pressurePath(machine.layout().tierDir(kernel::PodTier::kBurstable)));
   for (const PodLook& pod : now.look.pods) {

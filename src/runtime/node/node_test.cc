@@ -65,6 +65,23 @@ TEST(Cgroups, LaysOutVersionOneAsAKubelet) {
 }
 
 // A cgroup of version 2 that has processes cannot hand controllers on.
+// Best-effort pods beside kubepods: neighbours of everything else at that level.
+TEST(Cgroups, BestEffortPodsBesideTheOthers) {
+  FakeRoot machine{file("sys/fs/cgroup/cgroup.controllers", "cpu memory\n"),
+                   dir("sys/fs/cgroup/top/kubepods-besteffort/podu1"),
+                   dir("sys/fs/cgroup/top/kubepods/burstable/podu2")};
+  const kernel::SysRoot root = machine.root();
+  auto cgroups = Cgroups::open(root, "/top", kernel::BestEffortPlace::kBeside);
+  ASSERT_TRUE(cgroups) << cgroups.error().text();
+  EXPECT_EQ(cgroups->podPath(api::KubeQos::kBestEffort, "u1"), "top/kubepods-besteffort/podu1");
+  EXPECT_EQ(cgroups->podPath(api::KubeQos::kBurstable, "u2"), "top/kubepods/burstable/podu2");
+  EXPECT_EQ(cgroups->pods().size(), 2u);
+  EXPECT_TRUE(cgroups->isPods("top/kubepods-besteffort/podu1"));
+  EXPECT_TRUE(cgroups->isPods("top/kubepods/podu3"));
+  EXPECT_FALSE(cgroups->isPods("top/kubepods-besteffort"));
+  EXPECT_FALSE(cgroups->isPods("top/other/podu3"));
+}
+
 TEST(Cgroups, MovesProcessesOutOfTheirParent) {
   FakeRoot machine{dir("sys/fs/cgroup", file("cgroup.controllers", "cpu memory"),
                        file("cgroup.procs", "1\n"),

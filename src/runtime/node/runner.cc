@@ -78,7 +78,7 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
   }
   ::chmod((options.dataDir + "/pods").c_str(), 0711);
   kernel::SysRoot root;
-  auto cgroups = Cgroups::open(root, options.cgroupRoot);
+  auto cgroups = Cgroups::open(root, options.cgroupRoot, options.bestEffort);
   if (!cgroups) return pass(cgroups.error());
   if (auto ok = checkRights(*cgroups, options); !ok) return pass(ok.error());
   auto machine = readMachine(root, options.dataDir, options.nodeName, options.version);
@@ -280,7 +280,11 @@ void Runner::updateTierShares() {
   all.memory = machine_.allocatableMemory();
   (void)cgroups_.make(cgroups_.tierPath(api::KubeQos::kGuaranteed), all);
   cgroups_.setTierShares(api::KubeQos::kBurstable, kernel::sharesOf(burstable));
-  cgroups_.setTierShares(api::KubeQos::kBestEffort, kernel::kMinShares);
+  // Beside kubepods the ceiling of all pods' memory is said again; the agent's memory ladder keeps
+  // both together below it.
+  CgroupValues batch;
+  if (options_.bestEffort == kernel::BestEffortPlace::kBeside) batch.memory = all.memory;
+  (void)cgroups_.make(cgroups_.tierPath(api::KubeQos::kBestEffort), batch);
 }
 
 // Told to end before it knows its pods: those of an earlier run go on until then.

@@ -43,6 +43,7 @@ struct RunnerOptions {
   std::string dataDir;
   std::string nodeName;    // "": the host's name
   std::string cgroupRoot;  // put before "kubepods"
+  kernel::BestEffortPlace bestEffort = kernel::BestEffortPlace::kBeside;
   std::string bridge = "mangrove0";
   std::string podSubnet = "10.88.0.0/16";
   std::string staticPods;  // folder of manifests; "": none

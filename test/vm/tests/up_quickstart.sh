@@ -23,7 +23,7 @@ await 240 "Running Running Running Running" kubectl get pods -o 'jsonpath={.item
 kubectl get pods -o 'jsonpath={range .items[*]}{.metadata.labels.app} {.metadata.uid} {.status.qosClass} {.status.containerStatuses[0].containerID}{"\n"}{end}' >/tmp/pods
 get_cpuset() {  # the quick start's script, for the cgroupfs layout and cgroup v2
   set -- $(grep "^$1 " /tmp/pods)
-  case $3 in Guaranteed) at= ;; Burstable) at=/burstable ;; BestEffort) at=/besteffort ;; esac
+  case $3 in Guaranteed) at= ;; Burstable) at=/burstable ;; BestEffort) at=-besteffort ;; esac
   cat "/sys/fs/cgroup/kubepods$at/pod$2/${4#containerd://}/cpuset.cpus.effective"
 }
 expand() { echo "$1" | tr ',' '\n' | while IFS=- read -r a b; do seq "$a" "${b:-$a}"; done; }
