@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "agent/executor/executor.h"
-#include "agent/executor/write_times.h"
 #include "agent/look.h"
 #include "base/metrics.h"
 

@@ -5,7 +5,6 @@
 #include <sys/statvfs.h>
 
 #include "agent/executor/plain_file.h"
-#include "agent/executor/write_times.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
 #include "kernel/control_files.h"
@@ -39,16 +38,7 @@ bool isGone(const Error& error) {
   return error.code() == Code::kNotFound || error.code() == Code::kGone;
 }
 
-std::function<void(const WriteDone&)>& writeObserver() {
-  static std::function<void(const WriteDone&)> observer;
-  return observer;
-}
-
 }  // namespace
-
-void observeWrites(std::function<void(const WriteDone&)> observer) {
-  writeObserver() = std::move(observer);
-}
 
 Executor::Executor(const Machine& machine, const Clock& clock, AuditLog& audit)
     : machine_(machine), clock_(clock), audit_(audit) {}
@@ -354,8 +344,7 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
   const MonoTime begun = clock_.mono();
   auto ok = plain ? writePlainFile(machine_.root(), plan.path, text)
                   : machine_.root().write(plan.path, text);
-  if (writeObserver())
-    writeObserver()({plan.key, plan.owner, ok.has_value(), clock_.mono() - begun});
+  if (onWrite_) onWrite_({plan.key, plan.owner, ok.has_value(), clock_.mono() - begun});
   if (ok) {
     if (isFinal) ++report.written;
     record(plan, value, "written");

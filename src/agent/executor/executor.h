@@ -11,6 +11,7 @@
 // A file that nobody wants any more gets the value it had before us. A file that somebody else
 // writes is repaired at the next apply; when that goes on, ever more rarely. Owner thread only.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -83,6 +84,14 @@ struct FileKey {
   auto operator<=>(const FileKey&) const = default;
 };
 
+// A write to a control file, for whoever shows how long they take.
+struct WriteDone {
+  const FileKey& key;
+  std::string_view owner;
+  bool ok = false;
+  Duration took{};
+};
+
 struct ExecutorTotals {
   uint64_t applies = 0, written = 0, failed = 0, refused = 0, conflicts = 0, restored = 0;
 };
@@ -112,6 +121,8 @@ class Executor final : public PresentValues {
   std::vector<int> members(std::string_view cgroup, std::string_view resource) const override;
   std::optional<std::string> text(std::string_view path) const override;
   std::optional<DiskUse> disk() const override;
+  // Called after each write, in the thread that writes.
+  void onWrite(std::function<void(const WriteDone&)> fn) { onWrite_ = std::move(fn); }
   // The kubelet's directory, as this process sees it.
   void watchDisk(std::string path) { diskPath_ = std::move(path); }
   const std::map<FileKey, HeldFile>& held() const { return held_; }
@@ -170,6 +181,7 @@ class Executor final : public PresentValues {
   std::map<FileKey, HeldFile> held_;
   ExecutorTotals totals_;
   std::string diskPath_;
+  std::function<void(const WriteDone&)> onWrite_;
 };
 
 }  // namespace mangrove::agent

@@ -4,19 +4,6 @@
 #include <filesystem>
 
 #include "agent/gates.h"
-#include "agent/hooks/reconcile.h"
-#include "agent/qos/blkio/strategy.h"
-#include "agent/qos/core_sched/strategy.h"
-#include "agent/qos/cpu_burst/strategy.h"
-#include "agent/qos/cpu_suppress/strategy.h"
-#include "agent/qos/evict/strategy.h"
-#include "agent/qos/kernel_floor.h"
-#include "agent/qos/memory_qos/strategy.h"
-#include "agent/qos/network/strategy.h"
-#include "agent/qos/network/terway_strategy.h"
-#include "agent/qos/oom/strategy.h"
-#include "agent/qos/resctrl/strategy.h"
-#include "agent/qos/system_config/strategy.h"
 #include "base/os/files.h"
 #include "base/os/log.h"
 #include "base/text/time_text.h"
@@ -33,34 +20,6 @@ bool isHook(const StrategyInfo& info) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options) {
-  std::vector<std::unique_ptr<Strategy>> all;
-  const auto lately = options.lately ? options.lately : std::make_shared<EvictedLately>();
-  all.push_back(std::make_unique<KernelFloor>(options.ownsGroup));
-  all.push_back(std::make_unique<CpuSuppress>());
-  all.push_back(std::make_unique<CpusetHook>());
-  all.push_back(std::make_unique<BatchResourceHook>());
-  all.push_back(std::make_unique<GroupIdentityHook>());
-  all.push_back(std::make_unique<NormalizationHook>());
-  all.push_back(std::make_unique<CpuBurst>());
-  all.push_back(std::make_unique<MemoryQos>());
-  all.push_back(std::make_unique<OomScore>());
-  all.push_back(std::make_unique<Resctrl>());
-  all.push_back(std::make_unique<PodResctrl>());
-  all.push_back(std::make_unique<Blkio>());
-  all.push_back(std::make_unique<SystemConfig>());
-  all.push_back(std::make_unique<CoreSched>());
-  all.push_back(std::make_unique<NetworkQos>());
-  all.push_back(std::make_unique<TerwayQos>());
-  // An interval of zero switches an evictor off.
-  if (options.memoryEvict.interval > Duration::zero())
-    all.push_back(std::make_unique<MemoryEvictor>(lately, options.memoryEvict));
-  if (options.cpuEvict.interval > Duration::zero())
-    all.push_back(std::make_unique<CpuEvictor>(lately, options.cpuEvict));
-  all.push_back(std::make_unique<WatermarkEvictor>(lately));
-  return all;
-}
-
 Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
                    std::vector<std::unique_ptr<Strategy>> strategies)
     : setup_(std::move(setup)),
@@ -72,6 +31,7 @@ Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
     entries_.push_back({std::move(one), info, {}, MonoTime::min(), false});
   }
   executor_.watchDisk(options_.diskPath);
+  executor_.onWrite(setup_.wrote);
   load();
 }
 
@@ -131,8 +91,18 @@ bool Enforcer::isBlind() const {
                      [](const Entry& entry) { return entry.last.blind; });
 }
 
+// What a predecessor held for a strategy that is not asked stays as it is.
+void Enforcer::askAll(const Situation& now, bool knowsPods) {
+  for (Entry& entry : entries_) {
+    if (knowsPods || entry.info.ofTheGroup)
+      ask(entry, now);
+    else
+      entry.last.note = "the pods are not known yet";
+  }
+}
+
 ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
-                           const api::NodeResourceTopology* topology) {
+                           const api::NodeResourceTopology* topology, bool knowsPods) {
   const bool off = isSwitchedOff(node);
   if (off != off_) log.warn("enforcement is switched {} by the node's label", off ? "off" : "on");
   off_ = off;
@@ -142,7 +112,7 @@ ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
   }
   const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
                       setup_.gates};
-  for (Entry& entry : entries_) ask(entry, now);
+  askAll(now, knowsPods);
   return apply();
 }
 

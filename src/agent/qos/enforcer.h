@@ -19,6 +19,7 @@
 #include "agent/executor/executor.h"
 #include "agent/qos/evict/lately.h"
 #include "agent/qos/strategy.h"
+#include "agent/qos/strategy_list.h"
 #include "api/koordinator/node_resource_topology.h"
 
 namespace mangrove::agent {
@@ -33,6 +34,7 @@ struct EnforcerSetup {
   // Sends a pod away; false: not now, the budget is spent. Null: nobody is evicted.
   std::function<bool(const Ousting&)> evict = {};
   DeedTools tools = {};
+  std::function<void(const WriteDone&)> wrote = {};  // after each write to a control file
 };
 
 struct EnforcerOptions {
@@ -50,8 +52,9 @@ class Enforcer {
   Enforcer(EnforcerSetup setup, EnforcerOptions options,
            std::vector<std::unique_ptr<Strategy>> strategies);
 
+  // `knowsPods`: false while the API has not told them since the start.
   ApplyReport tick(const Look& look, const api::Node* node,
-                   const api::NodeResourceTopology* topology);
+                   const api::NodeResourceTopology* topology, bool knowsPods = true);
   // Between two ticks, when a pod or a container begins: what hooks want for it is written at once,
   // also by those that look less often. The other strategies count in ticks and are not asked.
   ApplyReport podBegan(const Look& look, const api::Node* node,
@@ -82,6 +85,7 @@ class Enforcer {
   };
   bool isDry(const Entry& entry) const;
   void ask(Entry& entry, const Situation& now, bool between = false);
+  void askAll(const Situation& now, bool knowsPods);
   void evict(Entry& entry, MonoTime at);
   ApplyReport apply();
   void load();
@@ -98,17 +102,6 @@ class Enforcer {
   EvictedLately saidDry_;    // evictions of dry runs
   bool off_ = false;
 };
-
-struct StrategyOptions {
-  // Shared with whoever learns that an eviction was refused; null: made.
-  std::shared_ptr<EvictedLately> lately = {};
-  EvictorOptions memoryEvict = {std::chrono::seconds(4), false};
-  EvictorOptions cpuEvict = {std::chrono::seconds(20), true};
-  // No kubelet writes to the best-effort directory: the idle class may be set there.
-  bool ownsGroup = false;
-};
-// All of them, in a fixed order.
-std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options = {});
 
 // `mangrove agent --restore`: gives back what a dead agent held, by its state file; without one,
 // the best-effort group gets neutral values. Lines for people.

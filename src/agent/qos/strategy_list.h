@@ -1,0 +1,34 @@
+#pragma once
+// All strategies, in the order in which they are asked. A new one is its own folder and one line in
+// strategy_list.cc: its name, gate and period are what its info() says, its switch is the gate, and a
+// test checks that the gate is declared, the name is written once and every file it may write knows
+// it.
+//
+//   Enforcer enforcer(setup, options, defaultStrategies());
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "agent/qos/evict/lately.h"
+#include "agent/qos/strategy.h"
+
+namespace mangrove::agent {
+
+struct StrategyOptions {
+  // Shared with whoever learns that an eviction was refused; null: made.
+  std::shared_ptr<EvictedLately> lately = {};
+  EvictorOptions memoryEvict = {std::chrono::seconds(4), false};
+  EvictorOptions cpuEvict = {std::chrono::seconds(20), true};
+  // No kubelet writes to the best-effort directory: the idle class may be set there.
+  bool ownsGroup = false;
+};
+
+// Null: these options switch it off.
+using MakeStrategy = std::unique_ptr<Strategy> (*)(const StrategyOptions& options);
+std::span<const MakeStrategy> strategyList();
+
+// One of each.
+std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options = {});
+
+}  // namespace mangrove::agent
