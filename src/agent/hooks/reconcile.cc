@@ -113,6 +113,8 @@ kernel::CpuQuota specQuota(const api::Container& container) {
 const api::Container* containerOf(const api::Pod& pod, std::string_view name) {
   for (const api::Container& one : pod.spec->containers)
     if (one.name.view() == name) return &one;
+  for (const api::Container& one : pod.spec->initContainers)
+    if (one.isSidecar && one.name.view() == name) return &one;
   return nullptr;
 }
 
@@ -126,6 +128,8 @@ void wantScaled(const std::string& cgroup, kernel::CpuQuota quota, double ratio,
 void normalise(const PodLook& pod, double ratio, Wishes& out) {
   kernel::CpuQuota sum = kernel::CpuQuota::ofUs(0);
   for (const api::Container& one : pod.pod->spec->containers) sum = sum + specQuota(one);
+  for (const api::Container& one : pod.pod->spec->initContainers)
+    if (one.isSidecar) sum = sum + specQuota(one);
   wantScaled(std::string(pod.cgroup), sum, ratio, out);
   for (const ContainerLook& container : pod.containers)
     if (const api::Container* spec = containerOf(*pod.pod, container.name))

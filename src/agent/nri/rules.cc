@@ -44,6 +44,18 @@ void addRatio(const HookRules& rules, const NriPod& pod, const NriContainer& con
       static_cast<int64_t>(std::ceil(static_cast<double>(*container.quota) / *rules.ratio - 1e-6));
 }
 
+std::set<std::string, std::less<>> groupsThere(const Situation& now) {
+  std::set<std::string, std::less<>> out;
+  for (const PodLook& pod : now.look.pods) {
+    if (!pod.pod || !pod.pod->meta.annotations.has(api::annotation::kResctrl)) continue;
+    std::string group = podGroup(pod.pod->meta.uid.str());
+    const std::string file =
+        kernel::joinPath({now.look.machine->mounts().resctrl, group, "schemata"});
+    if (now.present.text(file)) out.insert(std::move(group));
+  }
+  return out;
+}
+
 }  // namespace
 
 HookRules hookRules(const Situation& now, std::string hamiLibrary) {
@@ -62,7 +74,8 @@ HookRules hookRules(const Situation& now, std::string hamiLibrary) {
   out.hami = {std::move(hamiLibrary), now.gates.on("HamiCoreVGPUMonitor")};
   if (now.gates.on("RDMADeviceInject"))
     out.rdma = rdmaNodes(now.look.machine->root(), now.look.machine->mounts());
-  out.resctrl = now.gates.on("Resctrl") && now.look.machine->can().has(kernel::Feature::kResctrl);
+  if (now.gates.on("Resctrl") && now.look.machine->can().has(kernel::Feature::kResctrl))
+    out.resctrlGroups = groupsThere(now);
   return out;
 }
 
@@ -78,8 +91,8 @@ NriAdjustment adjustmentFor(const HookRules& rules, const NriPod& pod,
     isolateGpu(rules.hami, pod, container.name, out);
   }
   if (rules.rdma) out.devices = rdmaDevices(*rules.rdma, pod.annotations);
-  if (rules.resctrl && pod.annotations.has(api::annotation::kResctrl))
-    out.resources.rdtClass = podGroup(pod.uid);
+  if (const std::string group = podGroup(pod.uid); rules.resctrlGroups.contains(group))
+    out.resources.rdtClass = group;
   return out;
 }
 

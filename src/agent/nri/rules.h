@@ -6,6 +6,7 @@
 //   NriAdjustment a = adjustmentFor(rules, pod, container);
 
 #include <optional>
+#include <set>
 
 #include "agent/hooks/batch_resource.h"
 #include "agent/hooks/cpuset.h"
@@ -26,7 +27,8 @@ struct HookRules {
   bool deviceEnv = false;            // gate GPUEnvInject
   HamiCore hami;                     // of deviceEnv; gate HamiCoreVGPUMonitor
   std::optional<RdmaNodes> rdma;     // gate RDMADeviceInject
-  bool resctrl = false;              // gate Resctrl
+  // Gate Resctrl: groups of pods that are there. A runtime refuses a container whose class is not.
+  std::set<std::string, std::less<>> resctrlGroups = {};
 };
 HookRules hookRules(const Situation& now, std::string hamiLibrary = HamiCore().library);
 

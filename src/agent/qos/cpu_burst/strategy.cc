@@ -17,9 +17,12 @@ constexpr std::string_view kCpusFile = kernel::resource_name::kCpuset;
 constexpr int64_t kDefaultThreshold = 50;  // percent of the share pool
 constexpr Duration kForgetAfter = std::chrono::minutes(5);
 
+// Sidecars run as long as the pod and share its quota.
 MilliCpu limitOf(const api::Pod& pod, std::string_view container) {
   for (const api::Container& one : pod.spec->containers)
     if (one.name.view() == container) return one.limits.cpu();
+  for (const api::Container& one : pod.spec->initContainers)
+    if (one.isSidecar && one.name.view() == container) return one.limits.cpu();
   return {0};
 }
 
