@@ -60,7 +60,8 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       topology_(setup.client, setup.owner, options_.node, options_.topology),
       devices_(setup.client, setup.owner, options_.node, options_.devices),
       kubelet_(setup.io, setup.owner, book_, &setup.internal, options_.kubelet),
-      metrics_(setup.internal, setup.external, options_.node, clock_.wall()) {
+      metrics_(setup.internal, setup.external, options_.node, clock_.wall()),
+      known_(options_.configDir) {
   for (const std::string& trouble : history_.troubles())
     log.warn("history will not survive a restart: {}", trouble);
   if (history_.restored()) log.info("history restored: {} pods known", history_.pods().tracks());
@@ -74,6 +75,7 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
     metrics_.pools(want.sharedPool, want.bestEffortPool, options_.perCpuSeries);
   });
   makeInformers();
+  recall();
 }
 
 Agent::~Agent() {
@@ -100,7 +102,8 @@ void Agent::makeInformers() {
   nodes_->onChange([this](const client::Change<api::Node>& change) {
     if (change.key != options_.node) return;
     node_ = change.after;
-    if (node_) metrics_.nodeSeen(*node_);
+    recalledNode_ = false;
+    if (node_) metrics_.nodeSeen(*node_), known_.keep(*node_);
   });
   slos_ =
       std::make_unique<client::Informer<api::NodeSlo>>(following(client::kind::kNodeSlo, byName));
@@ -139,10 +142,40 @@ void Agent::makeInformers() {
 
 // Strategies see it complete: nothing unset, and neutral values where a class is switched off.
 void Agent::followSlo(const api::NodeSlo* said) {
-  if (said == nullptr) return collector_.setSlo(nullptr);
+  recalledSlo_ = false;
+  if (said == nullptr) {
+    known_.forgetSlo();
+    return collector_.setSlo(nullptr);
+  }
+  known_.keep(said->spec);
   auto slo = std::make_shared<api::NodeSlo>(*said);
   slo->spec = api::completed(said->spec);
   collector_.setSlo(std::move(slo));
+}
+
+// The server may be away: what it said last holds until it answers.
+void Agent::recall() {
+  if (auto slo = known_.slo()) {
+    slo->spec = api::completed(slo->spec);
+    collector_.setSlo(std::make_shared<const api::NodeSlo>(*std::move(slo)));
+    recalledSlo_ = true;
+  }
+  if (auto node = known_.node(); node && node->meta.name.view() == options_.node) {
+    node_ = std::make_shared<const api::Node>(*std::move(node));
+    recalledNode_ = true;
+  }
+}
+
+// It answered, and does not have the object any more: nothing told us so.
+void Agent::endRecall() {
+  if (recalledSlo_ && slos_->hasSynced() && !slos_->find(options_.node)) followSlo(nullptr);
+  if (recalledNode_ && nodes_->hasSynced() && !nodes_->find(options_.node)) node_.reset();
+  if (slos_->hasSynced()) recalledSlo_ = false;
+  if (nodes_->hasSynced()) recalledNode_ = false;
+}
+
+bool Agent::knowsPods() const {
+  return pods_ ? pods_->hasSynced() : kubelet_.synced();
 }
 
 void Agent::start() {
@@ -188,6 +221,7 @@ void Agent::arm() {
 
 void Agent::tick(MonoTime planned) {
   const MonoTime begun = clock_.mono();
+  if (recalledSlo_ || recalledNode_) endRecall();
   const Look& look = collector_.tick(book_);
   watchClock(look);
   if (options_.collect.storage) claims_.tick(look);

@@ -18,6 +18,7 @@
 #include "agent/collect/collector.h"
 #include "agent/collect/pressure_watch.h"
 #include "agent/devices/device_reporter.h"
+#include "agent/last_known.h"
 #include "agent/look.h"
 #include "agent/machine.h"
 #include "agent/metrics.h"
@@ -53,6 +54,7 @@ struct AgentOptions {
   MachineOptions machine = {};
   CollectorOptions collect = {};
   std::string historyDir = {};  // "": history does not survive a restart
+  std::string configDir = {};   // "": nor does what the API server said last
   PredictorOptions predict = {};
   TopologyOptions topology = {};
   DeviceOptions devices = {};
@@ -99,6 +101,8 @@ class Agent {
   const TopologyStats& topologyStats() const { return topology_.stats(); }
   const ReporterStats& reporterStats() const { return reporter_.stats(); }
   std::shared_ptr<const api::Node> node() const { return node_; }
+  // Whether the list of pods came from the server (or the kubelet) since the start.
+  bool knowsPods() const;
   std::shared_ptr<const api::NodeResourceTopology> topology() const {
     return topologies_ ? topologies_->find(options_.node) : nullptr;
   }
@@ -113,6 +117,8 @@ class Agent {
   client::InformerSetup following(const client::Kind& kind, std::string fieldSelector) const;
   void makeInformers();
   void followSlo(const api::NodeSlo* said);
+  void recall();
+  void endRecall();
   void arm();
   void watchClock(const Look& look);
   void watchKubelet(const Look& look);
@@ -137,6 +143,8 @@ class Agent {
   KubeletProcess kubeletProcess_;
   MonoTime kubeletLooked_ = MonoTime::min();
   AgentMetrics metrics_;
+  LastKnown known_;
+  bool recalledSlo_ = false, recalledNode_ = false;  // the server has not answered yet
   std::shared_ptr<const api::Node> node_;
   std::unique_ptr<client::Informer<api::Node>> nodes_;
   std::unique_ptr<client::Informer<api::NodeSlo>> slos_;

@@ -21,6 +21,10 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("context", context, "which context of the kubeconfig");
   flags.add("history-dir", historyDir,
             "where recent usage survives a restart; '' keeps it in memory");
+  flags.add(
+      "state-dir", stateDir,
+      "folder for everything a successor goes on with: history, what files had before, the last "
+      "NodeSLO and Node; in a container a folder of the host; '': the places of the single flags");
   flags.add("pod-source", podSource, "where pods come from: api or kubelet");
   flags.add("cgroup-driver", cgroupDriver, "systemd or cgroupfs; default: found out");
   flags.add("cgroup-parent", cgroupParent, "cgroup below which the pods' one is");
@@ -119,6 +123,15 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("prediction-model-checkpoint-interval", checkpointInterval, "between two checkpoints");
   flags.add("prediction-model-checkpoint-max-per-step", checkpointsPerStep, "models at once");
   withoutEffect.declare(flags);
+}
+
+void AgentFlags::placeState() {
+  const AgentFlags usual;
+  if (stateDir.empty()) return;
+  if (historyDir == usual.historyDir) historyDir = stateDir;
+  if (enforceState == usual.enforceState) enforceState = stateDir + "/enforce.json";
+  if (heartbeat == usual.heartbeat) heartbeat = stateDir + "/heartbeat";
+  if (checkpointDir == usual.checkpointDir) checkpointDir = stateDir + "/prediction";
 }
 
 Result<> AgentFlags::check() const {

@@ -20,6 +20,7 @@ struct AgentFlags {
   std::string node;  // "": $NODE_NAME
   std::string kubeconfig, context;
   std::string historyDir = "/run/mangrove/agent";
+  std::string stateDir;           // "": the places of the single flags
   std::string podSource = "api";  // api, kubelet
   std::string cgroupDriver;       // "": find out
   std::string cgroupParent;       // a kubelet's --cgroup-root
@@ -101,6 +102,8 @@ struct AgentFlags {
   FlagsWithoutEffect withoutEffect;
 
   void declare(frame::Flags& flags);
+  // With --state-dir everything that a successor needs is below it, but what has a flag of its own.
+  void placeState();
   // A sentence for the first flag that makes no sense.
   Result<> check() const;
   std::string nriSocketPath() const;

@@ -139,6 +139,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
                              config_.token,          config_.tokenFile};
   options.trimMemory = true;
   options.historyDir = flags_.historyDir;
+  options.configDir = flags_.stateDir.empty() ? flags_.historyDir : flags_.stateDir;
   options.report = flags_.reportNodeMetric;
   options.rightUnits = flags_.rightUnits;
   if (flags_.nearestRank) options.percentiles = stats::PercentileRule::kNearestRank;
@@ -206,6 +207,7 @@ Result<> AgentRole::startPodResources(const frame::RoleContext& context) {
 
 Result<> AgentRole::start(frame::RoleContext& context) {
   if (auto ok = flags_.check(); !ok) return ok;
+  flags_.placeState();
   if (flags_.restore) return restoreAndQuit(flags_, context);
   for (const std::string& name : flags_.withoutEffect.given())
     log.warn("--{} is accepted and has no effect; --help says why", name);

@@ -151,6 +151,7 @@ class AgentMate final : public MateRole {
     options.machine.mounts.cgroupParent = options_.cgroupRoot;
     options.machine.bestEffort = options_.bestEffort;
     options.historyDir = options_.stateDir;
+    options.configDir = options_.stateDir;
     options.firstReport = std::chrono::seconds(1);  // there are no other nodes to spread from
     auto made = agent::Agent::make(
         {house_.client, house_.clock, house_.owner, house_.home, house_.metrics, external_},

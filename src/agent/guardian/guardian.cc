@@ -38,11 +38,45 @@ bool waitClosed(int pipe, Duration limit) {
 
 }  // namespace
 
+namespace {
+
+// v1 refuses a group's quota below one of its children's: those come first, the deepest before all.
+void lowerChildren(const kernel::SysRoot& root, const std::string& dir, const std::string& file,
+                   const Heartbeat& beat) {
+  auto entries = root.list(dir);
+  if (!entries) return;
+  for (const kernel::Entry& entry : *entries) {
+    if (!entry.isDir) continue;
+    const std::string child = dir + "/" + entry.name;
+    lowerChildren(root, child, file, beat);
+    auto quota =
+        ReflexFile::open(root, child + "/" + file,
+                         {kernel::resource_name::kCpuQuota, owner::kFailSafe, beat.version});
+    if (quota) (void)quota->narrow(beat.safe, quota->present());
+  }
+}
+
+// Best-effort work keeps the memory it has and gets no more: nobody takes it back any more.
+void holdMemory(const kernel::SysRoot& root, const Heartbeat& beat) {
+  if (beat.memoryFile.empty() || beat.memory == kUnlimited) return;
+  const std::string_view resource = beat.version == kernel::CgroupVersion::kV2
+                                        ? kernel::resource_name::kMemoryHigh
+                                        : kernel::resource_name::kMemoryLimit;
+  auto file = ReflexFile::open(root, beat.memoryFile, {resource, owner::kGiveBack, beat.version});
+  if (file) (void)file->narrow(beat.memory, file->present());
+}
+
+}  // namespace
+
 Result<Guarded> putOnSafeLimit(const kernel::SysRoot& root, const Heartbeat& beat) {
   auto file = ReflexFile::open(root, beat.quotaFile,
                                {kernel::resource_name::kCpuQuota, owner::kFailSafe, beat.version});
   if (!file && file.error().code() == Code::kNotFound) return Guarded::kNothing;
   if (!file) return pass(file.error());
+  const size_t slash = beat.quotaFile.rfind('/');
+  if (beat.version == kernel::CgroupVersion::kV1 && slash != std::string::npos)
+    lowerChildren(root, beat.quotaFile.substr(0, slash), beat.quotaFile.substr(slash + 1), beat);
+  holdMemory(root, beat);
   const auto lowered = file->narrow(beat.safe, file->present());
   if (!lowered) return pass(lowered.error());
   return *lowered ? Guarded::kLowered : Guarded::kWithin;

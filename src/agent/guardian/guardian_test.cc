@@ -22,7 +22,9 @@ TEST(Heartbeat, ReadsWhatItWrote) {
        {Heartbeat{at(12), "sys/fs/cgroup/cpu/kubepods/besteffort/cpu.cfs_quota_us", 250000,
                   CgroupVersion::kV1, false},
         Heartbeat{at(1), "", kUnlimited, CgroupVersion::kV2, false},
-        Heartbeat{at(1), "", kUnlimited, CgroupVersion::kV1, true}}) {
+        Heartbeat{at(1), "", kUnlimited, CgroupVersion::kV1, true},
+        Heartbeat{at(9), "quota", 250000, CgroupVersion::kV2, false, "be/memory.high", 1 << 30,
+                  kUnlimited}}) {
     const std::string text = formatHeartbeat(beat);
     EXPECT_EQ(text.size(), 512u);
     auto read = parseHeartbeat(text);
@@ -106,6 +108,24 @@ TEST(Guardian, EndsWhenNothingIsLeftToGuard) {
                            .forget = std::chrono::milliseconds(5)},
                           realClock()));
   ::close(ends[0]);
+}
+
+// v1 refuses a group's quota below its children's: they come first. Memory is held as well.
+TEST(Guardian, LowersChildrenFirstAndHoldsMemory) {
+  kernel::FakeRoot fs;
+  for (const char* dir : {"be/", "be/pod1/", "be/pod1/c/", "be/pod2/"})
+    fs.write(std::string(dir) + "cpu.cfs_quota_us", "400000\n");
+  fs.write("be/pod2/cpu.cfs_quota_us", "1000\n");
+  fs.write("mem/memory.limit_in_bytes", "9223372036854771712\n");
+  Heartbeat beat{at(1), "be/cpu.cfs_quota_us", 250000, CgroupVersion::kV1, false};
+  beat.memoryFile = "mem/memory.limit_in_bytes";
+  beat.memory = 1 << 30;
+  const kernel::SysRoot root(fs.path());
+  EXPECT_EQ(*putOnSafeLimit(root, beat), Guarded::kLowered);
+  for (const char* dir : {"be/", "be/pod1/", "be/pod1/c/"})
+    EXPECT_EQ(fs.read(std::string(dir) + "cpu.cfs_quota_us"), "250000") << dir;
+  EXPECT_EQ(fs.read("be/pod2/cpu.cfs_quota_us"), "1000\n") << "it has less";
+  EXPECT_EQ(fs.read("mem/memory.limit_in_bytes"), "1073741824");
 }
 
 }  // namespace

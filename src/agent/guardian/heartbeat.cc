@@ -20,10 +20,13 @@ constexpr std::string_view kNothing = "-";
 }  // namespace
 
 std::string formatHeartbeat(const Heartbeat& beat) {
-  std::string text =
-      fmt::format("{} {} {} v{} {}", beat.bye ? "bye" : "beat", beat.at.time_since_epoch().count(),
-                  beat.safe == kUnlimited ? -1 : beat.safe, static_cast<int>(beat.version),
-                  beat.quotaFile.empty() ? kNothing : std::string_view(beat.quotaFile));
+  std::string text = fmt::format(
+      "{} {} {} v{} {} {} {} {}", beat.bye ? "bye" : "beat", beat.at.time_since_epoch().count(),
+      beat.safe == kUnlimited ? -1 : beat.safe, static_cast<int>(beat.version),
+      beat.quotaFile.empty() ? kNothing : std::string_view(beat.quotaFile),
+      beat.memory == kUnlimited ? -1 : beat.memory,
+      beat.memoryBefore == kUnlimited ? -1 : beat.memoryBefore,
+      beat.memoryFile.empty() ? kNothing : std::string_view(beat.memoryFile));
   text.resize(std::max(text.size() + 1, kLength), ' ');
   text.back() = '\n';
   return text;
@@ -31,8 +34,9 @@ std::string formatHeartbeat(const Heartbeat& beat) {
 
 Result<Heartbeat> parseHeartbeat(std::string_view text) {
   const auto words = splitTrimmed(trim(text), ' ');
-  if (words.size() != 5 || (words[0] != "beat" && words[0] != "bye"))
-    return invalid("heartbeat '{}': want 'beat TIME QUOTA VERSION FILE'", trim(text));
+  if ((words.size() != 5 && words.size() != 8) || (words[0] != "beat" && words[0] != "bye"))
+    return invalid("heartbeat '{}': want 'beat TIME QUOTA VERSION FILE MEMORY BEFORE FILE'",
+                   trim(text));
   const auto at = parseInt<int64_t>(words[1]);
   const auto safe = parseInt<int64_t>(words[2]);
   if (!at || !safe || (words[3] != "v1" && words[3] != "v2"))
@@ -43,6 +47,12 @@ Result<Heartbeat> parseHeartbeat(std::string_view text) {
   beat.safe = *safe < 0 ? kUnlimited : *safe;
   beat.version = words[3] == "v1" ? kernel::CgroupVersion::kV1 : kernel::CgroupVersion::kV2;
   if (words[4] != kNothing) beat.quotaFile = words[4];
+  if (words.size() == 5) return beat;  // of an agent that did not guard memory yet
+  const auto memory = parseInt<int64_t>(words[5]), before = parseInt<int64_t>(words[6]);
+  if (!memory || !before) return invalid("heartbeat '{}': want bytes of memory", trim(text));
+  beat.memory = *memory < 0 ? kUnlimited : *memory;
+  beat.memoryBefore = *before < 0 ? kUnlimited : *before;
+  if (words[7] != kNothing) beat.memoryFile = words[7];
   return beat;
 }
 

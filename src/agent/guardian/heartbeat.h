@@ -27,6 +27,11 @@ struct Heartbeat {
   int64_t safe = kUnlimited;  // quota of the best-effort group
   kernel::CgroupVersion version = kernel::CgroupVersion::kV1;
   bool bye = false;
+  // memory.high (v2) or memory.limit_in_bytes (v1) of the group, and what it may have at most; "":
+  // memory is not guarded.
+  std::string memoryFile = {};
+  int64_t memory = kUnlimited;
+  int64_t memoryBefore = kUnlimited;  // what a successor goes back to
   bool operator==(const Heartbeat&) const = default;
 };
 std::string formatHeartbeat(const Heartbeat& beat);

@@ -115,7 +115,7 @@ SentinelOrders sentinelOrders(const Situation& now) {
 }
 
 StrategyInfo PressureCut::info() const {
-  return {.name = owner::kPressure, .gate = "PressureCut"};
+  return {.name = owner::kPressure, .gate = "PressureCut", .ofTheGroup = true};
 }
 
 Wishes PressureCut::decide(const Situation& now) {

@@ -123,7 +123,6 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                  },
                  lately_},
                 flags) {
-  observeWrites([series = series_](const WriteDone& done) { series->wrote(done); });
   auto strategies = defaultStrategies(strategiesOf(flags, lately_));
   reflexes_.join(strategies);
   strategies.push_back(std::make_unique<PauseMemory>(pause_));
@@ -131,8 +130,10 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
       EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
                     [this](const Ousting& one) { return sender_.evict(one); },
                     // Captured machines have neither processes nor links of their own.
-                    flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{}},
+                    flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{},
+                    [series = series_](const WriteDone& done) { series->wrote(done); }},
       optionsOf(flags), std::move(strategies));
+  reflexes_.adoptGuarded();
   if (flags.nri && flags.root == "/" && setup.io != nullptr) {
     NriOptions options = nriOptions(flags);
     options.onPod = [this](const NriPod& pod) { podBegan(pod); };
@@ -155,7 +156,6 @@ Enforcement::~Enforcement() {
   const ApplyReport report = enforcer_->leave("the agent leaves");
   if (report.files > 0)
     log.info("gave {} of {} files back, {} failed", report.written, report.files, report.failed);
-  observeWrites({});
 }
 
 void Enforcement::tick(const Look& look) {
@@ -163,7 +163,7 @@ void Enforcement::tick(const Look& look) {
   const auto topology = agent_.topology();
   // Reflexes write by themselves: they are still before the enforcer gives files back.
   if (isSwitchedOff(node.get())) reflexes_.rest();
-  const ApplyReport report = enforcer_->tick(look, node.get(), topology.get());
+  const ApplyReport report = enforcer_->tick(look, node.get(), topology.get(), agent_.knowsPods());
   count(report);
   if (node) series_->tick(look, enforcer_->executor(), shown_->audit);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
@@ -188,6 +188,8 @@ void Enforcement::podBegan(const NriPod& nri) {
   Look now = last;
   now.pods = pods;
   count(enforcer_->podBegan(now, agent_.node().get(), agent_.topology().get()));
+  // Its containers come next, and its groups are there now.
+  publishRules(now, agent_.node().get(), agent_.topology().get());
 }
 
 // By the process that waits in it; "": none does.
@@ -323,6 +325,11 @@ void Enforcement::count(const ApplyReport& report) {
   add("refused", report.refused);
   add("failed", report.failed);
   add("conflict", report.conflicts);
+  metrics_
+      .gauges("mangrove_agent_control_files_missing",
+              "Control files that a strategy wants and this kernel or cgroup does not have.")
+      .with({})
+      .set(static_cast<double>(report.missing));
   metrics_.gauges("mangrove_agent_control_files", "Control files held by the agent.")
       .with({})
       .set(static_cast<double>(enforcer_->executor().held().size()));

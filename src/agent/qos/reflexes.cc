@@ -7,6 +7,8 @@
 #include "agent/pressure/strategy.h"
 #include "agent/qos/cpu_suppress/quota.h"
 #include "base/text/strings.h"
+#include "kernel/control_files.h"
+#include "kernel/read_text.h"
 #include "kernel/resource_names.h"
 
 namespace mangrove::agent {
@@ -22,7 +24,10 @@ std::string mib(Bytes bytes) {
 }  // namespace
 
 Reflexes::Reflexes(ReflexesSetup setup, const AgentFlags& flags)
-    : setup_(std::move(setup)), dryRun_(flags.dryRun), onPressureOnly_(flags.suppressOnPressure) {
+    : setup_(std::move(setup)),
+      dryRun_(flags.dryRun),
+      heartbeat_(flags.heartbeat),
+      onPressureOnly_(flags.suppressOnPressure) {
   for (std::string_view name : splitTrimmed(flags.dryStrategies, ',')) dryStrategies_.emplace(name);
   if (setup_.gates.on("PressureCut")) startSentinel(flags.pressureInterval);
   if (setup_.gates.on("MemoryGiveBack")) startGiveBack();
@@ -147,6 +152,52 @@ void Reflexes::show() {
       .set(keeper_ && keeper_->trouble().empty() ? 1 : 0);
 }
 
+// What best-effort work holds, and half of what is free beside it: enough to go on, too little to take
+// the machine while nobody looks.
+void Reflexes::guardMemory(const Look& look, Heartbeat& beat) const {
+  const Machine& machine = setup_.agent.machine();
+  if (!giveBack_ || !look.node.usage.memory || !machine.trees().has(kernel::Controller::kMemory))
+    return;
+  Bytes held;
+  for (const PodLook& pod : look.pods)
+    if (pod.tier == kernel::PodTier::kBestEffort)
+      held += pod.usage.memoryWithCache.value_or(Bytes{0});
+  const Bytes free = look.node.memoryTotal - *look.node.usage.memory;
+  const MemoryCap group = groupMemory();
+  beat.memory = (held + std::max(free, Bytes{0}) / 2).v;
+  beat.memoryBefore = group.before;
+  beat.memoryFile =
+      kernel::filePath(machine.trees(), *kernel::findResource(group.resource), group.cgroup)
+          .value_or("");
+}
+
+// The group's own file and what it has now.
+MemoryCap Reflexes::groupMemory() const {
+  const Machine& machine = setup_.agent.machine();
+  MemoryCap out;
+  out.cgroup = machine.layout().tierDir(kernel::PodTier::kBestEffort);
+  out.resource = machine.trees().isV2() ? kernel::resource_name::kMemoryHigh
+                                        : kernel::resource_name::kMemoryLimit;
+  const auto path =
+      kernel::filePath(machine.trees(), *kernel::findResource(out.resource), out.cgroup);
+  const auto text = kernel::readText(machine.root(), path.value_or(""));
+  const auto value = text && *text
+                         ? parseValue(*ruleOf(out.resource), **text, machine.trees().version())
+                         : Result<FileValue>(FileValue::of(kUnlimited));
+  out.before = value ? value->number : kUnlimited;
+  return out;
+}
+
+void Reflexes::adoptGuarded() {
+  auto last = heartbeat_.empty() ? fail(Code::kNotFound, "") : readHeartbeat(heartbeat_);
+  if (!last || last->bye || last->memoryFile.empty() || last->memory == kUnlimited) return;
+  MemoryCap group = groupMemory();
+  if (group.before != last->memory) return;  // nobody stepped in, or somebody else wrote since
+  group.most = Bytes{last->memory};
+  group.before = last->memoryBefore;
+  if (setup_.narrowed) setup_.narrowed(group);
+}
+
 // Where nothing is enforced there is nothing to guard.
 Heartbeat Reflexes::agreed(const Look& look, const api::Node* node, bool off) const {
   Heartbeat beat;
@@ -160,6 +211,7 @@ Heartbeat Reflexes::agreed(const Look& look, const api::Node* node, bool off) co
   beat.safe =
       safeQuota(node->status.capacity.cpu(), (*slo)->cpuSuppressMinPercent.value_or(Percent{0}))
           .us();
+  guardMemory(look, beat);
   return beat;
 }
 

@@ -44,6 +44,9 @@ class Reflexes {
   ~Reflexes();
 
   void join(std::vector<std::unique_ptr<Strategy>>& strategies);
+  // What a guardian did to memory when our predecessor died is handed over, to be given back. Before
+  // the first beat.
+  void adoptGuarded();
   void afterTick(const Look& look, const api::Node* node, bool off);
   void rest();  // until the strategies give orders again
   void stop();
@@ -57,6 +60,8 @@ class Reflexes {
   void wasTaken(const RungReport& report);
   void evict(const std::string& uid, Bytes frees);
   void show();
+  MemoryCap groupMemory() const;
+  void guardMemory(const Look& look, Heartbeat& beat) const;
   Heartbeat agreed(const Look& look, const api::Node* node, bool off) const;
   // Runs in the owner's thread unless we are gone by then.
   void post(std::function<void()> fn);
@@ -64,6 +69,7 @@ class Reflexes {
 
   ReflexesSetup setup_;
   bool dryRun_;
+  std::string heartbeat_;
   bool onPressureOnly_;
   std::set<std::string, std::less<>> dryStrategies_;
   std::unique_ptr<Sentinel> sentinel_;      // null: its gate is off

@@ -24,6 +24,9 @@ struct StrategyInfo {
   std::string_view name;       // one of owner::
   std::string_view gate = {};  // "": always on
   Duration period = {};        // zero: at every tick
+  // Decides for best-effort work as a whole and goes on while the pods are not known; the others
+  // would take an agent that has just started for a machine without pods.
+  bool ofTheGroup = false;
 };
 
 // Everything a decision may look at.

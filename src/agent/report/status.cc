@@ -57,6 +57,15 @@ class Builder {
     return api::ResourceMap{resourcesOf(*cores, *bytes), {}};
   }
 
+  // A machine without the memory controller still counts CPU.
+  std::optional<api::ResourceMap> cpuAlone(const Shelf& shelf, Shelf::Id id) const {
+    const auto cores = shelf.average(id, pod_column::kCpu, start(), end_);
+    if (!cores || in_.look.machine->trees().has(kernel::Controller::kMemory)) return std::nullopt;
+    api::ResourceMap out{resourcesOf(*cores, 0), {}};
+    out.resources.erase(api::resource::kMemory);
+    return out;
+  }
+
   // The five aggregates of one duration. Samples that span less than half of it say too little:
   // the keys are there, the maps empty.
   api::AggregatedUsage over(Duration duration, uint32_t cpu, uint32_t memory) const {
@@ -145,6 +154,7 @@ class Builder {
       const auto id = history_.pods().find(subject);
       if (!id) return;
       auto usage = average(history_.pods(), *id, pod_column::kCpu, memory);
+      if (!usage) usage = cpuAlone(history_.pods(), *id);
       if (!usage) return;
       usage->devices = gpus(podGpuPrefix(subject));
       out.push_back({pod->meta.name, pod->meta.ns, *usage,

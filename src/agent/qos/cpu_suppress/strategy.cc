@@ -63,7 +63,7 @@ bool isPlaced(const PodLook& pod) {
 }  // namespace
 
 StrategyInfo CpuSuppress::info() const {
-  return {.name = owner::kCpuSuppress, .gate = "BECPUSuppress"};
+  return {.name = owner::kCpuSuppress, .gate = "BECPUSuppress", .ofTheGroup = true};
 }
 
 Wishes CpuSuppress::decide(const Situation& now) {

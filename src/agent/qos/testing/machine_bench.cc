@@ -69,6 +69,7 @@ MachineBench::MachineBench(const std::string& machineDir,
   layout_ = kernel::CgroupLayout(driver.value_or(kernel::CgroupDriver::kSystemd));
   AgentOptions setup;
   setup.machine.live = false;
+  setup.configDir = fs.path() / "agent-state";
   setup.topology.enabled = true;
   setup.collect.storage = true;
   setup.collect.machineInterval = std::chrono::hours(1);
@@ -321,7 +322,8 @@ void MachineBench::join() {
   // A killed agent lives on in the test; nobody listens to it.
   scene->agent().onLook([this, mine = &scene->agent()](const Look& look) {
     if (mine != &scene->agent()) return;
-    last = enforcer->tick(look, scene->agent().node().get(), scene->agent().topology().get());
+    last = enforcer->tick(look, scene->agent().node().get(), scene->agent().topology().get(),
+                          scene->agent().knowsPods());
   });
 }
 
