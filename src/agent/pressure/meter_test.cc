@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "kernel/fake_root.h"
+#include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
 namespace {
