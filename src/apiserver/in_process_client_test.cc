@@ -8,7 +8,7 @@ namespace mangrove::apiserver {
 namespace {
 
 // What a request is when its client closes: still in the mailbox, on its way to the disk, answered.
-class InProcessClientTest : public testing::Test {
+class InProcessClientTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto opened = EmbeddedServer::open(clock_, owner_, metrics_, {.seed = 7});

@@ -31,7 +31,7 @@ TEST(Health, ReadinessIncludesLiveness) {
   EXPECT_EQ(health.liveness().text, "[-]heart failed: stopped\nhealthz check failed\n");
 }
 
-class OpsServerTest : public testing::Test {
+class OpsServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     health_.ready("cache", [this]() -> Result<> {

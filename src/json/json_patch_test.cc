@@ -6,8 +6,8 @@
 namespace mangrove::json {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // The patched document, or the error.
 std::string patched(std::string_view document, std::string_view patch, PatchLimits limits = {}) {
@@ -119,7 +119,7 @@ TEST(JsonPatch, KeepsItsLimits) {
               HasSubstr("nested deeper than 4 levels"));
   std::string bomb = R"([{"op":"add","path":"/a","value":{}})";
   for (int i = 0; i < 60; ++i) bomb += R"(,{"op":"copy","from":"","path":"/a/a"})";
-  EXPECT_THAT(patched("{}", bomb + "]"), testing::AnyOf(StartsWith("{"), HasSubstr("at most")));
+  EXPECT_THAT(patched("{}", bomb + "]"), ::testing::AnyOf(StartsWith("{"), HasSubstr("at most")));
 }
 
 TEST(JsonDiff, WritesFewOperations) {

@@ -6,7 +6,7 @@
 namespace mangrove::json {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Pointer at(std::string_view text) {
   return *Pointer::parse(text);

@@ -13,7 +13,7 @@
 namespace mangrove::json {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string printed(double number) {
   std::string out;

@@ -11,8 +11,8 @@
 namespace mangrove::json {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string echoed(std::string_view text) {
   Doc doc;

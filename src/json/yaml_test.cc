@@ -10,7 +10,7 @@
 namespace mangrove::json {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // The documents as compact JSON, separated by spaces, or the error.
 std::string read(std::string_view text, std::string_view name = {}) {

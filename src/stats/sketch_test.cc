@@ -36,7 +36,7 @@ void expectClose(const Sketch& sketch, const std::vector<double>& values) {
 TEST(Sketch, QuantilesStayWithinTheAccuracy) {
   for (double accuracy : {0.001, 0.01, 0.05})
     for (size_t d = 0; d < std::size(kDistributions); ++d) {
-      SCOPED_TRACE(testing::Message() << "distribution " << d << " accuracy " << accuracy);
+      SCOPED_TRACE(::testing::Message() << "distribution " << d << " accuracy " << accuracy);
       std::mt19937 rng(static_cast<uint32_t>(d));
       Sketch sketch(accuracy, 40000);
       std::vector<double> values(5000);

@@ -9,10 +9,10 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class AuthenticatorTest : public testing::Test {
+class AuthenticatorTest : public ::testing::Test {
  protected:
   AuthenticatorTest() {
     world_.put(

@@ -13,9 +13,9 @@ namespace mangrove::apiserver {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class CredentialFiles : public testing::Test {
+class CredentialFiles : public ::testing::Test {
  protected:
   std::string path(const char* name) const { return dir_.file(name); }
   TempFolder dir_{"credentials"};

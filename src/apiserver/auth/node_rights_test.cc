@@ -7,7 +7,7 @@ namespace {
 
 const Identity kNode = user("system:node:n1", {"system:nodes", "system:authenticated"});
 
-class NodeRights : public testing::Test {
+class NodeRights : public ::testing::Test {
  protected:
   void SetUp() override {
     world_.put(pod("mine", "n1", "own"), "uid-mine");

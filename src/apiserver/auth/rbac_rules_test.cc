@@ -163,15 +163,15 @@ TEST(Attributes, FollowTheRequest) {
 TEST(Denied, SaysWhoMayNotDoWhatWhere) {
   const Identity ann = user("ann");
   EXPECT_THAT(denied(ann, ask("get", "apps:deployments/scale", "prod/web")).body,
-              testing::HasSubstr(
+              ::testing::HasSubstr(
                   R"(deployments.apps \"web\" is forbidden: User \"ann\" cannot get resource )"
                   R"(\"deployments/scale\" in API group \"apps\" in the namespace \"prod\")"));
   EXPECT_THAT(
       denied(ann, ask("list", "nodes"), "RBAC: why").body,
-      testing::HasSubstr(R"(nodes is forbidden: User \"ann\" cannot list resource \"nodes\" )"
-                         R"(in API group \"\" at the cluster scope: RBAC: why)"));
+      ::testing::HasSubstr(R"(nodes is forbidden: User \"ann\" cannot list resource \"nodes\" )"
+                           R"(in API group \"\" at the cluster scope: RBAC: why)"));
   EXPECT_THAT(denied(ann, ask("get", "/metrics")).body,
-              testing::HasSubstr(R"(forbidden: User \"ann\" cannot get path \"/metrics\")"));
+              ::testing::HasSubstr(R"(forbidden: User \"ann\" cannot get path \"/metrics\")"));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 json::Object role(std::string_view verbs, std::string_view resources, std::string_view group = "") {
   return object(fmt::format(R"({{"rules":[{{"verbs":[{}],"apiGroups":["{}"],"resources":[{}]}}]}})",
@@ -170,7 +170,7 @@ TEST(Rbac, FindsTheRightOnesAmongManyBindings) {
   }
 }
 
-class RbacGuardTest : public testing::Test {
+class RbacGuardTest : public ::testing::Test {
  protected:
   RbacGuardTest() {
     rbac_.put("clusterroles", "", "reader", role(R"("get","list")", R"("pods","secrets")"));

@@ -9,9 +9,9 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class ReviewsTest : public testing::Test {
+class ReviewsTest : public ::testing::Test {
  protected:
   ReviewsTest() {
     world_.rbac.put("clusterroles", "", "reader",
@@ -97,7 +97,7 @@ TEST_F(ReviewsTest, RefuseQuestionsWithoutSense) {
   };
   for (const Row& row : kRows)
     EXPECT_THAT(access(row.plural, R"({"spec":)" + std::string(row.spec) + "}", "prod"),
-                testing::StartsWith(row.want))
+                ::testing::StartsWith(row.want))
         << row.spec;
 }
 
@@ -143,7 +143,7 @@ TEST_F(ReviewsTest, OtherKindsAreNoReviews) {
   EXPECT_EQ(review("", "pods", "{}").error().status, 404);
 }
 
-class DefaultAccountsTest : public testing::Test {
+class DefaultAccountsTest : public ::testing::Test {
  protected:
   DefaultAccountsTest() { world_.context.observers.push_back(&accounts_); }
   void makeNamespace(const std::string& name, const std::string& more = "") {

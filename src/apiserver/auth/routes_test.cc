@@ -8,7 +8,7 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Keeps the answer.
 class Kept final : public Responder {
@@ -24,7 +24,7 @@ class Kept final : public Responder {
   Answer& to_;
 };
 
-class Routes : public testing::Test {
+class Routes : public ::testing::Test {
  protected:
   Routes() {
     world_.put(R"({"apiVersion":"v1","kind":"ServiceAccount",

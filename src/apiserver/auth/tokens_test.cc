@@ -14,8 +14,8 @@ namespace mangrove::apiserver {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 SigningKey newKey() {
   return *SigningKey::fromPem(*SigningKey::makePem());
@@ -92,7 +92,7 @@ TEST(Jwt, RefusesTricks) {
   }
 }
 
-class AccountTokens : public testing::Test {
+class AccountTokens : public ::testing::Test {
  protected:
   AccountTokens() {
     world_.put(
@@ -280,7 +280,7 @@ TEST(StaticTokens, RefuseBadLinesByNumberWithoutShowingSecrets) {
     auto tokens = StaticTokens::parse(row.text);
     ASSERT_FALSE(tokens) << row.text;
     EXPECT_THAT(tokens.error().text(), HasSubstr(row.why));
-    EXPECT_THAT(tokens.error().text(), testing::Not(HasSubstr("secret")));
+    EXPECT_THAT(tokens.error().text(), ::testing::Not(HasSubstr("secret")));
   }
 }
 

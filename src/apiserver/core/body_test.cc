@@ -6,7 +6,7 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ResourcePtr configMaps(bool custom = false) {
   static const Resources all;

@@ -23,7 +23,7 @@ class Anybody final : public Responder {
   std::unique_ptr<AnswerStream> stream(Answer) override { return std::make_unique<Silent>(); }
 };
 
-struct RequestMetricsTest : testing::Test {
+struct RequestMetricsTest : ::testing::Test {
   ResponderPtr ask(const char* method, const char* target, bool known = true) {
     return metrics.measured(*parseRequest(method, target), known, std::make_shared<Anybody>());
   }

@@ -56,7 +56,7 @@ class Ear final : public Responder {
   std::shared_ptr<Heard> heard_;
 };
 
-class ServerTest : public testing::Test {
+class ServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto opened = store::Store::open({.dir = ""}, [this](Fn fn) { owner_.post(std::move(fn)); });

@@ -11,9 +11,9 @@
 namespace mangrove::apiserver {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Catalogue, HasEveryKindTheServerPromises) {
   const std::pair<const char*, const char*> kWanted[] = {

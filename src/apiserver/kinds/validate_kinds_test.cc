@@ -8,7 +8,7 @@ namespace {
 
 using namespace fixture;
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // One change to a good object: for a create when old is nullptr, otherwise as an update.
 struct Row {

@@ -9,7 +9,7 @@ namespace {
 
 using namespace fixture;
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kPod = R"(
 apiVersion: v1

@@ -31,7 +31,7 @@ class Gate final : public AdmissionPlugin {
   const bool& closed_;
 };
 
-class LifecycleTest : public testing::Test {
+class LifecycleTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto opened = store::Store::open({.dir = ""}, [this](Fn fn) { owner_.post(std::move(fn)); });

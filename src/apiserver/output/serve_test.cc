@@ -22,7 +22,7 @@ class Recorder final : public Responder {
 };
 
 // A server with nothing but the paths of this folder.
-class ServedPaths : public testing::Test {
+class ServedPaths : public ::testing::Test {
  protected:
   ServedPaths() {
     serveDiscovery(server_, context_);

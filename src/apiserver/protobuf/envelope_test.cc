@@ -9,7 +9,7 @@
 namespace mangrove::apiserver::protobuf {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string packed(std::string_view text) {
   json::Doc doc;

@@ -62,12 +62,12 @@ bool isOurs(const json::Value& object) {
 }
 
 // Objects are long; what matters is where they part.
-testing::AssertionResult same(const std::string& got, const std::string& want) {
-  if (got == want) return testing::AssertionSuccess();
+::testing::AssertionResult same(const std::string& got, const std::string& want) {
+  if (got == want) return ::testing::AssertionSuccess();
   size_t at = 0;
   while (at < got.size() && at < want.size() && got[at] == want[at]) ++at;
   const size_t from = at > 80 ? at - 80 : 0;
-  return testing::AssertionFailure()
+  return ::testing::AssertionFailure()
          << "got  …" << got.substr(from, 200) << "\nwant …" << want.substr(from, 200);
 }
 
@@ -83,7 +83,7 @@ std::ifstream openRecording() {
                                         : MANGROVE_SOURCE_DIR "/test/oracle/protobuf.jsonl");
 }
 
-class Oracle : public testing::Test {
+class Oracle : public ::testing::Test {
  protected:
   Oracle() {
     if (const char* path = std::getenv("MANGROVE_PROTOBUF_OUT")) out_.open(path);

@@ -10,9 +10,9 @@ namespace {
 
 using namespace fixture;
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kSchema =
     "{type: object, properties: {spec: {type: object, properties: {replicas: {type: integer}, "

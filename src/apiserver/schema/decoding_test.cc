@@ -11,8 +11,8 @@ namespace {
 
 using namespace fixture;
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const KindInfo& pods() {
   return *catalogue().find("", "v1", "Pod");

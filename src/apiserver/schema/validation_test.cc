@@ -12,7 +12,7 @@ namespace {
 
 using namespace fixture;
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A property "f" with this schema, a value for it, and the complaint ("" for none).
 struct Row {

@@ -27,7 +27,7 @@ struct ParseRow {
   int64_t milli;
 };
 
-class QuantityParse : public testing::TestWithParam<ParseRow> {};
+class QuantityParse : public ::testing::TestWithParam<ParseRow> {};
 
 TEST_P(QuantityParse, GivesCanonicalTextAndIntegerViews) {
   const ParseRow& row = GetParam();
@@ -43,7 +43,7 @@ constexpr auto kBinary = "BinarySI";
 constexpr auto kExponent = "DecimalExponent";
 
 INSTANTIATE_TEST_SUITE_P(Decimal, QuantityParse,
-                         testing::ValuesIn(std::vector<ParseRow>{
+                         ::testing::ValuesIn(std::vector<ParseRow>{
                              {"0", "0", kDecimal, 0, 0},
                              {"-0", "0", kDecimal, 0, 0},
                              {"1", "1", kDecimal, 1, 1000},
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Decimal, QuantityParse,
                              {"1000E", "1e21", kDecimal, kMax, kMax}}));
 
 INSTANTIATE_TEST_SUITE_P(Binary, QuantityParse,
-                         testing::ValuesIn(std::vector<ParseRow>{
+                         ::testing::ValuesIn(std::vector<ParseRow>{
                              {"4Gi", "4Gi", kBinary, 4294967296, 4294967296000},
                              {"0.5Gi", "512Mi", kBinary, 536870912, 536870912000},
                              {"1.5Gi", "1536Mi", kBinary, 1610612736, 1610612736000},
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Binary, QuantityParse,
                               kMax, kMax}}));
 
 INSTANTIATE_TEST_SUITE_P(Exponent, QuantityParse,
-                         testing::ValuesIn(std::vector<ParseRow>{
+                         ::testing::ValuesIn(std::vector<ParseRow>{
                              {"1e3", "1e3", kExponent, 1000, 1000000},
                              {"1E3", "1e3", kExponent, 1000, 1000000},
                              {"12e+6", "12e6", kExponent, 12000000, 12000000000},
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Exponent, QuantityParse,
                              {"1e00003", "1e3", kExponent, 1000, 1000000}}));
 
 INSTANTIATE_TEST_SUITE_P(FinerThanNanoRoundsAwayFromZero, QuantityParse,
-                         testing::ValuesIn(std::vector<ParseRow>{
+                         ::testing::ValuesIn(std::vector<ParseRow>{
                              {"1n", "1n", kDecimal, 1, 1},
                              {"0.1n", "1n", kDecimal, 1, 1},
                              {"-0.1n", "-1n", kDecimal, -1, -1},
@@ -106,17 +106,17 @@ INSTANTIATE_TEST_SUITE_P(FinerThanNanoRoundsAwayFromZero, QuantityParse,
                              {"0.00000000000000000000000000000000000001", "1n", kDecimal, 1, 1}}));
 
 INSTANTIATE_TEST_SUITE_P(WithoutDigitsIsZero, QuantityParse,
-                         testing::ValuesIn(std::vector<ParseRow>{{"-", "0", kDecimal, 0, 0},
-                                                                 {"+", "0", kDecimal, 0, 0},
-                                                                 {".", "0", kDecimal, 0, 0},
-                                                                 {"Ki", "0", kBinary, 0, 0},
-                                                                 {"-Ti", "0", kBinary, 0, 0},
-                                                                 {"n", "0", kDecimal, 0, 0},
-                                                                 {"e3", "0", kExponent, 0, 0}}));
+                         ::testing::ValuesIn(std::vector<ParseRow>{{"-", "0", kDecimal, 0, 0},
+                                                                   {"+", "0", kDecimal, 0, 0},
+                                                                   {".", "0", kDecimal, 0, 0},
+                                                                   {"Ki", "0", kBinary, 0, 0},
+                                                                   {"-Ti", "0", kBinary, 0, 0},
+                                                                   {"n", "0", kDecimal, 0, 0},
+                                                                   {"e3", "0", kExponent, 0, 0}}));
 
 INSTANTIATE_TEST_SUITE_P(
     BeyondInt64IsExact, QuantityParse,
-    testing::ValuesIn(std::vector<ParseRow>{
+    ::testing::ValuesIn(std::vector<ParseRow>{
         {"9223372036854775807", "9223372036854775807", kDecimal, kMax, kMax},
         {"-9223372036854775808", "-9223372036854775808", kDecimal, kMin, kMin},
         {"9223372036854775808", "9223372036854775808", kDecimal, kMax, kMax},

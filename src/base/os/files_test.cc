@@ -15,7 +15,7 @@
 namespace mangrove {
 namespace {
 
-class FilesTest : public testing::Test {
+class FilesTest : public ::testing::Test {
  protected:
   std::string path(const char* name) const { return folder_.file(name); }
   size_t entries() const {

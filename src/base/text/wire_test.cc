@@ -6,7 +6,7 @@
 namespace mangrove {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using namespace std::string_view_literals;
 
 TEST(Wire, NumbersAreReadAsWritten) {

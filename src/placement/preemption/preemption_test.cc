@@ -244,8 +244,8 @@ TEST(Preemption, agrees_with_the_plain_rules_while_the_cluster_changes) {
   size_t found = 0;
   for (uint64_t seed = 1; seed <= 60; seed++) {
     Comparison comparison(seed);
-    for (int i = 0; i < 20 && !testing::Test::HasFatalFailure(); i++) comparison.step();
-    if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+    for (int i = 0; i < 20 && !::testing::Test::HasFatalFailure(); i++) comparison.step();
+    if (::testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
     found += comparison.found();
   }
   EXPECT_GT(found, 500u);

@@ -111,7 +111,7 @@ class Colocation {
     change();
     const std::string text = randomText();
     compare(text);
-    if (testing::Test::HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
     lab_.pod(text);
     lab_.run();
     checkGrant(text);
@@ -483,8 +483,8 @@ TEST(OracleColocation, agrees_on_nodes_scores_and_cpus_with_all_plugins_on) {
   size_t cpusets = 0, zoned = 0, refused = 0;
   for (size_t seed = 1; seed <= pairs / kSteps; seed++) {
     Colocation comparison(seed);
-    for (size_t i = 0; i < kSteps && !testing::Test::HasFatalFailure(); i++) comparison.step();
-    if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+    for (size_t i = 0; i < kSteps && !::testing::Test::HasFatalFailure(); i++) comparison.step();
+    if (::testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
     cpusets += comparison.cpusets;
     zoned += comparison.zoned;
     refused += comparison.refused;

@@ -111,8 +111,8 @@ TEST(Oracle, agrees_on_every_node_and_plugin_while_the_cluster_changes) {
   constexpr size_t kSteps = 50;
   for (size_t seed = 1; seed <= pairs / kSteps; seed++) {
     Comparison comparison(seed);
-    for (size_t i = 0; i < kSteps && !testing::Test::HasFatalFailure(); i++) comparison.step();
-    if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+    for (size_t i = 0; i < kSteps && !::testing::Test::HasFatalFailure(); i++) comparison.step();
+    if (::testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
   }
 }
 
