@@ -12,9 +12,25 @@
 namespace mangrove::store {
 namespace {
 
+// Keys and secrets lie in it: nobody else may own it or put files there.
+Result<> requireOwn(const std::string& dir) {
+  struct stat about {};
+  if (::stat(dir.c_str(), &about) != 0) return failErrno(errno, "data directory " + dir);
+  if (about.st_uid != ::geteuid())
+    return fail(
+        Code::kDenied,
+        "data directory {} belongs to user {} and not to us, user {}: chown it, or use another",
+        dir, about.st_uid, ::geteuid());
+  if ((about.st_mode & 022) != 0)
+    return fail(Code::kDenied,
+                "data directory {} has mode {:o}, so others can write there: chmod 700 {}", dir,
+                about.st_mode & 07777, dir);
+  return {};
+}
+
 Result<> makeDir(const std::string& dir) {
   std::error_code error;
-  if (std::filesystem::is_directory(dir, error)) return {};
+  if (std::filesystem::is_directory(dir, error)) return requireOwn(dir);
   const auto parent = std::filesystem::path(dir).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
   if (::mkdir(dir.c_str(), 0700) != 0 && errno != EEXIST)

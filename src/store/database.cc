@@ -166,6 +166,10 @@ Result<> Database::fold() {
   return {};
 }
 
+Result<BackupCopy> Database::copyTo(const std::string& path) {
+  return BackupCopy::start(impl_->db, path);
+}
+
 size_t Database::walBytes() const {
   return static_cast<size_t>(impl_->walPages) * kWalFrameBytes;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "store/backup.h"
 #include "store/data_dir.h"
 #include "store/history.h"
 #include "store/object.h"
@@ -59,6 +60,8 @@ class Database {
   Result<> write(std::span<const WriteItem> items);
   // Moves the write-ahead log into the database file.
   Result<> fold();
+  // A copy of the file, made in steps between the writes; the database must outlive it.
+  Result<BackupCopy> copyTo(const std::string& path);
   size_t walBytes() const;
   const std::string& path() const;
 

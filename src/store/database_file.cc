@@ -88,6 +88,8 @@ Failure explained(const std::string& path, const Error& error) {
   return error.code() == Code::kInvalid ? damaged(path, error.text()) : pass(error);
 }
 
+}  // namespace
+
 Result<> requireVersion(Sqlite& db, const std::string& path) {
   auto application = db.askInteger("PRAGMA application_id");
   if (!application) return explained(path, application.error());
@@ -104,8 +106,6 @@ Result<> requireVersion(Sqlite& db, const std::string& path) {
         path, *version, kSchemaVersion);
   return {};
 }
-
-}  // namespace
 
 std::string databasePath(const DataDir& dir) {
   return dir.file("store.db");

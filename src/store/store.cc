@@ -90,6 +90,10 @@ Stats Store::stats() const {
   return impl_->stats();
 }
 
+void Store::backup(std::string path, Done done) {
+  impl_->backup(std::move(path), std::move(done));
+}
+
 void Store::flush() {
   impl_->flush();
 }

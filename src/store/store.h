@@ -123,6 +123,9 @@ class Store {
   std::optional<WallTime> nextExpiry() const;
 
   Stats stats() const;
+  // A copy of everything in one new file, while writes go on. `done` on the owner thread: the
+  // revision it is of, which is at least the one visible now. kUnsupported without a directory.
+  void backup(std::string path, Done done);
   // Waits until everything queued is durable or has failed, and runs the callbacks. For tools and
   // tests; a server has no need to wait.
   void flush();

@@ -237,6 +237,14 @@ void Store::Impl::settleFailed(const Error& error) {
     if (pending.done) pending.done(Failure(told));
 }
 
+void Store::Impl::backup(std::string path, Done done) {
+  if (!writer_)
+    return done(fail(Code::kUnsupported, "this store keeps nothing on disk, or is closed"));
+  writer_->copy(std::move(path), [this, done = std::move(done)](Result<Revision> made) mutable {
+    post_([done = std::move(done), made = std::move(made)]() mutable { done(std::move(made)); });
+  });
+}
+
 void Store::Impl::flush() {
   const uint64_t last = sequence_;
   while (!pending_.empty() && pending_.front().sequence <= last) {

@@ -27,6 +27,7 @@ class Store::Impl {
   Revision next() const { return head_ + 1; }
   // Takes over what the writer has reported: visible state, callbacks, watches.
   void settle();
+  void backup(std::string path, Done done);
   void flush();
   void close();
 

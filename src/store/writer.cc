@@ -31,6 +31,15 @@ Writer::~Writer() {
   }
   wakeWriter_.notify_one();
   thread_.join();
+  for (Copying& one : copies_) one.copied(fail(Code::kCancelled, "the store is closing"));
+}
+
+void Writer::copy(std::string path, Copied copied) {
+  {
+    std::lock_guard lock(mutex_);
+    copies_.push_back({std::move(path), std::move(copied), std::nullopt});
+  }
+  wakeWriter_.notify_one();
 }
 
 void Writer::queue(WriteItem item) {
@@ -63,12 +72,12 @@ void Writer::wait() {
 
 Writer::Job Writer::next(std::vector<WriteItem>& batch) {
   std::unique_lock lock(mutex_);
-  const auto something = [this] { return stopping_ || ready(); };
+  const auto something = [this] { return stopping_ || ready() || !copies_.empty(); };
   if (database_.walBytes() == 0)
     wakeWriter_.wait(lock, something);
   else if (!wakeWriter_.wait_for(lock, limits_.idle, something))
     return Job::kFold;
-  if (!ready()) return Job::kStop;
+  if (!ready()) return stopping_ ? Job::kStop : Job::kCopy;
   const size_t take = std::min(queue_.size(), kBatchItems);
   batch.assign(std::make_move_iterator(queue_.begin()),
                std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(take)));
@@ -84,6 +93,7 @@ void Writer::run() {
     if (job == Job::kStop) return;
     if (job == Job::kWrite) writeBatch(batch);
     batch.clear();
+    copySome();  // after every batch too, so that a store that never rests is copied as well
     if (job == Job::kFold || database_.walBytes() > foldAt_) fold();
   }
 }
@@ -101,6 +111,33 @@ void Writer::writeBatch(const std::vector<WriteItem>& batch) {
   }
   wakeOwner_.notify_one();
   told_();
+}
+
+void Writer::copySome() {
+  Copying* first = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (copies_.empty()) return;
+    first = &copies_.front();  // others are only added behind it
+  }
+  if (!first->copy) {
+    auto started = database_.copyTo(first->path);
+    if (!started) return endCopy(pass(started.error()));
+    first->copy.emplace(std::move(*started));
+  }
+  auto whole = first->copy->step();
+  if (!whole) return endCopy(pass(whole.error()));
+  if (*whole) endCopy(first->copy->revision());
+}
+
+void Writer::endCopy(Result<Revision> outcome) {
+  std::optional<Copying> done;
+  {
+    std::lock_guard lock(mutex_);
+    done.emplace(std::move(copies_.front()));
+    copies_.pop_front();
+  }
+  done->copied(std::move(outcome));
 }
 
 // Not being able to fold loses nothing, the log only grows. The next try comes when it has grown by

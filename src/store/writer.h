@@ -8,8 +8,10 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -39,15 +41,20 @@ class Writer {
   void queue(WriteItem item);
   std::vector<Outcome> takeOutcomes();
   void resume();
+  // A copy of the file, step by step between writes; `copied` is called on the writer's thread.
+  using Copied = UniqueFn<void(Result<Revision>)>;
+  void copy(std::string path, Copied copied);
   // Until nothing is queued or it stands still after a failure.
   void wait();
 
  private:
-  enum class Job { kWrite, kFold, kStop };
+  enum class Job { kWrite, kCopy, kFold, kStop };
   void run();
   Job next(std::vector<WriteItem>& batch);
   void writeBatch(const std::vector<WriteItem>& batch);
   void fold();
+  void copySome();
+  void endCopy(Result<Revision> outcome);
   bool ready() const { return !halted_ && !queue_.empty(); }
 
   Limits limits_;
@@ -61,6 +68,12 @@ class Writer {
   bool busy_ = false;
   bool halted_ = false;
   bool stopping_ = false;
+  struct Copying {
+    std::string path;
+    Copied copied;
+    std::optional<BackupCopy> copy;  // the thread's
+  };
+  std::deque<Copying> copies_;  // the first is being made
   std::thread thread_;
 };
 
