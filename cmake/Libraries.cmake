@@ -16,3 +16,5 @@ add_library(zstd INTERFACE)
 target_link_libraries(zstd INTERFACE libzstd.so)
 add_library(seccomp INTERFACE)  # filters of system calls for pods
 target_link_libraries(seccomp INTERFACE libseccomp.so)
+add_library(re2 INTERFACE)  # patterns of custom schemas, in linear time
+target_link_libraries(re2 INTERFACE libre2.so)

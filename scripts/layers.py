@@ -33,7 +33,7 @@ ALLOWED_SIDEWAYS = {("frame", "client")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 HEAVY = {  # library header -> the only folder that may include it
     "boost/asio": "net", "boost/beast": "net", "simdjson": "json", "yaml-cpp": "json", "spdlog": "base",
-    "seccomp": "runtime", "CLI": "frame",
+    "seccomp": "runtime", "re2": "apiserver", "CLI": "frame",
 }
 # Control files have names in kernel/resource_names.h; nobody else spells them. Tests and their fixtures do: they are the kernel.
 CONTROL_FILE = re.compile(r'"(?:cpu|cpuset|cpuacct|memory|io|blkio|net_cls|pids|cgroup)\.[a-z_.]+"')

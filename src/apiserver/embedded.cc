@@ -21,6 +21,7 @@
 #include "apiserver/auth/rbac_guard.h"
 #include "apiserver/auth/reviews.h"
 #include "apiserver/auth/routes.h"
+#include "apiserver/backup.h"
 #include "apiserver/core/store_metrics.h"
 #include "apiserver/in_process_client.h"
 #include "apiserver/lifecycle/custom_resources.h"
@@ -68,6 +69,7 @@ struct EmbeddedServer::Parts {
         Secrets secrets, const EmbeddedOptions& options)
       : store(std::move(opened)),
         podSecurity(options.podSecurity),
+        dataDir(options.dataDir),
         rng(options.seed ? options.seed
                          : static_cast<uint64_t>(clock.wall().time_since_epoch().count())),
         nodes(*store, rbac),
@@ -144,6 +146,7 @@ struct EmbeddedServer::Parts {
     namespaces.install(server);
     serveHealth();
     serveMetrics(server, context);
+    serveBackup(server, context, dataDir);
   }
 
   // What an earlier run left undone, then what every server has.
@@ -176,6 +179,7 @@ struct EmbeddedServer::Parts {
   std::unique_ptr<store::Store> store;
   frame::NodeRunner* runner = nullptr;
   const pod_security::Configuration podSecurity;
+  const std::string dataDir;
   Resources resources;
   AdmissionChain admission;
   Rbac rbac;

@@ -134,6 +134,11 @@ class FrontResponder final : public Responder, public SpdyUpgrade {
   Fn finished_;
 };
 
+// "127.0.0.1" of "127.0.0.1:40312"
+std::string hostOf(const std::string& address) {
+  return address.substr(0, address.rfind(':'));
+}
+
 Call callOf(const net::HttpRequest& request, RequestInfo info, Identity who) {
   Call call;
   call.info = std::move(info);
@@ -165,8 +170,12 @@ Result<std::unique_ptr<HttpFront>> HttpFront::listen(net::Loop& loop, net::Serve
     shared->parts.owner.post([shared, exchange, responder, info = std::move(*info)]() mutable {
       auto who = shared->parts.identify(exchange->request(), info);
       if (!who) return shared->parts.server.refuse(info, who.error(), responder);
-      shared->parts.server.handle(callOf(exchange->request(), std::move(info), std::move(*who)),
-                                  responder);
+      const net::HttpRequest& request = exchange->request();
+      Call call = callOf(request, std::move(info), std::move(*who));
+      ResponderPtr to = responder;
+      if (auto* audit = shared->parts.audit)
+        to = audit->watched(call, request.target, hostOf(request.peer.address), std::move(to));
+      shared->parts.server.handle(std::move(call), std::move(to));
     });
   };
   auto http = net::HttpServer::listen(loop, std::move(options), std::move(serve));

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "apiserver/audit/log.h"
 #include "apiserver/core/call.h"
 #include "apiserver/core/server.h"
 #include "base/mailbox.h"
@@ -27,7 +28,8 @@ struct FrontParts {
   // Who sent this? Runs on the owner thread.
   std::function<Outcome<Identity>(const net::HttpRequest& request, const RequestInfo& info)>
       identify;
-  size_t maxInFlight = 600;  // kube-apiserver's defaults: 400 reads and 200 writes
+  audit::AuditLog* audit = nullptr;  // null: nothing is written down
+  size_t maxInFlight = 600;          // kube-apiserver's defaults: 400 reads and 200 writes
 };
 
 class HttpFront {

@@ -25,6 +25,7 @@ void ApiServerRole::flags(frame::Flags& flags) {
   flags.add("port", port_, "port to listen on; 0 takes a free one");
   flags.add("allow-remote", allowRemote_,
             "listen beyond loopback, so that other machines can connect");
+  server_.add(flags);
 }
 
 Result<> ApiServerRole::checkBind() const {
@@ -40,9 +41,16 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
   tuneHeap();
   auto credentials = openCredentials(dataDir_, {bind_}, context.clock.wall());
   if (!credentials) return pass(credentials.error());
-  auto embedded =
-      EmbeddedServer::open(context.clock, context.owner, context.metrics,
-                           {.dataDir = dataDir_, .caPem = credentials->caPem, .io = &context.io});
+  auto security = server_.podSecurity();
+  if (!security) return pass(security.error());
+  auto audit = server_.openAudit(context.clock);
+  if (!audit) return pass(audit.error());
+  audit_ = std::move(*audit);
+  auto embedded = EmbeddedServer::open(context.clock, context.owner, context.metrics,
+                                       {.dataDir = dataDir_,
+                                        .caPem = credentials->caPem,
+                                        .io = &context.io,
+                                        .podSecurity = std::move(*security)});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
 
@@ -54,8 +62,8 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
   auto identify = [this](const net::HttpRequest& request, const RequestInfo& info) {
     return embedded_->authenticator().authenticate(request.peer, request.headers, info);
   };
-  auto front =
-      HttpFront::listen(context.io, options, {context.owner, embedded_->server(), identify});
+  auto front = HttpFront::listen(context.io, options,
+                                 {context.owner, embedded_->server(), identify, audit_.get()});
   if (!front) return pass(front.error());
   front_ = std::move(*front);
 
@@ -77,6 +85,7 @@ void ApiServerRole::stop(Fn stopped) {
   owner_->stop();
   heap_.reset();
   embedded_.reset();
+  audit_.reset();
   stopped();
 }
 

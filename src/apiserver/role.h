@@ -9,6 +9,7 @@
 #include "apiserver/embedded.h"
 #include "apiserver/heap.h"
 #include "apiserver/http_front.h"
+#include "apiserver/server_flags.h"
 #include "frame/role.h"
 
 namespace mangrove::apiserver {
@@ -27,7 +28,9 @@ class ApiServerRole final : public frame::Role {
   std::string bind_ = "127.0.0.1";
   int64_t port_ = 6443;
   bool allowRemote_ = false;
+  ServerFlags server_;
   Mailbox* owner_ = nullptr;
+  std::unique_ptr<audit::AuditLog> audit_;  // outlives who answers requests
   std::unique_ptr<EmbeddedServer> embedded_;
   std::unique_ptr<HttpFront> front_;
   std::optional<HeapKeeper> heap_;

@@ -77,6 +77,7 @@ void UpRole::flags(frame::Flags& flags) {
   flags.add("static-pods", runnerOptions_.staticPods, "folder of manifests that always run here");
   flags.add("bridge", runnerOptions_.bridge, "network bridge of the pods");
   flags.add("pod-subnet", runnerOptions_.podSubnet, "IPv4 network of the pods' addresses");
+  server_.add(flags);
 }
 
 Result<> UpRole::start(frame::RoleContext& context) {
@@ -137,10 +138,16 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
 Result<> UpRole::startServer(frame::RoleContext& context) {
   auto credentials = apiserver::openCredentials(dataDir_, {bind_}, context.clock.wall());
   if (!credentials) return pass(credentials.error());
+  auto security = server_.podSecurity();
+  if (!security) return pass(security.error());
+  auto audit = server_.openAudit(context.clock);
+  if (!audit) return pass(audit.error());
+  audit_ = std::move(*audit);
   auto embedded = apiserver::EmbeddedServer::open(context.clock, context.owner, context.metrics,
                                                   {.dataDir = dataDir_,
                                                    .caPem = credentials->caPem,
                                                    .io = &context.io,
+                                                   .podSecurity = std::move(*security),
                                                    .windowEvents = kWindowEvents,
                                                    .windowBytes = kWindowBytes});
   if (!embedded) return pass(embedded.error());
@@ -160,8 +167,8 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
   auto identify = [this](const net::HttpRequest& request, const apiserver::RequestInfo& info) {
     return embedded_->authenticator().authenticate(request.peer, request.headers, info);
   };
-  auto front = apiserver::HttpFront::listen(context.io, options,
-                                            {context.owner, embedded_->server(), identify});
+  auto front = apiserver::HttpFront::listen(
+      context.io, options, {context.owner, embedded_->server(), identify, audit_.get()});
   if (!front) return pass(front.error());
   front_ = std::move(*front);
 

@@ -19,6 +19,7 @@
 #include "apiserver/heap.h"
 #include "apiserver/http_front.h"
 #include "apiserver/in_process_client.h"
+#include "apiserver/server_flags.h"
 #include "client/queue/worker.h"
 #include "frame/role.h"
 #include "runtime/node/runner.h"
@@ -70,6 +71,8 @@ class UpRole final : public frame::Role {
 
   Mailbox* owner_ = nullptr;
   bool stopping_ = false;
+  apiserver::ServerFlags server_;
+  std::unique_ptr<apiserver::audit::AuditLog> audit_;  // outlives who answers requests
   std::optional<apiserver::HeapKeeper> heap_;
   std::unique_ptr<apiserver::EmbeddedServer> embedded_;
   std::unique_ptr<apiserver::HttpFront> front_;

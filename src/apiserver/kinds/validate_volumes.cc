@@ -28,8 +28,7 @@ constexpr SourceRule kNeeds[] = {
 
 void checkItems(const Inspect& source) {
   source.each("items", [](const Inspect& item) {
-    if (item.has("fieldRef") || item.has("resourceFieldRef")) return;
-    item.wants("key");
+    if (!item.has("fieldRef") && !item.has("resourceFieldRef")) item.wants("key");
     if (item.wants("path")) item.check("path", pathInVolumeTrouble(item.text("path")));
   });
   source.inRange("defaultMode", 0, 0777);
@@ -48,6 +47,16 @@ void checkSource(const Inspect& volume) {
     Inspect source = volume.child(key);
     checkItems(source);
   }
+  Inspect projected = volume.child("projected");
+  projected.each("sources", [](const Inspect& source) {
+    for (std::string_view key : {"configMap", "secret", "downwardAPI"}) {
+      Inspect part = source.child(key);
+      checkItems(part);
+    }
+    Inspect token = source.child("serviceAccountToken");
+    if (source.has("serviceAccountToken") && token.wants("path"))
+      token.check("path", pathInVolumeTrouble(token.text("path")));
+  });
   Inspect host = volume.child("hostPath");
   if (host.text("path").find("..") != std::string_view::npos &&
       !pathInVolumeTrouble(host.text("path").substr(1)).empty())

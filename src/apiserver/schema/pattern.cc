@@ -1,11 +1,27 @@
 #include "apiserver/schema/pattern.h"
 
-#include <boost/regex.hpp>
+#include <re2/re2.h>
 
 namespace mangrove::apiserver {
 
+namespace {
+
+constexpr int64_t kMostMemory =
+    4 << 20;  // of one compiled pattern; Go's own limit is of this order
+
+RE2::Options options() {
+  RE2::Options out;
+  out.set_log_errors(false);
+  out.set_max_mem(kMostMemory);
+  return out;
+}
+
+}  // namespace
+
 struct Pattern::Compiled {
-  boost::regex regex;
+  explicit Compiled(std::string_view source)
+      : regex(re2::StringPiece(source.data(), source.size()), options()) {}
+  RE2 regex;
 };
 
 Pattern::Pattern(std::string source, std::unique_ptr<Compiled> compiled)
@@ -13,23 +29,14 @@ Pattern::Pattern(std::string source, std::unique_ptr<Compiled> compiled)
 Pattern::~Pattern() = default;
 
 Result<std::shared_ptr<const Pattern>> Pattern::compile(std::string_view source) {
-  try {
-    auto compiled = std::make_unique<Compiled>();
-    compiled->regex.assign(source.begin(), source.end(), boost::regex::perl);
-    return std::shared_ptr<const Pattern>(new Pattern(std::string(source), std::move(compiled)));
-  } catch (const std::exception& e) {
-    return invalid("'{}' is no regular expression: {}", source, e.what());
-  }
+  auto compiled = std::make_unique<Compiled>(source);
+  if (!compiled->regex.ok())
+    return invalid("'{}' is no regular expression: {}", source, compiled->regex.error());
+  return std::shared_ptr<const Pattern>(new Pattern(std::string(source), std::move(compiled)));
 }
 
 bool Pattern::matches(std::string_view text) const {
-  try {
-    // "$" means the very end, as in RE2, and "." takes everything but a line end.
-    return boost::regex_search(text.begin(), text.end(), compiled_->regex,
-                               boost::match_single_line | boost::match_not_dot_newline);
-  } catch (const std::exception&) {  // thrown when matching would take too long
-    return false;
-  }
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled_->regex);
 }
 
 }  // namespace mangrove::apiserver

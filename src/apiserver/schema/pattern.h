@@ -1,12 +1,11 @@
 #pragma once
-// A compiled regular expression of a custom schema. Searching is bounded: a pattern that would
-// take exponential time counts as not matching, so that no definition can stop the server.
+// A compiled regular expression of a custom schema. Searching takes time in proportion to the text,
+// whatever the pattern, so that no definition can stop the server.
 //
 //   auto pattern = Pattern::compile("^[a-z]+$");
 //   if (!(*pattern)->matches(text)) …
 //
-// The syntax is Perl's, of which the RE2 syntax of Kubernetes is in practice a part. Immutable; any
-// thread.
+// The syntax is RE2's, which is what Kubernetes reads them with. Immutable; any thread.
 
 #include <memory>
 #include <string>

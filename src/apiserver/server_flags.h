@@ -1,0 +1,27 @@
+#pragma once
+// Flags of whoever puts the server on the network (`mangrove apiserver`, `mangrove up`), and what
+// they name, opened: the audit log and the configuration of pod security. At start.
+
+#include <memory>
+#include <string>
+
+#include "apiserver/audit/log.h"
+#include "apiserver/pod_security/policy.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "frame/flags.h"
+
+namespace mangrove::apiserver {
+
+struct ServerFlags {
+  std::string podSecurityFile;
+  std::string auditPolicyFile, auditLogPath;
+  int64_t auditMegabytes = 100, auditFiles = 10;
+
+  void add(frame::Flags& flags);
+  Result<pod_security::Configuration> podSecurity() const;
+  // Null without a policy. kInvalid when only one of the two files is named.
+  Result<std::unique_ptr<audit::AuditLog>> openAudit(Clock& clock) const;
+};
+
+}  // namespace mangrove::apiserver
