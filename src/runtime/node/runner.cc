@@ -22,6 +22,7 @@ namespace {
 const Logger logger("runtime");
 constexpr int kPreparingThreads = 4;
 constexpr size_t kRememberedEvents = 1024;  // of one machine's pods; ten times as many as may run
+constexpr Duration kCheckStorage = std::chrono::seconds(10);    // as often as a kubelet
 constexpr Duration kRefreshVolumes = std::chrono::seconds(60);  // as often as a kubelet
 
 Result<> checkRights(const Cgroups& cgroups, const RunnerOptions& options) {
@@ -186,6 +187,7 @@ void Runner::onSynced() {
   for (auto& [uid, worker] : std::map(workers_)) worker->begin();
   updateTierShares();
   refreshVolumesLater();
+  checkStorageLater();
   if (options_.staticPods.empty()) return;
   statics_ = std::make_unique<StaticPods>(client_, owner_, home_.mailbox(), clock_, node_.nodeName,
                                           options_.staticPods);
@@ -198,6 +200,16 @@ void Runner::refreshVolumesLater() {
       if (!*alive || halted_) return;
       for (const auto& [uid, worker] : workers_) worker->refreshVolumes();
       refreshVolumesLater();
+    });
+  });
+}
+
+void Runner::checkStorageLater() {
+  storage_ = clock_.after(kCheckStorage, [this, alive = alive_, &owner = owner_] {
+    owner.post([this, alive] {
+      if (!*alive || halted_) return;
+      for (const auto& [uid, worker] : workers_) worker->checkStorage();
+      checkStorageLater();
     });
   });
 }

@@ -82,6 +82,7 @@ class Runner final : public frame::NodeRunner {
   void removeStrays();
   void updateTierShares();
   void refreshVolumesLater();
+  void checkStorageLater();
   // Null when the pod is not here or another of that name.
   std::shared_ptr<PodWorker> find(const frame::ContainerTarget& target) const;
   Result<std::shared_ptr<PodWorker>> runningContainer(const frame::ContainerTarget& target) const;
@@ -112,6 +113,7 @@ class Runner final : public frame::NodeRunner {
   std::unique_ptr<ServiceForwarder> forwarder_;
   std::unique_ptr<LocalVolumes> volumes_;
   Timer refresh_;
+  Timer storage_;
   std::unique_ptr<client::Informer<RunPod>> informer_;
   std::map<std::string, std::shared_ptr<PodWorker>> workers_;  // by uid
   bool synced_ = false;

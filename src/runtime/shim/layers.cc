@@ -97,7 +97,7 @@ Result<> Layers::cover(const std::string& source, const std::string& target,
   Result<> last;
   // Some file systems can hold no upper layer (an overlay itself, a network's); memory always can.
   for (bool onMemory : {false, true}) {
-    const std::string dir = fmt::format("{}/layer{}", scratch_, count_++);
+    const std::string dir = fmt::format("{}/layers/{}", scratch_, count_++);
     last = prepare(source, dir, hidden, onMemory);
     if (last) last = mountOver(dir, target);
     if (last) return last;

@@ -98,7 +98,10 @@ bool permitsPodUsers(const std::string& dataDir) {
   if (::geteuid() != 0) return false;
   constexpr int64_t kAnyRange = 16 * kMappedUsers;
   auto users = makePodUsers(kAnyRange, 0);
-  return users && canMapUsers(dataDir, users->get()) && canMapUsers("/usr", users->get()) &&
+  // Secrets and volumes in memory are mapped as well.
+  auto memory = newFileSystem("tmpfs", "size=4k", {});
+  if (!users || !memory || !setTraits(memory->get(), {.users = users->get()}, false)) return false;
+  return canMapUsers(dataDir, users->get()) && canMapUsers("/usr", users->get()) &&
          canMapUsers("/etc", users->get());
 }
 

@@ -34,7 +34,7 @@ const std::vector<std::string> kEmpty = {"/tmp", "/run", "/var", "/root"};
 const std::vector<std::string> kBare = {"/home", "/srv", "/mnt", "/media"};
 
 bool within(const std::string& path, const std::string& dir) {
-  return path == dir || path.starts_with(dir + "/");
+  return dir == "/" || path == dir || path.starts_with(dir + "/");
 }
 
 bool isCopied(const std::string& name) {
@@ -321,7 +321,12 @@ class Stage {
             setTraits(tree->get(), {.readOnly = mount.readOnly, .noDevices = spec_.noDevices});
         !ok)
       return ok;
-    return attach(tree->get(), target->get());
+    if (auto ok = attach(tree->get(), target->get()); !ok) return ok;
+    // A part of the machine that holds our directory is shown without it.
+    if (spec_.dataDir.empty() || !within(spec_.dataDir, mount.source)) return {};
+    const std::string rest =
+        mount.source == "/" ? spec_.dataDir : spec_.dataDir.substr(mount.source.size());
+    return coverWithNothing(rootFd_.get(), mount.target + rest);
   }
 
   Result<> enter() {

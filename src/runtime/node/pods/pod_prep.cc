@@ -297,7 +297,8 @@ void PodPrep::refreshVolumes(const RunPod& pod, const std::string& podIp) {
 }
 
 void PodPrep::removeRun(const RunPod& pod, const std::string& id) {
-  if (id.empty()) return;  // that would be the whole pod
+  // An empty one would be the whole pod, one with slashes somebody else's.
+  if (id.size() != 64 || id.find_first_not_of("0123456789abcdef") != std::string::npos) return;
   const std::string cgroup = cgroups_.podPath(api::kubeQos(pod.pod), pod.uid()) + "/" + id;
   cgroups_.kill(cgroup);
   (void)cgroups_.remove(cgroup);

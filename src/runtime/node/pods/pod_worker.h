@@ -65,6 +65,8 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void update(RunPodPtr pod);
   // Looks whether files from ConfigMaps and the like have changed.
   void refreshVolumes();
+  // Measures what it has on disk and evicts it when that is more than its limits.
+  void checkStorage();
   // The runner stops; pods and their shims stay.
   void leave();
   // The runner stops for good: the pod's processes end and nothing stays here but its log; the

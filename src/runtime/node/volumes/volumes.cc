@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/os/files.h"
+#include "base/text/strings.h"
 #include "base/text/time_text.h"
 
 namespace mangrove::runtime {
@@ -35,6 +36,15 @@ bool isMountPoint(const std::string& path) {
   }, above{};
   return ::stat(path.c_str(), &own) == 0 && ::stat((path + "/..").c_str(), &above) == 0 &&
          own.st_dev != above.st_dev;
+}
+
+// Secrets never reach a disk, where they would outlive the pod. Without root there is no mounting.
+Result<> inMemory(const std::string& path) {
+  if (auto ok = makeDir(path, 0755); !ok) return ok;
+  if (::geteuid() != 0 || isMountPoint(path)) return {};
+  constexpr unsigned long kFlags = MS_NODEV | MS_NOSUID | MS_NOEXEC;
+  if (::mount("tmpfs", path.c_str(), "tmpfs", kFlags, "mode=755,size=64m") == 0) return {};
+  return failErrno(errno, "memory for secrets");
 }
 
 Result<ReadyVolume> emptyDir(const RunPod& pod, const api::RunVolume& volume,
@@ -63,8 +73,18 @@ bool typeFits(const std::string& type, fs::file_type found) {
   return true;
 }
 
-Result<ReadyVolume> hostPath(const api::RunVolume& volume) {
+// Our keys and every pod's secrets are there; whoever is to have them has the machine.
+bool isOurs(const std::string& path, const std::string& dataDir) {
   std::error_code error;
+  const std::string real = fs::weakly_canonical(path, error), ours = fs::canonical(dataDir, error);
+  return !ours.empty() && (real == ours || real.starts_with(ours + "/"));
+}
+
+Result<ReadyVolume> hostPath(const api::RunVolume& volume, const NodeFacts& node) {
+  std::error_code error;
+  if (isOurs(volume.source, node.dataDir))
+    return invalid("hostPath {} lies in the data directory {} of this node, which no pod is shown",
+                   volume.source, node.dataDir);
   auto found = fs::status(volume.source, error).type();
   if (found == fs::file_type::not_found && volume.hostPathType == "FileOrCreate") {
     if (auto ok = writeFileAtomically(volume.source, ""); !ok) return pass(ok.error());
@@ -91,6 +111,14 @@ Result<ReadyVolume> claimed(const RunPod& pod, const api::RunVolume& volume, Con
 // The names directly below the volume that links are made for.
 std::string firstPart(const std::string& path) {
   return path.substr(0, path.find('/'));
+}
+
+// Names that begin with ".." are the volume's own ("..data").
+bool leadsOut(std::string_view name) {
+  if (name.empty() || name.starts_with('/') || name.starts_with("..")) return true;
+  for (auto part : split(name, '/'))
+    if (part == "..") return true;
+  return false;
 }
 
 Files present(const std::string& dir) {
@@ -120,7 +148,7 @@ Result<ReadyVolume> makeVolume(const RunPod& pod, const NodeFacts& node, const D
     case Kind::kEmptyDir:
       return emptyDir(pod, volume, path);
     case Kind::kHostPath:
-      return hostPath(volume);
+      return hostPath(volume, node);
     case Kind::kClaim:
       return claimed(pod, volume, source);
     case Kind::kConfigMap:
@@ -129,6 +157,8 @@ Result<ReadyVolume> makeVolume(const RunPod& pod, const NodeFacts& node, const D
     case Kind::kDownward: {
       auto files = source.volumeFiles(pod, facts, volume);
       if (!files) return pass(files.error());
+      const bool secret = volume.kind == Kind::kSecret || volume.kind == Kind::kProjected;
+      if (auto ok = secret ? inMemory(path) : Result<>(); !ok) return pass(ok.error());
       auto written =
           writeFiles(path, *files, volume.defaultMode.value_or(kDefaultMode), realClock().wall());
       if (!written) return pass(written.error());
@@ -144,6 +174,10 @@ Result<ReadyVolume> makeVolume(const RunPod& pod, const NodeFacts& node, const D
 }  // namespace
 
 Result<bool> writeFiles(const std::string& dir, const Files& files, int defaultMode, WallTime now) {
+  for (const auto& [name, file] : files)
+    if (leadsOut(name))
+      return invalid("'{}' must be a path below the volume, without '..' and not beginning with it",
+                     name);
   if (auto ok = makeDir(dir, 0755); !ok) return pass(ok.error());
   std::error_code error;
   const std::string old = fs::read_symlink(dir + "/..data", error);
