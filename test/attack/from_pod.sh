@@ -89,5 +89,33 @@ for set in $(printf '%s\n' "${off[@]}" | sort -u); do
     grep -qx "$name broke" <<<"$broken" || fail "$name is refused even without $set: something else stops it"
   done
 done
+# Using up what others need: with a limit the pod is ended, without one it gets away with it.
+fill='head -c 40000000 /dev/zero >'
+exhaust() {  # exhaust NAME LIMITS SIZE COMMAND: two pods, one of them limited
+  local limits
+  for limits in "$2" ""; do
+    kubectl apply -f - >/dev/null <<Y || fail "pod $1 was refused"
+apiVersion: v1
+kind: Pod
+metadata: {name: $1${limits:+-limited}}
+spec:
+  nodeName: n1
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 0
+  containers: [{name: main, image: x, command: [sh, -c, '$4; sleep 1000'], resources: {limits: {$limits}}, volumeMounts: [{name: v, mountPath: /v}]}]
+  volumes: [{name: v, emptyDir: {${limits:+$3}}}]
+Y
+  done
+}
+exhaust volume "memory: 512Mi" "sizeLimit: 10Mi" "$fill/v/full"
+exhaust own-files "ephemeral-storage: 10Mi" "" "$fill/tmp/full"
+exhaust programs "ephemeral-storage: 10Mi" "" "$fill/usr/full"
+exhaust log "ephemeral-storage: 10Mi" "" "yes | head -c 40000000"
+exhaust memory "memory: 32Mi" "" 'python3 -c "x = bytearray(200000000)" || exit 1'
+for name in volume own-files programs log memory; do
+  tries=240 want Failed state "$name-limited" .status.phase
+  want Running state "$name" .status.phase
+  names+=("$name")
+done
 kubectl delete pods --all --now >/dev/null
 echo "${#names[@]} attempts from a pod"
