@@ -78,6 +78,8 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("kubelet-preferred-address-type", addressType, "which address of the node to ask");
   flags.add("kubelet-sync-interval", kubeletInterval, "how often the kubelet is asked for pods");
   flags.add("kubelet-sync-timeout", kubeletTimeout, "how long its answer is waited for");
+  flags.add("kubelet-certificate-authority", kubeletAuthority,
+            "file with who may have signed the kubelet's certificate; '': it is not verified");
   flags.add("kubelet-insecure-tls", kubeletInsecure, "ask the kubelet's read-only port over HTTP");
   flags.add("kubelet-read-only-port", kubeletReadOnlyPort, "that port");
   flags.add("disable-query-kubelet-config", noKubeletConfig, "do not ask for /configz");

@@ -61,6 +61,7 @@ struct AgentFlags {
   Duration kubeletInterval = std::chrono::seconds(10);
   Duration kubeletTimeout = std::chrono::seconds(3);
   bool kubeletInsecure = false;
+  std::string kubeletAuthority;
   int64_t kubeletReadOnlyPort = 10255;
   bool noKubeletConfig = false;
   // Collectors.

@@ -134,9 +134,9 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.kubelet.pods = !options.watchPods;
   options.kubelet.config = !flags_.noKubeletConfig;
   options.kubelet.interval = flags_.kubeletInterval;
-  options.kubelet.kubelet = {flags_.addressType,     flags_.kubeletTimeout,
-                             flags_.kubeletInsecure, flags_.kubeletReadOnlyPort,
-                             config_.token,          config_.tokenFile};
+  options.kubelet.kubelet = {
+      flags_.addressType, flags_.kubeletTimeout, flags_.kubeletInsecure, flags_.kubeletReadOnlyPort,
+      config_.token,      config_.tokenFile,     flags_.kubeletAuthority};
   options.trimMemory = true;
   options.historyDir = flags_.historyDir;
   options.configDir = flags_.stateDir.empty() ? flags_.historyDir : flags_.stateDir;

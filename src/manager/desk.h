@@ -2,6 +2,7 @@
 // What every controller of the manager works with: the caches, the configuration of the moment, and
 // the one way to write. Owned by the Manager; owner thread.
 
+#include <map>
 #include <string>
 
 #include "base/clock.h"
@@ -34,10 +35,16 @@ struct Desk {
   // What was calculated for single nodes, for the metrics page; may outlive us.
   std::shared_ptr<NodeGauges> gauges = std::make_shared<NodeGauges>();
   Lifetime life = {};  // answers may come after we are gone
+  // Says what would be written, once for each content, and writes nothing: whoever waits for the
+  // answer hears that the object is gone.
+  bool dry = false;
+  Counter writesWithheld = {};
+  std::map<std::string, std::string> withheld = {};
 
   // Sends within the window; `done` runs in the owner's thread. Not found is success: the object is
   // gone, and its event will tell.
   void send(client::Request request, client::ApiClient::Done done);
+  void withhold(const client::Request& request, client::ApiClient::Done done);
   void warn(const api::ObjectRef& about, std::string_view reason, std::string_view message) const {
     if (events && leads) events->warning(about, reason, message);
   }

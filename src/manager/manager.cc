@@ -82,6 +82,8 @@ void Manager::Impl::measure(Registry& metrics) {
                                   "Requests that changed something, by outcome.", {"result"});
   desk.writesSent = writes.with({"ok"});
   desk.writesFailed = writes.with({"failed"});
+  desk.writesWithheld = writes.with({"withheld"});
+  desk.dry = options.dryRun;
   windowGauge =
       metrics.gauge("mangrove_manager_write_window", "Writes that may be under way at once.");
   window.onRoom([this] { windowGauge.set(static_cast<double>(window.size())); });

@@ -46,7 +46,8 @@ struct ManagerOptions {
   std::string configName = "slo-controller-config";
   FeatureGates gates{managerGates()};
   OwnOptions own;
-  uint64_t seed = 1;  // of the jitter
+  bool dryRun = false;  // decides, says what it would write, and writes nothing
+  uint64_t seed = 1;    // of the jitter
 };
 
 }  // namespace mangrove::manager

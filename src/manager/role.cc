@@ -90,6 +90,9 @@ void ManagerRole::flags(frame::Flags& flags) {
   flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
   for (const auto& controller : allControllers())
     if (controller.flags) controller.flags(flags, options_.own);
+  flags.add("dry-run", options_.dryRun,
+            "decide, say in the log what would be written, and write nothing but the Lease; no "
+            "webhooks, no Events");
   flags.add("enable-webhooks", admit_, "serve admission webhooks");
   declareAdmissionFlags(flags, admissionOptions_);
   flags.ignore(kIgnored);
@@ -222,6 +225,7 @@ void ManagerRole::admit(frame::RoleContext& context) {
 
 Result<> ManagerRole::start(frame::RoleContext& context) {
   if (auto ok = check(); !ok) return ok;
+  if (options_.dryRun) admit_ = false;
   if (admit_) {
     if (auto ok = readAdmissionEnvironment(admissionOptions_); !ok) return ok;
   }
@@ -233,15 +237,16 @@ Result<> ManagerRole::start(frame::RoleContext& context) {
   options_.seed = static_cast<uint64_t>(context.clock.wall().time_since_epoch().count());
   isLeader_ = context.metrics.gauge("koordinator_manager_is_leader", "1 while this process leads.");
   reportHealth(context);
-  manager_ = std::make_unique<Manager>(ManagerParts{.client = client_.get(),
-                                                    .owner = owner_,
-                                                    .home = &worker_->mailbox(),
-                                                    .clock = clock_,
-                                                    .metrics = &context.metrics,
-                                                    .events = events_.get()},
-                                       options_);
+  manager_ =
+      std::make_unique<Manager>(ManagerParts{.client = client_.get(),
+                                             .owner = owner_,
+                                             .home = &worker_->mailbox(),
+                                             .clock = clock_,
+                                             .metrics = &context.metrics,
+                                             .events = options_.dryRun ? nullptr : events_.get()},
+                                options_);
   serveNodeMetrics(context);
-  ensureNamespace(electionNamespace_);
+  if (!options_.dryRun) ensureNamespace(electionNamespace_);
   if (admit_ && admissionOptions_.ns != electionNamespace_) ensureNamespace(admissionOptions_.ns);
   manager_->start();
   if (admit_) admit(context);

@@ -169,6 +169,19 @@ def enforcing_acts():
     check(not any("koordinator-webhook" in name or "koordinator-mutating" in name for name in names), "an object has a name of Koordinator's release")
 
 
+def shadows_write_nothing():
+    objects = render("--set", "mode=shadow")
+    manager, agent = args_of(objects, "Deployment", "mangrove-manager"), args_of(objects, "DaemonSet", "mangrove-agent")
+    check("--dry-run" in manager and "--controllers=*" in manager and "--enable-webhooks=false" in manager, f"manager in the shadow: {manager}")
+    check("--leader-election-id=mangrove-manager" in manager, "the shadow takes koord-manager's Lease")
+    check("--dry-run" in agent and "--enforce=true" in agent and "--enable-nri-runtime-hook=false" in agent and "--addr=:9416" in agent, f"agent in the shadow: {agent}")
+    names = {name for name, _ in rules(objects)}
+    check(not any(name.endswith("-enforce") or "webhook" in name for name in names), f"the shadow has rights to act: {names}")
+    check(len(named(objects, "DaemonSet", "mangrove-agent")["spec"]["template"]["spec"]["containers"]) == 1, "the shadow has a guardian, which writes")
+    for kind in ("MutatingWebhookConfiguration", "PriorityClass", "ConfigMap"):
+        check(not kinds(objects, kind), f"the shadow makes a {kind}")
+
+
 def parts_switch():
     for part, kind in (("manager", "Deployment"), ("scheduler", "Deployment"), ("agent", "DaemonSet")):
         left = render("--set", f"mode=enforce,{part}.enabled=false")
@@ -196,7 +209,7 @@ def values_are_checked():
             if isinstance(value[key], dict) and "properties" in known[key] and value[key]:
                 compare(value[key], known[key]["properties"], f"{path}{key}.")
     compare({k: v for k, v in values.items()}, schema["properties"], "")
-    for wrong in ("mode=shadowy", "manger.enabled=true", "agent.port=70000", "agent.enforceOn=yes", "image.digest=sha256:1", "scheduler.names={koord-scheduler}"):
+    for wrong in ("mode=shadowed", "manger.enabled=true", "agent.port=70000", "agent.enforceOn=yes", "image.digest=sha256:1", "scheduler.names={koord-scheduler}"):
         check(template("--set", wrong)[0] is None, f"--set {wrong} is accepted")
 
 
@@ -211,10 +224,11 @@ def main():
     values_are_checked()
     observing_touches_nothing()
     enforcing_acts()
+    shadows_write_nothing()
     parts_switch()
-    everything = "manager.webhooks.certificates=cert-manager,monitoring.podMonitor=true,monitoring.prometheusRule=true,monitoring.dashboards=true,agent.kubelet=true,agent.namespace=nodes"
+    everything = "manager.webhooks.certificates=cert-manager,monitoring.podMonitor=true,monitoring.prometheusRule=true,monitoring.dashboards=true,agent.kubelet=true,agent.kubeletCA=kubelet-ca,agent.namespace=nodes"
     known = known_flags()
-    for kubelet, flags in ((False, ()), (False, ("--set", "agent.reports=always")), (False, ("--set", "mode=enforce")), (True, ("--set", "mode=enforce," + everything))):
+    for kubelet, flags in ((False, ()), (False, ("--set", "agent.reports=always")), (False, ("--set", "mode=shadow")), (False, ("--set", "mode=enforce")), (True, ("--set", "mode=enforce," + everything))):
         objects = render(*flags)
         flags_exist(objects, known)
         rights_are_narrow(objects, kubelet)

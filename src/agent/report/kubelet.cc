@@ -61,7 +61,12 @@ Result<std::unique_ptr<KubeletClient>> KubeletClient::make(net::Loop& loop, cons
   if (!base) return pass(base.error());
   net::ClientOptions http;
   http.base = *base;
-  http.tls.insecureSkipVerify = true;
+  http.tls.insecureSkipVerify = options.caFile.empty();
+  if (!options.caFile.empty()) {
+    auto authority = readFile(options.caFile);
+    if (!authority) return authority.error().in("--kubelet-certificate-authority");
+    http.tls.caPem = *std::move(authority);
+  }
   http.maxConnections = 2;
   http.userAgent = "koordlet";
   auto client = net::HttpClient::create(loop, http);

@@ -5,8 +5,9 @@
 //   auto kubelet = KubeletClient::make(loop, *kubeletUrl(node, options), options);
 //   kubelet->pods(owner, [&](Result<std::vector<PodPtr>> pods) { … });
 //
-// Answers come in the owner's thread. The kubelet's certificate is not verified (it signs its own),
-// as the reference does; a bearer token proves who we are.
+// Answers come in the owner's thread. The kubelet's certificate is verified where an authority is
+// given; without one it is not (many kubelets sign their own), as in the reference. A bearer token
+// proves who we are.
 
 #include <functional>
 #include <memory>
@@ -30,6 +31,7 @@ struct KubeletOptions {
   int64_t readOnlyPort = 10255;
   std::string token = {};      // or
   std::string tokenFile = {};  // read for every request: Kubernetes replaces it
+  std::string caFile = {};     // who may have signed its certificate; "": anybody
 };
 
 // Where the node says its kubelet listens.

@@ -9,6 +9,7 @@
 #include "agent/report/kubelet_process.h"
 #include "agent/report/kubelet_source.h"
 #include "api/wire/decode.h"
+#include "base/os/files.h"
 #include "json/view.h"
 #include "kernel/testing/fake_root.h"
 #include "net/server/http_server.h"
@@ -40,6 +41,8 @@ class Kubelet {
     net::CertificateInfo info;
     info.commonName = "node";
     info.dnsNames = {"somebody-else"};
+    info.ipAddresses = {"127.0.0.1"};
+    authority = ca->certPem;
     info.notBefore = now - 1h;
     info.notAfter = now + 1h;
     auto leaf = net::issue(*ca, info);
@@ -79,7 +82,7 @@ class Kubelet {
   net::Loop loop;
   std::mutex mutex;
   std::string token, pods = podList({}), config = "{}";
-  std::string lastTarget, lastToken;
+  std::string lastTarget, lastToken, authority;
   bool silent = false;
   int requests = 0;
   std::vector<std::shared_ptr<net::Exchange>> kept;
@@ -124,6 +127,22 @@ TEST_F(KubeletTest, PodsComeOverTlsWithAToken) {
       metrics.exposition().find(
           R"(koordlet_kubelet_request_duration_seconds_count{verb="get",path="/pods/",code="200"} 1)"),
       std::string::npos);
+}
+
+TEST_F(KubeletTest, WhereAnAuthorityIsGivenNobodyElsesCertificateIsTaken) {
+  kubelet.pods = podList({podItem("a")});
+  const WallTime wall = realClock().wall();
+  const auto other = net::makeCa("other", wall - 1h, wall + 1h);
+  const std::string file = ::testing::TempDir() + "/kubelet-authority.pem";
+  ASSERT_TRUE(writeFileAtomically(file, other->certPem));
+  make({.kubelet = {.caFile = file}, .config = false});
+  tick();
+  EXPECT_FALSE(source->synced());
+  EXPECT_EQ(kubelet.locked([&] { return kubelet.requests; }), 0);
+  ASSERT_TRUE(writeFileAtomically(file, kubelet.authority));
+  make({.kubelet = {.caFile = file}, .config = false});
+  tick();
+  EXPECT_EQ(book.size(), 1u);
 }
 
 TEST_F(KubeletTest, AnErrorOrAnEmptyListKeepsWhatWasKnown) {

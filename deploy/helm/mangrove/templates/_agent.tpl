@@ -65,7 +65,10 @@ spec:
             - --logging-format={{ $root.Values.logging.format }}
             - -v={{ $root.Values.logging.verbosity }}
             - --addr=:{{ $port }}
-            - --enforce={{ $enforces }}
+            - --enforce={{ ne .mode "observe" }}
+            {{- if eq .mode "shadow" }}
+            - --dry-run
+            {{- end }}
             - --enable-node-metric-report={{ if $reports }}true{{ else }}false{{ end }}
             - --enable-nri-runtime-hook={{ and $enforces $a.nri }}
             - --runtime-hooks-nri-socket-path=/run/nri/nri.sock
@@ -73,6 +76,9 @@ spec:
             - --audit-log-dir=/var/lib/mangrove/agent/audit
             {{- if $a.kubelet }}
             - --pod-source=kubelet
+            {{- if $a.kubeletCA }}
+            - --kubelet-certificate-authority=/etc/mangrove/kubelet/ca.crt
+            {{- end }}
             {{- else }}
             - --disable-query-kubelet-config
             {{- end }}
@@ -117,6 +123,9 @@ spec:
             {{- include "mangrove.hostMount" (dict "name" "kubelet" "path" $a.kubeletDir "write" false "deep" $deepReadOnly) | nindent 12 }}
             - {name: run, mountPath: /run/mangrove}
             - {name: state, mountPath: /var/lib/mangrove}
+            {{- if and $a.kubelet $a.kubeletCA }}
+            - {name: kubelet-ca, mountPath: /etc/mangrove/kubelet, readOnly: true}
+            {{- end }}
             {{- if and $enforces $a.nri }}
             - {name: nri, mountPath: /run/nri}
             {{- end }}
@@ -142,6 +151,9 @@ spec:
         - {name: kubelet, hostPath: {path: {{ $a.kubeletDir }}, type: DirectoryOrCreate}}
         - {name: run, hostPath: {path: /run/mangrove, type: DirectoryOrCreate}}
         - {name: state, hostPath: {path: /var/lib/mangrove, type: DirectoryOrCreate}}
+        {{- if and $a.kubelet $a.kubeletCA }}
+        - {name: kubelet-ca, configMap: {name: {{ $a.kubeletCA }}}}
+        {{- end }}
         {{- if and $enforces $a.nri }}
         - {name: nri, hostPath: {path: {{ $a.nriSocketDir }}, type: DirectoryOrCreate}}
         {{- end }}

@@ -38,6 +38,14 @@ app.kubernetes.io/component: {{ .component }}
 {{- if and .Values.agent.enabled (eq "enforce" (include "mangrove.mode" (dict "root" . "part" .Values.agent))) }}yes{{ end -}}
 {{- end -}}
 
+{{- define "mangrove.managerShadows" -}}
+{{- if and .Values.manager.enabled (eq "shadow" (include "mangrove.mode" (dict "root" . "part" .Values.manager))) }}yes{{ end -}}
+{{- end -}}
+
+{{- define "mangrove.agentShadows" -}}
+{{- if and .Values.agent.enabled (eq "shadow" (include "mangrove.mode" (dict "root" . "part" .Values.agent))) }}yes{{ end -}}
+{{- end -}}
+
 {{- define "mangrove.anyEnforces" -}}
 {{- include "mangrove.managerEnforces" . }}{{ include "mangrove.schedulerEnforces" . }}{{ include "mangrove.agentEnforces" . -}}
 {{- end -}}
@@ -59,10 +67,11 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end -}}
 
-{{/* An observing manager has one thing to do: keep the NodeMetrics that observing agents report into. */}}
+{{/* An observing manager has one thing to do: keep the NodeMetrics that observing agents report into. One in the shadow decides everything
+     and writes nothing. */}}
 {{- define "mangrove.managerRuns" -}}
 {{- if .Values.manager.enabled -}}
-{{- if or (include "mangrove.managerEnforces" .) (include "mangrove.reports" .) }}yes{{ end -}}
+{{- if or (include "mangrove.managerEnforces" .) (include "mangrove.managerShadows" .) (include "mangrove.reports" .) }}yes{{ end -}}
 {{- end -}}
 {{- end -}}
 
