@@ -130,7 +130,7 @@ struct Constant {
 };
 
 std::vector<Constant> constantsOfNamesHeader() {
-  std::ifstream file(std::string(MANGROVE_SOURCE_DIR) + "/src/api/names.h");
+  std::ifstream file(std::string(MANGROVE_SOURCE_DIR) + "/src/api/wire/names.h");
   std::stringstream buffer;
   buffer << file.rdbuf();
   const std::string source = buffer.str();
