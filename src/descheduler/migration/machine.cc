@@ -14,7 +14,8 @@ constexpr Duration kScavengeAfterTtl = std::chrono::minutes(5);
 constexpr Duration kScavengeWithoutTtl = std::chrono::minutes(30);
 
 bool hasTtl(const api::PodMigrationJob& job) {
-  return job.spec.ttl && *job.spec.ttl > Duration::zero();
+  const bool hasAge = job.meta.creationTimestamp != kZeroTime;
+  return hasAge && job.spec.ttl && *job.spec.ttl > Duration::zero();
 }
 WallTime endOf(const api::PodMigrationJob& job, Duration life) {
   return job.meta.creationTimestamp + std::chrono::duration_cast<std::chrono::microseconds>(life);
@@ -142,6 +143,7 @@ api::PodMigrationJobStatus failedBy(api::PodMigrationJobStatus status, std::stri
 }
 
 bool isScavenged(const api::PodMigrationJob& job, WallTime now) {
+  if (job.meta.creationTimestamp == kZeroTime) return false;
   const Duration life = hasTtl(job) ? *job.spec.ttl + kScavengeAfterTtl : kScavengeWithoutTtl;
   return now >= endOf(job, life);
 }

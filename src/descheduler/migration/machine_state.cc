@@ -88,7 +88,9 @@ bool Progression::stands(const api::Reservation& reservation) {
 
 bool Progression::isElsewhere(const api::Reservation& reservation) {
   const api::Pod* pod = sight_.pod;
-  if (isEvictionSent() || pod == nullptr || pod->nodeName.view() != reservation.status.nodeName)
+  // A pod that had no node is meant to come here.
+  if (isEvictionSent() || isForPendingPod() || pod == nullptr ||
+      pod->nodeName.view() != reservation.status.nodeName)
     return true;
   return fail(reason::kForbidden, fmt::format("reservation {} is on the pod's own node {}",
                                               nameOf(reservation), reservation.status.nodeName));

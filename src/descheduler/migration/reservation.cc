@@ -118,7 +118,8 @@ Result<json::Value> givenTemplate(const api::PodMigrationJob& job) {
 std::string reservationNameOf(const api::PodMigrationJob& job) {
   const auto given = givenTemplate(job);
   const std::string_view name = given ? textAt(at(*given, "metadata"), "name") : "";
-  return name.empty() ? job.meta.uid.str() : std::string(name);
+  if (!name.empty()) return std::string(name);
+  return job.meta.uid.empty() ? job.meta.name.str() : job.meta.uid.str();
 }
 
 Result<json::Value> reservationFor(const api::PodMigrationJob& job, const json::Value& pod,

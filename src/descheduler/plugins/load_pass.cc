@@ -6,7 +6,6 @@
 
 #include "base/os/log.h"
 #include "descheduler/order/pod_order.h"
-#include "descheduler/plugins/low_node_load.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -38,6 +37,15 @@ Loads smaller(const Loads& a, const Loads& b) {
   Loads out = a;
   for (size_t i = 0; i < out.size(); ++i) out[i] = std::min(a[i], b[i]);
   return out;
+}
+
+void sortHottestFirst(NodeLoads& nodes, const PassView& view, LoadPass::By by) {
+  const auto score = [&](const NodeLoad* node) {
+    return scoreOf(view.scale, by == LoadPass::By::kProd ? node->prodUsage : node->usage,
+                   node->capacity, view.pool.weights);
+  };
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&](const NodeLoad* a, const NodeLoad* b) { return score(a) > score(b); });
 }
 
 LoadPass::LoadPass(PassView view, By by, NodeLoads targets, Loads headroom)
@@ -111,7 +119,7 @@ std::string LoadPass::reasonFor(const NodeLoad& source) const {
 
 bool LoadPass::evict(const NodeLoad& source, const PodLoad& pod) {
   const std::string reason = reasonFor(source);
-  if (!view_.args.dryRun) return view_.round.evictor.evict(*pod.pod, LowNodeLoad::kName, reason);
+  if (!view_.args.dryRun) return view_.round.evictor.evict(*pod.pod, view_.plugin, reason);
   log.info("dry run: would evict {} from {}: {}", api::keyOf(pod.pod->meta).text(), source.name(),
            reason);
   return true;

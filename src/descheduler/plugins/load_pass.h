@@ -18,6 +18,7 @@ using NodeLoads = std::vector<NodeLoad*>;
 
 // What both passes of a pool look at.
 struct PassView {
+  std::string_view plugin;
   const LowNodeLoadArgs& args;
   const LoadPool& pool;
   const Bounds& bounds;  // completed
@@ -57,5 +58,7 @@ class LoadPass {
 // Sum over the nodes of what is missing to their high bound.
 Loads headroomOf(const NodeLoads& nodes, const Scale& scale, LoadPass::By by);
 Loads smaller(const Loads& a, const Loads& b);
+// By their weighted usage.
+void sortHottestFirst(NodeLoads& nodes, const PassView& view, LoadPass::By by);
 
 }  // namespace mangrove::descheduler

@@ -64,15 +64,6 @@ void LowNodeLoad::observe(const LoadPool& pool, Sorted& sorted, MonoTime now) {
   }
 }
 
-static void sortHottestFirst(NodeLoads& nodes, const PassView& view, LoadPass::By by) {
-  const auto score = [&](const NodeLoad* node) {
-    return scoreOf(view.scale, by == LoadPass::By::kProd ? node->prodUsage : node->usage,
-                   node->capacity, view.pool.weights);
-  };
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [&](const NodeLoad* a, const NodeLoad* b) { return score(a) > score(b); });
-}
-
 static void relieveAll(LoadPass& pass, const NodeLoads& sources, Detectors& detectors) {
   for (NodeLoad* node : sources) {
     if (pass.relieve(*node)) detectors.reset(node->name());
@@ -101,7 +92,7 @@ void LowNodeLoad::balance(const LoadPool& pool, Round& round, NodeSet& done) {
   }
   for (NodeLoad* node : sorted.by[LoadClass::kProdLow]) prodDetectors_.reset(node->name());
 
-  const PassView view{args_, pool, bounds, scale, round};
+  const PassView view{kName, args_, pool, bounds, scale, round};
   sortHottestFirst(sorted.abnormal, view, LoadPass::By::kAll);
   sortHottestFirst(sorted.abnormalProd, view, LoadPass::By::kProd);
   const NodeLoads& both = sorted.by[LoadClass::kBothLow];

@@ -1,0 +1,77 @@
+#pragma once
+// The descheduler without a process around it: caches, profiles, cycles and the migration controller.
+// `mangrove descheduler` runs it over HTTP, tests and `up` in-process.
+//
+//   auto descheduler = Descheduler::make({.client = &client, .owner = &owner, .clock = &clock,
+//                                         .metrics = &registry}, config);
+//   (*descheduler)->start();
+//   (*descheduler)->lead();               cycles run and jobs are carried on from now on
+//
+// Owner's thread.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "descheduler/config/config.h"
+#include "descheduler/desk.h"
+#include "descheduler/framework/cycle.h"
+#include "descheduler/migration/controller.h"
+
+namespace mangrove::descheduler {
+
+struct DeschedulerParts {
+  client::ApiClient* client = nullptr;
+  Mailbox* owner = nullptr;
+  Mailbox* home = nullptr;  // where objects are decoded; null: the owner's thread
+  Clock* clock = nullptr;
+  Registry* metrics = nullptr;
+  client::EventRecorder* events = nullptr;  // null: nobody is told
+  ReservationOptions reservation = {};
+  uint64_t seed = 1;
+};
+
+class Descheduler {
+ public:
+  // Errors of the configuration: an unknown plugin, arguments that make no sense.
+  static Result<std::unique_ptr<Descheduler>> make(const DeschedulerParts& parts,
+                                                   DeschedulerConfig config);
+  ~Descheduler();
+
+  void start();
+  void lead();
+  void yield();
+  bool leads() const { return leads_; }
+  std::string waitingFor() const { return caches_.waitingFor(); }
+  // One cycle now, whatever the interval; what went wrong.
+  std::vector<Error> cycle();
+  const DeschedulerConfig& config() const { return config_; }
+  Caches& caches() { return caches_; }
+
+ private:
+  class Writer;
+  Descheduler(const DeschedulerParts& parts, DeschedulerConfig config);
+  Result<> furnish(const DeschedulerParts& parts);
+  void tick();
+
+  DeschedulerConfig config_;
+  Caches caches_;
+  Desk desk_;
+  CycleCount count_;
+  std::vector<std::unique_ptr<MigrationController>> controllers_;
+  std::vector<std::unique_ptr<EvictorProxy>> evictors_;
+  std::vector<Profile> profiles_;
+  std::unique_ptr<Writer> hands_;
+  Counter cycles_, failedCycles_;
+  Histogram cycleSeconds_;
+  CounterFamily* evicted_ = nullptr;
+  CounterFamily* ended_ = nullptr;
+  bool leads_ = false;
+  bool begun_ = false;  // leads, and the caches are filled
+  MonoTime nextAt_{};
+  Timer timer_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace mangrove::descheduler

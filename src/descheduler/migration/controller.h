@@ -1,0 +1,117 @@
+#pragma once
+// The MigrationController: the evict and filter plugin that makes PodMigrationJobs, and the
+// controller that carries every job to its end, whoever made it. Nothing is polled: jobs, pods and
+// reservations that change bring their job up again.
+//
+//   MigrationController controller(desk, args, {});
+//   controller.start();                    // listens
+//   controller.lead();                     // from now on it acts; yield() ends that
+//   controller.beginCycle(look);           // before plugins ask
+//
+// A job under way when the process before us ended is adopted: all that is known of it is in the
+// objects. Owner's thread.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/number/rng.h"
+#include "client/queue/token_bucket.h"
+#include "client/queue/work_queue.h"
+#include "descheduler/desk.h"
+#include "descheduler/evictor/object_limiter.h"
+#include "descheduler/evictor/proxy.h"
+#include "descheduler/migration/filter.h"
+#include "descheduler/migration/machine.h"
+#include "descheduler/migration/reservation.h"
+
+namespace mangrove::descheduler {
+
+struct ControllerOptions {
+  ReservationOptions reservation;
+  uint64_t seed = 1;
+  // Told of each end: "Succeeded", "Failed/Timeout", …
+  std::function<void(std::string_view outcome)> onEnd = {};
+};
+
+class MigrationController final : public EvictPlugin {
+ public:
+  static constexpr std::string_view kName = "MigrationController";
+  MigrationController(Desk& desk, MigrationArgs args, ControllerOptions options);
+  ~MigrationController() override;
+
+  void start();
+  void lead();
+  void yield();
+  bool isIdle() const { return busy_.empty() && queue_.ready() == 0; }
+
+  std::string_view name() const override { return kName; }
+  std::optional<std::string> refusal(const api::Pod& pod) override;
+  std::optional<std::string> refusalNow(const api::Pod& pod) override;
+  bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
+  void beginCycle(const Look& look);
+  void endCycle();
+
+ private:
+  using JobPtr = std::shared_ptr<const api::PodMigrationJob>;
+  using Then = UniqueFn<void()>;
+
+  // Filter and arbitration.
+  FilterRules rules();
+  const LiveJobs& live();
+  std::vector<JobView> views() const;
+  void arbitrateSoon();
+  void arbitrateAll();
+  void passed(const JobView& job);
+  void forbidden(const JobView& job, const std::string& why);
+
+  // One job.
+  void pump();
+  void reconcile(const std::string& name);
+  MigrationSight sightOf(const api::PodMigrationJob& job);
+  void carryOut(const JobPtr& job, Step step);
+  void confirmMissing(const JobPtr& job, Step step);
+  void settle(const JobPtr& job, const Step& step);
+  void act(const JobPtr& job, Step::Act what, const api::PodMigrationJobStatus& status);
+  void createReservation(const JobPtr& job, const api::PodMigrationJobStatus& status);
+  void refer(const JobPtr& job);
+  void evictPod(const JobPtr& job, const api::PodMigrationJobStatus& status);
+  client::Request evictionOf(const api::Pod& pod, const api::PodMigrationJob& job);
+  void dropReservation(const std::string& name);
+  void scavenge();
+
+  // Writing.
+  void write(const JobPtr& job, client::Request request, std::string_view what, Then then);
+  void writeStatus(const JobPtr& job, const api::PodMigrationJobStatus& status, Then then);
+  void again(const std::string& name, const Error& error, std::string_view what);
+  void listen();
+  void wake();
+
+  Desk& desk_;
+  MigrationArgs args_;
+  ControllerOptions options_;
+  Rng rng_;
+  std::string instance_;
+  bool leads_ = false;
+  client::WorkQueue queue_;
+  ObjectLimiter limiter_;
+  client::TokenBucket evictions_;
+  std::set<std::string> busy_;                  // a request of this job is under way
+  std::set<std::string> passing_;               // passed, and the server is being told
+  std::map<std::string, std::string> written_;  // the version our last write made
+  std::map<std::string, JobView> assumed_;      // created, and not yet seen
+  std::map<std::string, std::string, std::less<>> boundPods_;  // key of a new pod → job
+  std::optional<LiveJobs> live_;
+  const Look* look_ = nullptr;
+  std::unique_ptr<NodeFit> fit_;
+  MonoTime arbitratedAt_{};
+  bool arbitrationDue_ = false;
+  Timer arbitration_;
+  Timer scavenger_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace mangrove::descheduler

@@ -1,0 +1,304 @@
+// Cases 51 to 54, and the ported plugins.
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "descheduler/plugins/custom_priority.h"
+#include "descheduler/plugins/fragmentation_aware.h"
+#include "descheduler/plugins/node_utilization.h"
+#include "descheduler/plugins/ported.h"
+#include "descheduler/plugins/scale_down_bin_pack.h"
+#include "descheduler/testing/scene.h"
+#include "json/value.h"
+
+namespace mangrove::descheduler {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::kNoon;
+using ::testing::Pair;
+using testing::Scene;
+using ::testing::UnorderedElementsAre;
+
+template <class P, auto Read>
+P make(std::string_view text) {
+  auto args = Read(json::parse(text).value());
+  EXPECT_TRUE(args) << (args ? "" : args.error().text());
+  return P(std::move(*args));
+}
+
+// ---- FragmentationAware ------------------------------------------------------------------------
+
+TEST(Fragmentation, IsTheSpreadOfRequestedShares) {  // case 51
+  const api::ResourceList node{{"cpu", "10"}, {"memory", "100Gi"}};
+  EXPECT_NEAR(imbalanceOf({{"cpu", "8"}, {"memory", "20Gi"}}, node, {"cpu", "memory"}), 0.30, 1e-9);
+  EXPECT_NEAR(imbalanceOf({{"cpu", "5"}, {"memory", "18Gi"}}, node, {"cpu", "memory"}), 0.16, 1e-9);
+  EXPECT_NEAR(imbalanceOf({{"cpu", "3"}, {"memory", "10Gi"}}, node, {"cpu", "memory"}), 0.10, 1e-9);
+  EXPECT_EQ(imbalanceOf({{"cpu", "8"}}, {{"cpu", "10"}}, {"cpu", "memory"}), 0);
+}
+
+Scene lopsided() {
+  Scene scene;
+  scene.node("n1", {{"cpu", "10"}, {"memory", "100Gi"}});
+  scene.node("n2", {{"cpu", "10"}, {"memory", "100Gi"}});
+  scene.pod("small", "n1", {{"cpu", "3"}, {"memory", "2Gi"}});
+  scene.pod("large", "n1", {{"cpu", "5"}, {"memory", "18Gi"}});
+  return scene;
+}
+
+TEST(Fragmentation, TakesTheOnePodThatHelpsMost) {  // case 51
+  Scene scene = lopsided();
+  auto plugin = make<FragmentationAware, readFragmentationArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  ASSERT_EQ(scene.evicted.size(), 1U) << "one pod per node and cycle";
+  EXPECT_THAT(scene.reasons[0], HasSubstr("fragmentation reduction: stdBefore=0.3000 stdAfter="));
+}
+
+TEST(Fragmentation, LeavesWhatIsNotAboveTheThreshold) {  // case 51
+  Scene scene = lopsided();
+  auto plugin = make<FragmentationAware, readFragmentationArgs>(R"({"imbalanceThreshold":0.31})");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, IsEmpty());
+}
+
+// ---- ScaleDownBinPack --------------------------------------------------------------------------
+
+Scene twoNodes() {
+  Scene scene;
+  for (const char* node : {"a", "b"}) scene.node(node, {{"cpu", "10"}, {"memory", "10Gi"}});
+  const auto pod = [&](const char* name, const char* node, const char* cpu, const char* memory,
+                       bool meant) {
+    api::Pod& made = scene.pod(name, node, {{"cpu", cpu}, {"memory", memory}});
+    if (meant) made.meta.labels.set("app", "batch");
+  };
+  pod("a-target", "a", "2", "2Gi", true);
+  pod("a-other", "a", "1", "1Gi", false);
+  pod("b-small", "b", "1", "1Gi", true);
+  pod("b-large", "b", "3", "3Gi", true);
+  pod("b-kept", "b", "1m", "1", true);
+  scene.refused = {"b-kept"};
+  return scene;
+}
+constexpr std::string_view kBatch =
+    R"("podSelectors":[{"name":"x","selector":{"matchLabels":{"app":"batch"}}}])";
+
+TEST(BinPack, WritesTheOrderInWhichPodsShouldGo) {  // case 52
+  Scene scene = twoNodes();
+  auto plugin = make<ScaleDownBinPack, readBinPackArgs>(fmt::format("{{{}}}", kBatch));
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.costs, UnorderedElementsAre(Pair("b-large", 0), Pair("b-small", 1),
+                                                Pair("a-target", 2), Pair("b-kept", 2147483647)));
+}
+
+TEST(BinPack, EvictsByThatOrderUpToItsLimit) {
+  Scene scene = twoNodes();
+  scene.failing = {"b-large"};
+  auto plugin = make<ScaleDownBinPack, readBinPackArgs>(
+      fmt::format(R"({{"strategy":"EvictDirectly","maxPodsToEvict":1,{}}})", kBatch));
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("b-small"));
+}
+
+TEST(BinPack, WritesNothingInADryRun) {
+  Scene scene = twoNodes();
+  scene.dryRun = true;
+  auto plugin = make<ScaleDownBinPack, readBinPackArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_TRUE(scene.costs.empty());
+}
+
+// ---- CustomPriority ----------------------------------------------------------------------------
+
+constexpr std::string_view kLevels =
+    R"("evictionOrder":[{"name":"dear","nodeSelector":{"matchLabels":{"tier":"dear"}}},
+                        {"name":"cheap","nodeSelector":{"matchLabels":{"tier":"cheap"}}}])";
+
+TEST(CustomPriorityPlugin, GivesUpAfterFiveMisfitsInARow) {  // case 53
+  Scene scene;
+  scene.node("dear", {{"cpu", "100"}}, {{"tier", "dear"}});
+  scene.node("cheap", {{"cpu", "1"}}, {{"tier", "cheap"}});
+  for (int i = 1; i <= 6; ++i) {
+    api::Pod& pod = scene.pod("p" + std::to_string(i), "dear", {{"cpu", std::to_string(i + 1)}});
+    // The sixth would fit: it asks for nothing but what is there. It is not tried.
+    if (i == 6)
+      pod.spec = api::changed(pod.spec, [](api::PodSpec& s) { s.overhead = {{"cpu", "-6"}}; });
+  }
+  auto plugin = make<CustomPriority, readCustomPriorityArgs>(fmt::format("{{{}}}", kLevels));
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, IsEmpty());
+}
+
+TEST(CustomPriorityPlugin, MovesTheSmallestFirst) {
+  Scene scene;
+  scene.node("dear", {{"cpu", "100"}}, {{"tier", "dear"}});
+  scene.node("cheap", {{"cpu", "10"}}, {{"tier", "cheap"}});
+  scene.pod("large", "dear", {{"cpu", "3"}});
+  scene.pod("small", "dear", {{"cpu", "1"}});
+  auto plugin = make<CustomPriority, readCustomPriorityArgs>(fmt::format("{{{}}}", kLevels));
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("small", "large"));
+  EXPECT_EQ(scene.reasons[0], "evicting from dear priority resource to lower priority resource");
+}
+
+TEST(CustomPriorityPlugin, DrainsANodeWholeOrNotAtAll) {  // case 54
+  const auto drain = [](const char* room) {
+    Scene scene;
+    scene.node("dear", {{"cpu", "100"}}, {{"tier", "dear"}});
+    scene.node("cheap", {{"cpu", room}}, {{"tier", "cheap"}});
+    scene.pod("p1", "dear", {{"cpu", "2"}});
+    scene.pod("p2", "dear", {{"cpu", "2"}});
+    auto plugin = make<CustomPriority, readCustomPriorityArgs>(
+        fmt::format(R"({{"mode":"DrainNode","autoCordon":true,{}}})", kLevels));
+    EXPECT_TRUE(scene.run(plugin));
+    return scene;
+  };
+  const Scene tight = drain("3");
+  EXPECT_THAT(tight.evicted, IsEmpty());
+  EXPECT_THAT(tight.cordons, IsEmpty());
+  const Scene wide = drain("4");
+  EXPECT_THAT(wide.evicted, ElementsAre("p1", "p2"));
+  EXPECT_THAT(wide.cordons, ElementsAre("+dear"));
+  EXPECT_EQ(wide.reasons[0], "drain node dear (sourcePriority=dear)");
+}
+
+TEST(CustomPriorityPlugin, TakesBackOnlyItsOwnCordon) {
+  for (const bool byHand : {false, true}) {
+    Scene scene;
+    scene.node("dear", {{"cpu", "100"}}, {{"tier", "dear"}}).spec.unschedulable = byHand;
+    scene.node("cheap", {{"cpu", "10"}}, {{"tier", "cheap"}});
+    scene.pod("p", "dear", {{"cpu", "1"}});
+    scene.failing = {"p"};
+    auto plugin = make<CustomPriority, readCustomPriorityArgs>(
+        fmt::format(R"({{"mode":"DrainNode","autoCordon":true,{}}})", kLevels));
+    EXPECT_TRUE(scene.run(plugin));
+    if (byHand) {
+      EXPECT_THAT(scene.cordons, IsEmpty());
+    } else {
+      EXPECT_THAT(scene.cordons, ElementsAre("+dear", "-dear"));
+    }
+  }
+}
+
+TEST(CustomPriorityPlugin, NeedsTwoLevels) {
+  EXPECT_FALSE(readCustomPriorityArgs(json::parse(R"({"evictionOrder":[]})").value()));
+}
+
+// ---- ported ------------------------------------------------------------------------------------
+
+TEST(Ported, PodsThatLiveTooLongGoOldestFirst) {
+  Scene scene;
+  scene.node("n", {});
+  scene.pod("old", "n").meta.creationTimestamp = kNoon - std::chrono::hours(3);
+  scene.pod("older", "n").meta.creationTimestamp = kNoon - std::chrono::hours(5);
+  scene.pod("young", "n");
+  auto plugin = make<PodLifeTime, readPodLifeTimeArgs>(R"({"maxPodLifeTimeSeconds":7200})");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("older", "old"));
+  EXPECT_FALSE(readPodLifeTimeArgs(json::parse("{}").value())) << "at least one criterion";
+}
+
+TEST(Ported, FailedPodsGoAfterAnHour) {
+  Scene scene;
+  scene.node("n", {});
+  for (const char* name : {"fresh", "failed", "fine"})
+    scene.pod(name, "n").meta.creationTimestamp = kNoon - std::chrono::hours(2);
+  scene.pod("young", "n").status.phase = api::PodPhase::kFailed;
+  Scene again;
+  again.node("n", {});
+  api::Pod& failed = again.pod("failed", "n");
+  failed.status.phase = api::PodPhase::kFailed;
+  failed.meta.creationTimestamp = kNoon - std::chrono::hours(2);
+  again.pod("fine", "n").meta.creationTimestamp = kNoon - std::chrono::hours(2);
+  api::Pod& young = again.pod("young", "n");
+  young.status.phase = api::PodPhase::kFailed;
+  young.meta.creationTimestamp = kNoon - std::chrono::minutes(5);
+  auto plugin = make<RemoveFailedPods, readFailedPodsArgs>("{}");
+  EXPECT_TRUE(again.run(plugin));
+  EXPECT_THAT(again.evicted, ElementsAre("failed"));
+}
+
+TEST(Ported, RestartsAreCounted) {
+  Scene scene;
+  scene.node("n", {});
+  scene.pod("often", "n").status.containers.emplace_back().restartCount = 10;
+  scene.pod("seldom", "n").status.containers.emplace_back().restartCount = 9;
+  auto plugin = make<TooManyRestarts, readRestartsArgs>(R"({"podRestartThreshold":10})");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("often"));
+}
+
+TEST(Ported, WhoDoesNotTolerateItsNodeGoes) {
+  Scene scene;
+  api::Taint taint;
+  taint.key = Interned("gpu");
+  taint.effect = api::TaintEffect::kNoSchedule;
+  scene.node("n", {}).spec.taints = {taint};
+  scene.pod("stranger", "n");
+  api::Pod& guest = scene.pod("guest", "n");
+  guest.spec = api::changed(guest.spec, [](api::PodSpec& spec) {
+    api::Toleration all;
+    all.match = api::Toleration::Match::kExists;
+    spec.tolerations = {all};
+  });
+  auto plugin = make<ViolatingNodeTaints, readNodeTaintsArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("stranger"));
+  Scene excluded = scene;
+  excluded.evicted.clear();
+  auto lenient = make<ViolatingNodeTaints, readNodeTaintsArgs>(R"({"excludedTaints":["gpu"]})");
+  EXPECT_TRUE(excluded.run(lenient));
+  EXPECT_THAT(excluded.evicted, IsEmpty());
+}
+
+TEST(Ported, WhoIsNoLongerWantedByItsNodeGoesWhereAnotherTakesIt) {
+  Scene scene;
+  scene.node("n", {{"cpu", "1"}});
+  scene.node("ssd", {{"cpu", "1"}}, {{"disk", "ssd"}});
+  api::Pod& pod = scene.pod("p", "n");
+  pod.spec = api::changed(pod.spec, [](api::PodSpec& spec) {
+    spec.nodeSelector = {{"disk", "ssd"}};
+  });
+  auto plugin = make<ViolatingNodeAffinity, readNodeAffinityArgs>(
+      R"({"nodeAffinityType":["requiredDuringSchedulingIgnoredDuringExecution"]})");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("p"));
+}
+
+Scene fullAndEmpty() {
+  Scene scene;
+  for (const char* node : {"full", "empty"}) scene.node(node, {{"cpu", "10"}, {"memory", "10Gi"}});
+  for (int i = 0; i < 8; ++i) scene.pod("f" + std::to_string(i), "full", {{"cpu", "1"}});
+  scene.pod("e", "empty", {{"cpu", "1"}});
+  return scene;
+}
+
+TEST(Ported, NodesThatAreAskedForTooMuchGiveToOthers) {
+  Scene scene = fullAndEmpty();
+  auto plugin = make<LowNodeUtilization, readLowUtilizationArgs>(
+      R"({"thresholds":{"cpu":20},"targetThresholds":{"cpu":50}})");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_EQ(scene.evicted.size(), 3U) << "from 80 % to 50 %";
+  EXPECT_FALSE(readLowUtilizationArgs(
+      json::parse(R"({"thresholds":{"cpu":60},"targetThresholds":{"cpu":50}})").value()));
+}
+
+TEST(Ported, NodesThatAreAskedForLittleAreEmptied) {
+  Scene scene = fullAndEmpty();
+  auto plugin = make<HighNodeUtilization, readHighUtilizationArgs>(R"({"thresholds":{"cpu":20}})");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("e"));
+}
+
+TEST(Ported, DuplicatesAreSpreadEvenly) {
+  Scene scene;
+  for (const char* node : {"a", "b"}) scene.node(node, {{"cpu", "8"}});
+  for (int i = 0; i < 4; ++i) scene.pod("p" + std::to_string(i), "a");
+  auto plugin = make<RemoveDuplicates, readDuplicatesArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("p2", "p3"));
+}
+
+}  // namespace
+}  // namespace mangrove::descheduler

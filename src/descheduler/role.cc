@@ -1,0 +1,223 @@
+#include "descheduler/role.h"
+
+#include <array>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/os/files.h"
+#include "base/os/log.h"
+#include "client/http/kubeconfig.h"
+#include "json/yaml.h"
+
+namespace mangrove::descheduler {
+namespace {
+
+const Logger log("descheduler");
+
+constexpr Duration kHealthEvery = std::chrono::seconds(1);
+constexpr int kConnections = 16;
+constexpr std::string_view kDropClaims = "DisablePVCReservation";
+
+constexpr GateInfo kGates[] = {
+    {kDropClaims, false, Maturity::kBeta, "reservations leave persistent volume claims out"},
+};
+
+// Flags of the reference's charts that mean nothing here.
+constexpr std::array<std::string_view, 5> kIgnored = {"secure-port", "bind-address",
+                                                      "leader-elect-resource-lock", "profiling",
+                                                      "contention-profiling"};
+
+std::string identity(Clock& clock) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return fmt::format("{}_{}_{:x}", host.data(), getpid(), clock.wall().time_since_epoch().count());
+}
+
+uint64_t seedOf(Clock& clock) {
+  return static_cast<uint64_t>(clock.wall().time_since_epoch().count());
+}
+
+}  // namespace
+
+DeschedulerRole::DeschedulerRole() = default;
+DeschedulerRole::~DeschedulerRole() = default;
+
+frame::RoleInfo DeschedulerRole::info() const {
+  frame::RoleInfo info;
+  info.name = "descheduler";
+  info.about = "moves pods away from where they should not be any more";
+  info.opsFlag = "metrics-bind-address";
+  info.opsDefault = ":10251";
+  info.ownConfigFlag = true;
+  info.gates = kGates;
+  return info;
+}
+
+void DeschedulerRole::flags(frame::Flags& flags) {
+  flags.add("config", configFile_, "DeschedulerConfiguration file (descheduler/v1alpha2)");
+  flags.add("write-config-to", writeTo_, "write the configuration as it was understood, and end");
+  flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
+  flags.add("context", context_, "context of the kubeconfig");
+  flags.add("dry-run", dryRun_, "say what would be evicted, and evict nobody");
+  flags.add("leader-elect", elect_, "act only while holding the Lease");
+  flags.add("leader-elect-resource-name", leaseName_, "name of the Lease");
+  flags.add("leader-elect-resource-namespace", leaseNamespace_, "namespace of the Lease");
+  flags.add("leader-elect-lease-duration", leaseDuration_,
+            "how long others wait for a silent leader");
+  flags.add("leader-elect-renew-deadline", renewDeadline_, "when a leader that cannot renew stops");
+  flags.add("leader-elect-retry-period", retryPeriod_, "how often the Lease is looked at");
+  flags.ignore(kIgnored);
+}
+
+Result<DeschedulerConfig> DeschedulerRole::loadConfig() {
+  if (configFile_.empty()) return defaultConfig();
+  auto text = readFile(configFile_);
+  if (!text) return text.error().in("--config");
+  auto config = readConfig(*text, configFile_);
+  if (!config) return config;
+  for (const std::string& warning : config->warnings) log.warn("{}: {}", configFile_, warning);
+  return config;
+}
+
+Result<> DeschedulerRole::writeConfig(const DeschedulerConfig& config) const {
+  auto done = writeFileAtomically(writeTo_, json::writeYaml(config.text));
+  if (!done) return done.error().in("--write-config-to");
+  return {};
+}
+
+Result<> DeschedulerRole::connect(frame::RoleContext& context, const DeschedulerConfig& config) {
+  client::ConfigRequest where;
+  where.kubeconfig = kubeconfig_.empty() ? config.kubeconfig : kubeconfig_;
+  where.context = context_;
+  auto resolved = client::loadClientConfig(where);
+  if (!resolved) return pass(resolved.error());
+  auto made = client::HttpApiClient::make(context.io, context.clock, *resolved,
+                                          {.perSecond = config.qps,
+                                           .burst = static_cast<double>(config.burst),
+                                           .connections = kConnections,
+                                           .userAgent = "koord-descheduler",
+                                           .metrics = &context.metrics});
+  if (!made) return pass(made.error());
+  client_ = std::move(*made);
+  worker_ = std::make_unique<client::Worker>();
+  events_ = std::make_unique<client::EventRecorder>(
+      *client_, worker_->mailbox(), context.clock,
+      client::EventRecorderOptions{.component = "koord-descheduler", .metrics = &context.metrics});
+  return {};
+}
+
+void DeschedulerRole::reportHealth(frame::RoleContext& context) {
+  waiting_ = std::make_shared<std::string>("not started");
+  waitingMutex_ = std::make_shared<std::mutex>();
+  context.health.ready("caches", [text = waiting_, mutex = waitingMutex_]() -> Result<> {
+    std::lock_guard lock(*mutex);
+    if (text->empty()) return {};
+    return fail(Code::kUnavailable, "{}", *text);
+  });
+}
+
+void DeschedulerRole::refreshHealth() {
+  {
+    std::lock_guard lock(*waitingMutex_);
+    *waiting_ = descheduler_->waitingFor();
+  }
+  healthTimer_ = clock_->after(kHealthEvery, [this] {
+    owner_->post([this] {
+      if (descheduler_) refreshHealth();
+    });
+  });
+}
+
+void DeschedulerRole::serve(frame::RoleContext& context) {
+  if (context.ops == nullptr) return;
+  context.ops->route("/configz", [text = configText_](const net::HttpRequest&) {
+    return net::HttpResponse::json(200, text);
+  });
+}
+
+Result<> DeschedulerRole::compete(frame::RoleContext& context, ElectionSettings settings) {
+  if (!elect_ || !settings.elect) {
+    descheduler_->lead();
+    return {};
+  }
+  client::ElectionConfig config;
+  config.ns = leaseNamespace_.empty() ? settings.ns : leaseNamespace_;
+  config.name = leaseName_.empty() ? settings.name : leaseName_;
+  config.identity = identity(context.clock);
+  const auto orFile = [](Duration flag, Duration file) {
+    return flag > Duration::zero() ? flag : file;
+  };
+  config.leaseDuration = orFile(leaseDuration_, settings.leaseDuration);
+  config.renewDeadline = orFile(renewDeadline_, settings.renewDeadline);
+  config.retryPeriod = orFile(retryPeriod_, settings.retryPeriod);
+  if (auto ok = client::checkElection(config); !ok) return ok;
+  client::ElectionCallbacks callbacks;
+  callbacks.started = [this] {
+    log.info("leading");
+    descheduler_->lead();
+  };
+  // Two that move pods would move them twice.
+  callbacks.stopped = [this, &context] {
+    if (descheduler_) descheduler_->yield();
+    if (!stopping_) context.quit(1);
+  };
+  callbacks.newLeader = [](const std::string& who) { log.info("the leader is {}", who); };
+  election_ = std::make_unique<client::LeaderElection>(
+      config, *client_, context.owner, context.clock, seedOf(context.clock), std::move(callbacks));
+  election_->start();
+  return {};
+}
+
+Result<> DeschedulerRole::start(frame::RoleContext& context) {
+  auto config = loadConfig();
+  if (!config) return pass(config.error());
+  config->dryRun = config->dryRun || dryRun_;
+  if (!writeTo_.empty()) {
+    if (auto ok = writeConfig(*config); !ok) return ok;
+    context.quit(0);
+    return {};
+  }
+  clock_ = &context.clock;
+  owner_ = &context.owner;
+  if (auto ok = connect(context, *config); !ok) return ok;
+  const ElectionSettings election = config->election;
+  configText_ = json::write(config->text);
+  auto made = Descheduler::make({.client = client_.get(),
+                                 .owner = owner_,
+                                 .home = &worker_->mailbox(),
+                                 .clock = clock_,
+                                 .metrics = &context.metrics,
+                                 .events = events_.get(),
+                                 .reservation = {context.gates.on(kDropClaims)},
+                                 .seed = seedOf(context.clock)},
+                                std::move(*config));
+  if (!made) return made.error().in("{}", configFile_.empty() ? "configuration" : configFile_);
+  descheduler_ = std::move(*made);
+  reportHealth(context);
+  serve(context);
+  descheduler_->start();
+  refreshHealth();
+  return compete(context, election);
+}
+
+// Requests under way may still be answered by the server; nothing of ours hears of it. The Lease
+// goes back last, so that the next leader never acts beside us.
+void DeschedulerRole::stop(Fn stopped) {
+  stopping_ = true;
+  healthTimer_.reset();
+  if (descheduler_) descheduler_->yield();
+  auto finish = [this, stopped = std::move(stopped)]() mutable {
+    election_.reset();
+    descheduler_.reset();
+    events_.reset();
+    worker_.reset();
+    client_.reset();
+    stopped();
+  };
+  if (!election_) return finish();
+  election_->stop(
+      [this, finish = std::move(finish)]() mutable { owner_->post(std::move(finish)); });
+}
+
+}  // namespace mangrove::descheduler

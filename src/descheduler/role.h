@@ -1,0 +1,60 @@
+#pragma once
+// `mangrove descheduler`: moves pods away from where they should not be any more, through
+// PodMigrationJobs. One of several replicas leads; losing the Lease ends the process.
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "client/events/event_recorder.h"
+#include "client/http/http_api_client.h"
+#include "client/lease/leader_election.h"
+#include "client/queue/worker.h"
+#include "descheduler/descheduler.h"
+#include "frame/role.h"
+
+namespace mangrove::descheduler {
+
+class DeschedulerRole final : public frame::Role {
+ public:
+  DeschedulerRole();
+  ~DeschedulerRole() override;
+  frame::RoleInfo info() const override;
+  void flags(frame::Flags& flags) override;
+  Result<> start(frame::RoleContext& context) override;
+  void stop(Fn stopped) override;
+
+ private:
+  Result<DeschedulerConfig> loadConfig();
+  Result<> writeConfig(const DeschedulerConfig& config) const;
+  Result<> connect(frame::RoleContext& context, const DeschedulerConfig& config);
+  void serve(frame::RoleContext& context);
+  Result<> compete(frame::RoleContext& context, ElectionSettings settings);
+  void reportHealth(frame::RoleContext& context);
+  void refreshHealth();
+
+  std::string configFile_;
+  std::string writeTo_;
+  std::string kubeconfig_;
+  std::string context_;
+  bool dryRun_ = false;
+  bool elect_ = true;
+  std::string leaseName_, leaseNamespace_;
+  Duration leaseDuration_{}, renewDeadline_{}, retryPeriod_{};  // zero: as the file says
+
+  Clock* clock_ = nullptr;
+  Mailbox* owner_ = nullptr;
+  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::Worker> worker_;
+  std::unique_ptr<client::EventRecorder> events_;
+  std::unique_ptr<Descheduler> descheduler_;
+  std::unique_ptr<client::LeaderElection> election_;
+  std::string configText_;
+  std::shared_ptr<std::string> waiting_;
+  std::shared_ptr<std::mutex> waitingMutex_;
+  Timer healthTimer_;
+  bool stopping_ = false;
+};
+
+}  // namespace mangrove::descheduler
