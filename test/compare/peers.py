@@ -7,20 +7,15 @@
 import http.client
 import json
 import os
+import pathlib
 import re
 import secrets
 import shutil
-import socket
 import ssl
 import subprocess
 import tempfile
-import time
 
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+CONTROL_PLANE = pathlib.Path(__file__).resolve().parent.parent / "kubernetes" / "lib" / "control_plane.sh"
 
 
 class Peer:
@@ -119,28 +114,14 @@ class KubeApiserver(Peer):
         self.token = secrets.token_hex(16)
 
     def start(self):
-        store, peer, self.port = free_port(), free_port(), free_port()
-        self.spawn(self.etcd, "--data-dir", self.dir + "/etcd", "--unsafe-no-fsync",
-                   "--listen-client-urls", f"http://127.0.0.1:{store}",
-                   "--advertise-client-urls", f"http://127.0.0.1:{store}",
-                   "--listen-peer-urls", f"http://127.0.0.1:{peer}", stdout=subprocess.DEVNULL)
-        with open(self.dir + "/tokens.csv", "w") as tokens:
-            tokens.write(f"{self.token},system:admin,admin,system:masters\n")
-        key = self.dir + "/sa.key"
-        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
-        self.spawn(self.binary, f"--etcd-servers=http://127.0.0.1:{store}", f"--secure-port={self.port}",
-                   "--bind-address=127.0.0.1", "--cert-dir=" + self.dir + "/certs",
-                   "--service-account-issuer=https://kubernetes.default.svc",
-                   "--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
-                   "--token-auth-file=" + self.dir + "/tokens.csv", "--authorization-mode=RBAC",
-                   "--service-cluster-ip-range=10.96.0.0/12", "--allow-privileged=true",
-                   "--disable-admission-plugins=ServiceAccount", stdout=subprocess.DEVNULL)
-        deadline = time.monotonic() + 90
-        while time.monotonic() < deadline:
-            try:
-                if self.request("GET", "/readyz")[0] == 200:
-                    return
-            except OSError:
-                self.connection = None
-            time.sleep(0.3)
-        raise RuntimeError("kube-apiserver did not get ready, see its log")
+        """By the script that all tests use; a shell holds both processes and ends them with itself."""
+        script = (f'source "{CONTROL_PLANE}"; control_plane_missing >&2 && exit 77; start_control_plane "$PWD/plane" >&2 || exit 1; '
+                  'trap "kill -9 $kube_pid $etcd_pid" EXIT; trap "exit 0" TERM; echo "$kube_port"; while :; do sleep 60 & wait $!; done')
+        env = dict(os.environ, KUBE_APISERVER=self.binary, ETCD=self.etcd, ETCD_FLAGS="--unsafe-no-fsync",
+                   KUBE_FLAGS="--service-cluster-ip-range=10.96.0.0/12 --allow-privileged=true --disable-admission-plugins=ServiceAccount",
+                   KUBE_TOKENS=f'{self.token},system:admin,admin,"system:masters"')
+        process = self.spawn("bash", "-c", script, stdout=subprocess.PIPE, text=True, env=env)
+        line = process.stdout.readline().strip()
+        if not line:
+            raise RuntimeError("kube-apiserver did not get ready: " + open(self.dir + "/bash.log").read()[-400:])
+        self.port = int(line)
