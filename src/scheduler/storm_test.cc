@@ -11,6 +11,7 @@
 #include "api/pod/pod_requests.h"
 #include "base/number/cpu_set.h"
 #include "base/os/log.h"
+#include "base/testing/size.h"
 #include "client/http/http_api_client.h"
 #include "client/queue/worker.h"
 #include "client/testing/fake_api.h"
@@ -27,8 +28,7 @@ using client::testing::Faults;
 constexpr int kCpus = 16;
 
 int podCount() {
-  const char* wanted = std::getenv("MANGROVE_STORM_PODS");
-  return wanted ? std::atoi(wanted) : 200;
+  return sized(200, 1000);
 }
 
 // Enough that everybody fits, not so many that nobody meets.

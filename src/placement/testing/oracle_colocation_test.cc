@@ -1,6 +1,6 @@
 // The whole colocation profile against the plain oracles: machines with sockets, NUMA nodes and
 // threads, load reports, volumes; feasible nodes, every plugin's score, the choice and the CPUs.
-// MANGROVE_ORACLE_PAIRS=100000 for the long form.
+// A hundred thousand pairs in `make test-long`.
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -9,6 +9,7 @@
 #include "api/annotations/cpu.h"
 #include "api/wire/names.h"
 #include "base/number/cpu_set.h"
+#include "base/testing/size.h"
 #include "base/text/time_text.h"
 #include "json/yaml.h"
 #include "placement/testing/lab.h"
@@ -477,8 +478,7 @@ class Colocation {
 };
 
 TEST(OracleColocation, agrees_on_nodes_scores_and_cpus_with_all_plugins_on) {
-  const char* wanted = std::getenv("MANGROVE_ORACLE_PAIRS");
-  const size_t pairs = wanted ? std::strtoull(wanted, nullptr, 10) : 2000;
+  const size_t pairs = sized<size_t>(2000, 100000);
   constexpr size_t kSteps = 40;
   size_t cpusets = 0, zoned = 0, refused = 0;
   for (size_t seed = 1; seed <= pairs / kSteps; seed++) {

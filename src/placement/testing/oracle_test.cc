@@ -1,5 +1,5 @@
 // Random clusters that change all the time: the engine's columns and counters against the plain
-// oracle, node by node, plugin by plugin. MANGROVE_ORACLE_PAIRS=100000 for the long form.
+// oracle, node by node, plugin by plugin. A hundred thousand pairs in `make test-long`.
 #include "placement/testing/oracle.h"
 
 #include <cstdlib>
@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/size.h"
 #include "placement/cycle/cycle.h"
 #include "placement/testing/lab.h"
 #include "placement/testing/random_objects.h"
@@ -106,8 +107,7 @@ class Comparison {
 };
 
 TEST(Oracle, agrees_on_every_node_and_plugin_while_the_cluster_changes) {
-  const char* wanted = std::getenv("MANGROVE_ORACLE_PAIRS");
-  const size_t pairs = wanted ? std::strtoull(wanted, nullptr, 10) : 3000;
+  const size_t pairs = sized<size_t>(3000, 100000);
   constexpr size_t kSteps = 50;
   for (size_t seed = 1; seed <= pairs / kSteps; seed++) {
     Comparison comparison(seed);
