@@ -12,6 +12,7 @@
 #include "agent/qos/network/terway_strategy.h"
 #include "agent/qos/oom/strategy.h"
 #include "agent/qos/resctrl/strategy.h"
+#include "agent/qos/strategies.h"
 #include "agent/qos/system_config/strategy.h"
 
 namespace mangrove::agent {
@@ -19,49 +20,79 @@ namespace {
 
 using Made = std::unique_ptr<Strategy>;
 
-template <class S>
-Made plain(const StrategyOptions&) {
-  return std::make_unique<S>();
-}
-
-Made floorOf(const StrategyOptions& options) {
-  return std::make_unique<KernelFloor>(options.ownsGroup);
-}
-
-Made marksOf(const StrategyOptions& options) {
-  return std::make_unique<WatermarkEvictor>(options.lately);
-}
-
-// An interval of zero switches an evictor off.
-template <class Evictor, EvictorOptions StrategyOptions::*Own>
-Made evictor(const StrategyOptions& options) {
-  if ((options.*Own).interval <= Duration::zero()) return nullptr;
-  return std::make_unique<Evictor>(options.lately, options.*Own);
-}
-
 constexpr MakeStrategy kStrategies[] = {
-    &floorOf,
-    &plain<CpuSuppress>,
-    &plain<CpusetHook>,
-    &plain<BatchResourceHook>,
-    &plain<GroupIdentityHook>,
-    &plain<NormalizationHook>,
-    &plain<CpuBurst>,
-    &plain<MemoryQos>,
-    &plain<OomScore>,
-    &plain<Resctrl>,
-    &plain<PodResctrl>,
-    &plain<Blkio>,
-    &plain<SystemConfig>,
-    &plain<CoreSched>,
-    &plain<NetworkQos>,
-    &plain<TerwayQos>,
-    &evictor<MemoryEvictor, &StrategyOptions::memoryEvict>,
-    &evictor<CpuEvictor, &StrategyOptions::cpuEvict>,
-    &marksOf,
+#define STRATEGY(name) &strategies::name,
+#include "agent/qos/strategies.def"
+#undef STRATEGY
 };
 
+// An interval of zero switches an evictor off.
+template <class Evictor>
+Made evictor(const StrategyOptions& options, const EvictorOptions& own) {
+  if (own.interval <= Duration::zero()) return nullptr;
+  return std::make_unique<Evictor>(options.lately, own);
+}
+
 }  // namespace
+
+// Those that were there before the list; new ones define theirs in their own folder.
+Made strategies::kernelFloor(const StrategyOptions& options) {
+  return std::make_unique<KernelFloor>(options.ownsGroup);
+}
+Made strategies::cpuSuppress(const StrategyOptions&) {
+  return std::make_unique<CpuSuppress>();
+}
+Made strategies::cpusetHook(const StrategyOptions&) {
+  return std::make_unique<CpusetHook>();
+}
+Made strategies::batchResourceHook(const StrategyOptions&) {
+  return std::make_unique<BatchResourceHook>();
+}
+Made strategies::groupIdentityHook(const StrategyOptions&) {
+  return std::make_unique<GroupIdentityHook>();
+}
+Made strategies::normalizationHook(const StrategyOptions&) {
+  return std::make_unique<NormalizationHook>();
+}
+Made strategies::cpuBurst(const StrategyOptions&) {
+  return std::make_unique<CpuBurst>();
+}
+Made strategies::memoryQos(const StrategyOptions&) {
+  return std::make_unique<MemoryQos>();
+}
+Made strategies::oomScore(const StrategyOptions&) {
+  return std::make_unique<OomScore>();
+}
+Made strategies::resctrl(const StrategyOptions&) {
+  return std::make_unique<Resctrl>();
+}
+Made strategies::podResctrl(const StrategyOptions&) {
+  return std::make_unique<PodResctrl>();
+}
+Made strategies::blkio(const StrategyOptions&) {
+  return std::make_unique<Blkio>();
+}
+Made strategies::systemConfig(const StrategyOptions&) {
+  return std::make_unique<SystemConfig>();
+}
+Made strategies::coreSched(const StrategyOptions&) {
+  return std::make_unique<CoreSched>();
+}
+Made strategies::networkQos(const StrategyOptions&) {
+  return std::make_unique<NetworkQos>();
+}
+Made strategies::terwayQos(const StrategyOptions&) {
+  return std::make_unique<TerwayQos>();
+}
+Made strategies::memoryEvict(const StrategyOptions& options) {
+  return evictor<MemoryEvictor>(options, options.memoryEvict);
+}
+Made strategies::cpuEvict(const StrategyOptions& options) {
+  return evictor<CpuEvictor>(options, options.cpuEvict);
+}
+Made strategies::watermarkEvict(const StrategyOptions& options) {
+  return std::make_unique<WatermarkEvictor>(options.lately);
+}
 
 std::span<const MakeStrategy> strategyList() {
   return kStrategies;

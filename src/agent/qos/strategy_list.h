@@ -1,6 +1,6 @@
 #pragma once
 // All strategies, in the order in which they are asked. A new one is its own folder and one line in
-// strategy_list.cc: its name, gate and period are what its info() says, its switch is the gate, and a
+// strategies.def: its name, gate and period are what its info() says, its switch is the gate, and a
 // test checks that the gate is declared, the name is written once and every file it may write knows
 // it.
 //
