@@ -38,7 +38,7 @@ elsewhere = {
                 "elasticquotas patch": "bookings of quota admission", "events patch": "an Event that repeats", "resourcequotas": "pods that ask for colocation by label",
                 "leases watch": "a second replica", "secrets": "certificates of a service; here they are files, because the API server has no service network", "elasticquotas create": "a quota profile",
                 "events create": "only where something is worth one", "namespaces get": "asked before the proxy's first line"},
-    "scheduler": {"persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
+    "scheduler": {"podgroups patch": "gangs", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost"},
 }
 
@@ -172,7 +172,7 @@ def main():
     processes = [start("manager", roles["manager"][1], "--metrics-addr=0", "--health-probe-addr=0", "--webhook-bind-address=127.0.0.1",
                        env={"WEBHOOK_HOST": "127.0.0.1", "WEBHOOK_PORT": "0", "WEBHOOK_CERT_DIR": scratch + "/certs"}),
                  start("scheduler", roles["scheduler"][1], "--metrics-bind-address=0", "--scheduler-name=koord-scheduler"),
-                 start("agent", roles["agent"][1], "--addr=0", "--node-name=n1", "--root", machine, "--history-dir=", "--heartbeat=",
+                 start("agent", roles["agent"][1], "--addr=0", "--node-name=n1", "--root", machine, "--history-dir", scratch + "/history", "--heartbeat", scratch + "/heartbeat",
                        "--guardian=false", "--enforce-state", scratch + "/enforce.json", "--prediction-checkpoint-filepath", scratch + "/models",
                        "--disable-query-kubelet-config", "--enable-nri-runtime-hook=false")]
     try:
