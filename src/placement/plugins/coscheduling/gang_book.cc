@@ -211,7 +211,6 @@ GangBook::Permit GangBook::permit(const api::Uid& pod) {
     if (!member.isAllowed && uid != pod) out.released.push_back(uid);
     member.isAllowed = true;
   }
-  group.representative = {};
   return out;
 }
 
@@ -225,7 +224,10 @@ std::vector<api::Uid> GangBook::unreserve(const api::Uid& pod) {
   if (isSatisfied(gang) || !isStrict(gang)) return {};
   gang.group->waitingGangs.clear();
   gang.group->together.clear();
-  return waiting(gang);
+  auto others = waiting(gang);
+  // Who may go already does not come back.
+  std::erase_if(others, [&](const api::Uid& uid) { return this->member(uid)->isAllowed; });
+  return others;
 }
 
 void GangBook::bound(const api::Uid& pod) {
