@@ -14,7 +14,10 @@ who=system:serviceaccount:tenant:tenant
 kubectl create rolebinding -n tenant tenant --clusterrole=edit --serviceaccount=tenant:tenant >/dev/null
 kubectl create clusterrole tenant-roles --verb=get,list,patch,update --resource=clusterroles >/dev/null  # enough to try more
 kubectl create clusterrolebinding tenant-roles --clusterrole=tenant-roles --serviceaccount=tenant:tenant >/dev/null
+kubectl create role -n tenant debugger --verb=get,patch --resource=pods/ephemeralcontainers >/dev/null
+kubectl create rolebinding -n tenant debugger --role=debugger --serviceaccount=tenant:tenant >/dev/null
 kubectl create -f - >/dev/null <<Y
+---
 {apiVersion: v1, kind: Pod, metadata: {name: target, namespace: tenant}, spec: {nodeName: n1, containers: [{name: c, image: x, command: [sleep, "1000"]}]}}
 Y
 token=$(kubectl create token -n tenant tenant)
@@ -27,8 +30,9 @@ KUBECONFIG=$as_tenant kubectl config set-credentials t --token="$token" >/dev/nu
 KUBECONFIG=$as_tenant kubectl config set-context x --cluster=c --user=t --namespace=tenant >/dev/null
 KUBECONFIG=$as_tenant kubectl config use-context x >/dev/null
 
-pod() {  # pod SPEC [ANNOTATION]: would it be accepted?
-  kubectl create --dry-run=server -n tenant -f - <<<"{apiVersion: v1, kind: Pod, metadata: {name: a$RANDOM, annotations: {${2:-}}}, spec: $1}"
+make() { kubectl create --dry-run=server -f - <<<$'---\n'"$1"; }  # make OBJECT: would it be accepted?
+pod() {  # pod SPEC [ANNOTATION]
+  make "{apiVersion: v1, kind: Pod, metadata: {namespace: tenant, name: a$RANDOM, annotations: {${2:-}}}, spec: $1}"
 }
 debugger() {  # a privileged container in a pod that runs
   kubectl get --raw /api/v1/namespaces/tenant/pods/target >/dev/null &&
@@ -60,6 +64,7 @@ curl="curl -sf --max-time 5 --cacert $dir/ca.pem"
 for name in "${names[@]}"; do CURL="$curl $server" refused "$name"; done
 root=$(kubectl create token -n kube-system default)
 kubectl create clusterrolebinding attack-admin --clusterrole=cluster-admin --serviceaccount=kube-system:default >/dev/null
-for name in "${names[@]}"; do CURL="$curl -H Authorization:Bearer\\ $root $server" works "$name" "with a credential"; done
+echo "Authorization: Bearer $root" >"$dir/header"
+for name in "${names[@]}"; do CURL="$curl -H @$dir/header $server" works "$name" "with a credential"; done
 kubectl delete pods -n tenant --all --now >/dev/null
 echo "$((total + ${#names[@]})) attempts from a tenant and from nobody"
