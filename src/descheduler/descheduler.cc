@@ -4,7 +4,6 @@
 
 #include "api/object/event.h"
 #include "base/os/log.h"
-#include "descheduler/config/known.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -12,6 +11,18 @@ namespace {
 const Logger log("descheduler");
 
 constexpr Duration kUntilFilled = std::chrono::milliseconds(100);
+
+Result<> checkEvictors(const ProfileConfig& profile) {
+  for (const auto* names : {&profile.evict, &profile.filter}) {
+    for (const std::string& name : *names) {
+      if (name == MigrationController::kName) continue;
+      return fail(Code::kUnsupported,
+                  "profile {}: {} cannot evict or filter in this version, want {}", profile.name,
+                  name, MigrationController::kName);
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -78,11 +89,7 @@ Result<> Descheduler::furnish(const DeschedulerParts& parts) {
   for (const ProfileConfig& profile : config_.profiles) {
     auto made = makeProfile(profile, config_.interval);
     if (!made) return pass(made.error());
-    if (profile.evict.front() != MigrationController::kName) {
-      return fail(Code::kUnsupported,
-                  "profile {}: evict plugin {} is not part of this version, want {}", profile.name,
-                  profile.evict.front(), MigrationController::kName);
-    }
+    if (auto ok = checkEvictors(profile); !ok) return ok;
     const auto args = profile.args.find(std::string(MigrationController::kName));
     auto read = readMigrationArgs(args == profile.args.end() ? json::Value() : args->second);
     if (!read) return read.error().in("profile {}", profile.name);

@@ -83,6 +83,13 @@ TEST(Config, SaysWhatIsWrong) {
   EXPECT_FALSE(readConfig("apiVersion: v1\nkind: Pod\n", "x"));
 }
 
+TEST(Config, SaysWhatHasNoEffect) {
+  const auto config = read("metricsBindAddress: \":9000\"\nenableProfiling: true\n");
+  ASSERT_TRUE(config);
+  EXPECT_THAT(config->warnings, ElementsAre(HasSubstr("enableProfiling has no effect"),
+                                            HasSubstr("0.0.0.0:9000: the address is set by")));
+}
+
 TEST(Config, AddressesAreCompleted) {
   EXPECT_EQ(bindAddress("").value(), "0.0.0.0:10251");
   EXPECT_EQ(bindAddress("1.2.3.4").value(), "1.2.3.4:10251");

@@ -208,6 +208,12 @@ Result<DeschedulerConfig> readConfig(std::string_view text, std::string_view nam
   for (const char* key : {"enableProfiling", "enableContentionProfiling"}) {
     if (args.boolean(key, false)) out.warnings.push_back(fmt::format("{} has no effect here", key));
   }
+  // The frame opens its port before a file is read.
+  for (const std::string* address : {&out.healthAddress, &out.metricsAddress}) {
+    if (*address == DeschedulerConfig{}.healthAddress) continue;
+    out.warnings.push_back(fmt::format(
+        "{}: the address is set by --metrics-bind-address, not by this file", *address));
+  }
   if (auto ok = args.done(); !ok) return pass(ok.error());
   out.text = std::move(*document);
   return out;

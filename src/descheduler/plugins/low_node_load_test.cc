@@ -329,7 +329,6 @@ TEST(LowNodeLoad, StopsAtItsBoundAndBeginsAnew) {  // case 24
   for (const char* name : {"p1", "p2"}) scene.pod(name, "hot");
   scene.usage("hot", "p1", {{"cpu", "900m"}});
   scene.usage("hot", "p2", {{"cpu", "1"}});
-  scene.refused = {};
   LowNodeLoad load =
       plugin(R"({"lowThresholds":{"cpu":45},"highThresholds":{"cpu":75},"nodeFit":false,
                                 "anomalyCondition":{"consecutiveAbnormalities":2}})",

@@ -202,21 +202,17 @@ TEST(Ported, PodsThatLiveTooLongGoOldestFirst) {
 TEST(Ported, FailedPodsGoAfterAnHour) {
   Scene scene;
   scene.node("n", {});
-  for (const char* name : {"fresh", "failed", "fine"})
-    scene.pod(name, "n").meta.creationTimestamp = kNoon - std::chrono::hours(2);
-  scene.pod("young", "n").status.phase = api::PodPhase::kFailed;
-  Scene again;
-  again.node("n", {});
-  api::Pod& failed = again.pod("failed", "n");
-  failed.status.phase = api::PodPhase::kFailed;
-  failed.meta.creationTimestamp = kNoon - std::chrono::hours(2);
-  again.pod("fine", "n").meta.creationTimestamp = kNoon - std::chrono::hours(2);
-  api::Pod& young = again.pod("young", "n");
-  young.status.phase = api::PodPhase::kFailed;
-  young.meta.creationTimestamp = kNoon - std::chrono::minutes(5);
+  const auto pod = [&](const char* name, api::PodPhase phase, std::chrono::minutes age) {
+    api::Pod& made = scene.pod(name, "n");
+    made.status.phase = phase;
+    made.meta.creationTimestamp = kNoon - age;
+  };
+  pod("failed", api::PodPhase::kFailed, std::chrono::minutes(120));
+  pod("fine", api::PodPhase::kRunning, std::chrono::minutes(120));
+  pod("young", api::PodPhase::kFailed, std::chrono::minutes(5));
   auto plugin = make<RemoveFailedPods, readFailedPodsArgs>("{}");
-  EXPECT_TRUE(again.run(plugin));
-  EXPECT_THAT(again.evicted, ElementsAre("failed"));
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("failed"));
 }
 
 TEST(Ported, RestartsAreCounted) {
