@@ -35,7 +35,11 @@ void AdmissionMeter::judged(const Route& route, const AdmissionRequest& request,
               std::string(operationName(request.operation)), std::string(route.plugin),
               review.allowed ? "allowed" : "rejected"})
       .observe(std::chrono::duration<double, std::milli>(took).count());
-  if (route.plugin == "binding") bindings_->with({review.allowed ? "allow" : "deny"}).inc();
+  if (route.plugin == "binding")
+    bindings_->with({review.reason == "dry-run" ? "dry_run"
+                     : review.allowed           ? "allow"
+                                                : "deny"})
+        .inc();
   if (!review.allowed && review.code >= kBrokenHandler) failed(route.path, review.reason);
 }
 

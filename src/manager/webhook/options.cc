@@ -50,12 +50,14 @@ void declareAdmissionFlags(frame::Flags& flags, AdmissionOptions& options) {
             "how long a booking that lost a race waits before it is tried again; 0: not at all");
   flags.add("quota-update-max-total-jitter", options.quotaMaxTotalJitter,
             "how long it waits in all");
-  flags.add("binding-admission-allowed-users", options.binding.allowedUsers,
+  flags.add("binding-admission-user-name", options.binding.allowedUsers,
             "parts of user names that may bind pods; none: everybody");
   flags.add("binding-admission-namespaces", options.binding.namespaces,
             "namespaces in which bindings are checked; * for all");
-  flags.add("binding-admission-excluded-namespaces", options.binding.excludedNamespaces,
+  flags.add("binding-admission-exclude-namespaces", options.binding.excludedNamespaces,
             "namespaces in which they are not");
+  flags.add("binding-admission-dry-run", options.binding.dryRun,
+            "bindings that would be refused are allowed, with a warning");
   flags.add("binding-admission-bypass-labels", options.binding.bypassLabels,
             "pods with one of these labels may be bound by anybody");
   flags.add("binding-admission-bypass-annotations", options.binding.bypassAnnotations,

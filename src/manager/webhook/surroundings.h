@@ -59,6 +59,7 @@ struct BindingRules {
   std::vector<std::string> excludedNamespaces = {"kube-system"};
   std::vector<std::string> bypassLabels = {"koordinator.sh/binding-admission-bypass"};
   std::vector<std::string> bypassAnnotations;
+  bool dryRun = false;  // say what would be refused, and allow it
 };
 
 struct Surroundings {

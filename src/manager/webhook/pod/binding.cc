@@ -38,11 +38,15 @@ Review validateBinding(const AdmissionRequest& request, const Surroundings& arou
     if (pod->meta.labels.has(key)) return {};
   for (const std::string& key : rules.bypassAnnotations)
     if (pod->meta.annotations.has(key)) return {};
-  return Review::refuse(
-      kForbidden, "binding",
-      fmt::format("user {} may not bind pod {}/{}: --binding-admission-allowed-users does not name "
-                  "it, and the pod has none of the labels that bypass this rule",
-                  request.user, request.ns, request.name));
+  const std::string why = fmt::format(
+      "user {} may not bind pod {}/{}: --binding-admission-user-name does not name it, and the pod "
+      "has none of the labels that bypass this rule",
+      request.user, request.ns, request.name);
+  if (!rules.dryRun) return Review::refuse(kForbidden, "binding", why);
+  Review out;
+  out.reason = "dry-run";
+  out.warnings.push_back("dry run: " + why);
+  return out;
 }
 
 }  // namespace mangrove::manager

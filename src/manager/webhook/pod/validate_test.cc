@@ -103,6 +103,9 @@ TEST(PodValidating, PodsBelongIntoLeavesOfTheQuotaTree) {
   parent.isParent = true;
   around.quotas = std::make_shared<const QuotaTree>(std::vector<Quota>{parent});
   EXPECT_EQ(reasonsOf(podOf("", 0, ""), "", around), "parent-quota");
+  auto open = around;
+  open.gates.supportParentQuotaSubmitPod = true;
+  EXPECT_EQ(reasonsOf(podOf("", 0, ""), "", open), "");
   around.gates.disableDefaultQuota = true;
   EXPECT_EQ(reasonsOf(podOf("", 0, ""), "", around), "");
 }
@@ -141,6 +144,11 @@ TEST(Binding, OnlyTheTrustedBindWhereItIsChecked) {
   EXPECT_FALSE(allowed("mallory", "default"));
   EXPECT_TRUE(allowed("mallory", "kube-system"));
   EXPECT_TRUE(allowed("mallory", "default", true));
+  auto dry = std::make_shared<BindingRules>(*rules);
+  dry->dryRun = true;
+  around.binding = dry;
+  EXPECT_TRUE(allowed("mallory", "default"));
+  around.binding = rules;
   pod.meta.labels.set("koordinator.sh/binding-admission-bypass", "");
   EXPECT_TRUE(allowed("mallory", "default"));
 }

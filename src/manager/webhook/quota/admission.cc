@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "api/annotations/extended_resource.h"
 #include "api/annotations/quota.h"
 #include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
+#include "placement/intake/transform.h"
 
 namespace mangrove::manager {
 namespace {
@@ -17,20 +17,6 @@ bool isOver(const api::Pod& pod, WallTime now) {
   if (api::isTerminated(pod)) return true;
   const auto grace = std::chrono::seconds(pod.meta.deletionGracePeriodSeconds);
   return pod.meta.isDeleting() && now > pod.meta.deletionTimestamp + grace;
-}
-
-api::ResourceList replaced(const api::ResourceList& requests, const api::Annotations& annotations) {
-  const auto rules = api::replacedResourcesOf(annotations);
-  if (!rules) return requests;
-  api::ResourceList out;
-  for (const auto& [name, amount] : requests) {
-    const std::string text = name.str();
-    if (std::find(rules->erase.begin(), rules->erase.end(), text) != rules->erase.end()) continue;
-    const auto to = rules->replace.find(text);
-    const std::string_view target = to == rules->replace.end() ? text : to->second;
-    out.set(target, out.amount(target) + amount);
-  }
-  return out;
 }
 
 std::string listed(const api::ResourceList& amounts, const api::ResourceList& keys) {
@@ -48,8 +34,13 @@ api::ResourceList chargeOf(const api::Pod& pod, const WebhookGates& gates, WallT
   if (isOver(pod, now)) return {};
   api::RequestOptions options;
   options.withOverhead = !gates.quotaIgnorePodOverhead;
-  const api::ResourceList requests = api::podRequests(*pod.spec, options);
-  return gates.quotaEvaluationTransformPod ? replaced(requests, pod.meta.annotations) : requests;
+  if (!gates.quotaEvaluationTransformPod) return api::podRequests(*pod.spec, options);
+  // What the scheduler will see: its own transformation, container by container.
+  api::Pod seen = pod;
+  placement::PodTransforms transforms;
+  transforms.replaceResources = true;
+  placement::applyTransforms(seen, transforms);
+  return api::podRequests(*seen.spec, options);
 }
 
 std::string quotaToCharge(const api::Pod& pod, const api::Pod* old, std::string_view ns,

@@ -1,11 +1,13 @@
 // ElasticQuota admission and quota admission: a quota by itself, the tree, and the pods it takes.
 #include <gtest/gtest.h>
 
+#include "api/pod/pod_requests.h"
 #include "manager/webhook/quota/admission.h"
 #include "manager/webhook/quota/mutate.h"
 #include "manager/webhook/quota/pods_of_quota.h"
 #include "manager/webhook/quota/validate.h"
 #include "manager/webhook/test_support.h"
+#include "placement/intake/transform.h"
 
 namespace mangrove::manager {
 namespace {
@@ -205,6 +207,61 @@ TEST(QuotaAdmission, ChargesNewPodsAndPodsThatMove) {
   EXPECT_EQ(quotaToCharge(pod, &old, "default", around), "team");
   EXPECT_EQ(quotaToCharge(pod, &pod, "default", around), "");
   EXPECT_EQ(quotaToCharge(api::Pod(), nullptr, "default", around), "") << "the default quota";
+}
+
+api::Pod podOfText(std::string_view annotations, std::string_view more) {
+  return *api::decodeText<api::Pod>(R"({"metadata":{"name":"p","annotations":{)" +
+                                    std::string(annotations) + R"(}},"spec":{)" +
+                                    std::string(more) + "}}");
+}
+
+TEST(QuotaAdmission, OverheadIsChargedUnlessTheGateSaysNo) {
+  const api::Pod pod = podOfText(
+      "",
+      R"("overhead":{"cpu":"1"},"containers":[{"name":"c","resources":{"requests":{"cpu":"2"}}}])");
+  WebhookGates gates;
+  EXPECT_EQ(chargeOf(pod, gates, {}), (api::ResourceList{{"cpu", "3"}}));
+  gates.quotaIgnorePodOverhead = true;
+  EXPECT_EQ(chargeOf(pod, gates, {}), (api::ResourceList{{"cpu", "2"}}));
+}
+
+TEST(QuotaAdmission, ReplacedResourcesAreThoseThatTheSchedulerSees) {
+  const api::Pod pod = podOfText(
+      R"("pod.koordinator.sh/replace-resources":"cpu:example.com/batch,memory:example.com/taken")",
+      R"("containers":[{"name":"c","resources":{"requests":{"cpu":"2","memory":"1Gi","example.com/taken":"5"}}}])");
+  WebhookGates gates;
+  EXPECT_TRUE(chargeOf(pod, gates, {}).has("cpu"));
+  gates.quotaEvaluationTransformPod = true;
+  api::Pod seen = pod;
+  placement::PodTransforms transforms;
+  transforms.replaceResources = true;
+  placement::applyTransforms(seen, transforms);
+  EXPECT_EQ(chargeOf(pod, gates, {}), api::podRequests(*seen.spec));
+}
+
+TEST(QuotaValidating, WhatIsGuaranteedMustBeGuaranteedAbove) {
+  const auto guaranteed = [](std::string_view labels, std::string_view cpu) {
+    return R"("labels":{"quota.scheduling.koordinator.sh/tree-id":"t",)" + std::string(labels) +
+           R"(},"annotations":{"quota.scheduling.koordinator.sh/guaranteed":"{\"cpu\":\")" +
+           std::string(cpu) + R"(\"}"})";
+  };
+  const std::string parent = R"("quota.scheduling.koordinator.sh/is-parent":"true")";
+  const std::string child = R"("quota.scheduling.koordinator.sh/parent":"top")";
+  auto around =
+      treeOf({quotaOfText("top", R"("cpu":"20")", R"("cpu":"30")", guaranteed(parent, "20")),
+              quotaOfText("one", R"("cpu":"10")", R"("cpu":"30")", guaranteed(child, "10")),
+              quotaOfText("two", R"("cpu":"5")", R"("cpu":"30")", guaranteed(child, "12"))});
+  const auto raise = [&](std::string_view min) {
+    return refusal(
+        Operation::kUpdate, quotaOfText("one", min, R"("cpu":"30")", guaranteed(child, "10")),
+        quotaOfText("one", R"("cpu":"10")", R"("cpu":"30")", guaranteed(child, "10")), around);
+  };
+  EXPECT_EQ(raise(R"("cpu":"9")"), "");
+  EXPECT_EQ(raise(R"("cpu":"11")"), "") << "the walk belongs to the gate";
+  around.gates.quotaGuaranteeUsage = true;
+  EXPECT_EQ(raise(R"("cpu":"9")"), "");
+  EXPECT_EQ(raise(R"("cpu":"11")"),
+            "spec.min of quota one is more than the quotas above it guarantee");
 }
 
 TEST(PodsOfQuota, CountsAPageAndWhatFollows) {
