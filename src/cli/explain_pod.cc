@@ -9,6 +9,7 @@
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/explain_controls.h"
+#include "cli/quota_view.h"
 #include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
@@ -99,6 +100,18 @@ Result<PodControls> heldFor(client::ApiClient& client, net::Loop& loop, const Wa
   return podControls(*told, *pod);
 }
 
+// Of a pod that waits: what its quota and those above it say.
+void addQuota(Told& told, client::ApiClient& client, const Wanted& wanted) {
+  auto text = client.get({client::kind::kPod, wanted.request.ns, wanted.request.name});
+  const auto pod = text ? api::decodeText<api::Pod>(*text) : pass(text.error());
+  auto view = pod ? QuotaView::load(client) : pass(pod.error());
+  const std::string why = view ? quotaWhy(**view, pod->meta.uid)
+                               : fmt::format("Quota: not known: {}\n", view.error().text());
+  if (why.empty()) return;
+  told.terms += "\n" + why;
+  told.data["quota"] = why;
+}
+
 void addControls(Told& told, const Result<PodControls>& held) {
   told.terms +=
       held ? "\n" + held->text : fmt::format("\nControls: not known: {}\n", held.error().text());
@@ -133,6 +146,7 @@ Result<Told> explain(Wanted& wanted) {
     told.data = all->get_object();
   if (!found->assignedTo.empty() && wanted.file.empty())
     addControls(told, heldFor(**client, loop, wanted, found->assignedTo));
+  if (found->assignedTo.empty() && wanted.file.empty()) addQuota(told, **client, wanted);
   return told;
 }
 
@@ -162,7 +176,8 @@ int explainManifest(const std::vector<std::string>& args) {
   if (isFlag) return tell("mangrove explain", args);
   fmt::print(
       stderr,
-      "mangrove explain: want 'explain node NAME', 'explain pod NAME' or 'explain -f FILE'\n");
+      "mangrove explain: want 'explain node NAME', 'explain pod NAME', 'explain quota NAME' or "
+      "'explain -f FILE'\n");
   return kWrongUsage;
 }
 

@@ -1,0 +1,89 @@
+#include "cli/quota_view.h"
+
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text/strings.h"
+#include "placement/intake/transform.h"
+#include "placement/quota/remedy.h"
+
+namespace mangrove::cli {
+namespace {
+
+// Every object of a kind; a kind the server does not have is empty.
+template <class T>
+Result<> each(client::ApiClient& client, const api::Kind& kind,
+              const std::function<void(std::shared_ptr<T>)>& use) {
+  client::Query query{.limit = 500};
+  do {
+    auto page = client.list(kind, "", query);
+    if (!page && page.error().code() == Code::kNotFound) return {};
+    if (!page) return pass(page.error());
+    for (std::string_view item : page->items)
+      if (auto object = api::decodeText<T>(item)) use(std::make_shared<T>(std::move(*object)));
+    query.continueToken = page->continueToken;
+  } while (!query.continueToken.empty());
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
+                                                   const std::vector<api::ElasticQuota>& instead) {
+  auto out = std::make_unique<QuotaView>();
+  placement::Cluster& cluster = out->cluster_;
+  auto ok = each<api::Node>(client, client::kind::kNode, [&](std::shared_ptr<api::Node> node) {
+    placement::transformNode(*node);
+    cluster.putNode(node);
+  });
+  if (!ok) return pass(ok.error());
+  ok = each<api::ElasticQuota>(client, client::kind::kElasticQuota,
+                               [&](const std::shared_ptr<api::ElasticQuota>& quota) {
+                                 for (const auto& other : instead)
+                                   if (other.meta.name == quota->meta.name) return;
+                                 cluster.putQuota(api::keyOf(quota->meta).text(), quota);
+                               });
+  if (!ok) return pass(ok.error());
+  for (const api::ElasticQuota& quota : instead)
+    cluster.putQuota(api::keyOf(quota.meta).text(), std::make_shared<api::ElasticQuota>(quota));
+  auto args = placement::readQuotaArgs(nullptr);
+  if (!args) return pass(args.error());
+  out->desk_ = std::make_unique<placement::QuotaDesk>(cluster, *args, placement::QuotaGates());
+  ok = each<api::Pod>(client, client::kind::kPod, [&](const std::shared_ptr<api::Pod>& pod) {
+    placement::transformPod(*pod);
+    out->desk_->see(*pod, false, realClock().wall());
+    out->pods_.push_back({api::keyOf(pod->meta).text(), pod->meta.uid});
+  });
+  if (!ok) return pass(ok.error());
+  return out;
+}
+
+std::string quotaWhy(QuotaView& view, const api::Uid& uid) {
+  const placement::QuotaDesk& desk = view.desk();
+  const placement::QuotaPod* pod = desk.book().podOf(uid);
+  const placement::QuotaPlace place = desk.book().placeOf(uid);
+  if (pod == nullptr || !place || pod->assigned) return "";
+  const auto refusals =
+      placement::judgeAll(*place.ledger, place.id, *pod->request, pod->kind, desk.rules());
+  std::string out = fmt::format("Quota: {}", place.name());
+  if (refusals.empty()) return out + " has room\n";
+  const auto line = desk.book().lineOf(uid);
+  out += fmt::format(" has no room; the pod is {} of {} that wait there\n", line.before + 1,
+                     line.waiting);
+  for (const placement::QuotaRefusal& refusal : refusals)
+    for (const placement::Shortage& one : refusal.shortages)
+      out += fmt::format(
+          "  {}quota {} refuses: {}\n",
+          refusal.check == placement::QuotaCheck::kNonPreemptible ? "the minimum of " : "",
+          place.ledger->terms(refusal.quota).name, placement::textOf(one));
+  std::vector<std::string> changes;
+  for (const placement::QuotaChange& change :
+       placement::leastChange(*place.ledger, place.id, *pod->request, pod->kind, desk.rules()))
+    changes.push_back(placement::textOf(*place.ledger, change));
+  if (!changes.empty()) out += fmt::format("  to be admitted: {}\n", join(changes, "; "));
+  return out;
+}
+
+}  // namespace mangrove::cli
