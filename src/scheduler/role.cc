@@ -45,8 +45,16 @@ constexpr std::string_view kSkipFilter = "SkipFilterWithNominatedPods";
 constexpr std::string_view kPriority = "PriorityTransformer";
 constexpr std::string_view kPreemption = "PreemptionPolicyTransformer";
 constexpr std::string_view kReplace = "ReplaceResourcesTransformer";
-constexpr std::string_view kEffective[] = {kCrossNomination, kSkipFilter, kPriority, kPreemption,
-                                           kReplace};
+constexpr std::string_view kManyTrees = "MultiQuotaTree";
+constexpr std::string_view kIgnoreOverhead = "ElasticQuotaIgnorePodOverhead";
+constexpr std::string_view kIgnoreTerminating = "ElasticQuotaIgnoreTerminatingPod";
+constexpr std::string_view kIgnoreTerminatingNow = "ElasticQuotaImmediateIgnoreTerminatingPod";
+constexpr std::string_view kGuaranteeUsage = "ElasticQuotaGuaranteeUsage";
+constexpr std::string_view kNoDefaultQuota = "DisableDefaultQuota";
+constexpr std::string_view kEffective[] = {
+    kCrossNomination, kSkipFilter,     kPriority,          kPreemption,           kReplace,
+    kManyTrees,       kIgnoreOverhead, kIgnoreTerminating, kIgnoreTerminatingNow, kGuaranteeUsage,
+    kNoDefaultQuota};
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.
@@ -63,12 +71,12 @@ constexpr GateInfo kGates[] = {
     {"DisablePodDisruptionBudgetInformer", false},
     {"DisableDynamicResourceAllocationInformer", false},
     {"ResizePod", false},
-    {"MultiQuotaTree", false},
-    {"ElasticQuotaIgnorePodOverhead", false},
-    {"ElasticQuotaIgnoreTerminatingPod", false},
-    {"ElasticQuotaImmediateIgnoreTerminatingPod", false},
-    {"ElasticQuotaGuaranteeUsage", false},
-    {"DisableDefaultQuota", false},
+    {kManyTrees, false, Maturity::kAlpha, "quota trees with totals of their own"},
+    {kIgnoreOverhead, false, Maturity::kAlpha, "quotas do not count overhead"},
+    {kIgnoreTerminating, false, Maturity::kAlpha, "pods past their grace period leave the quota"},
+    {kIgnoreTerminatingNow, false, Maturity::kAlpha, "pods being deleted leave the quota at once"},
+    {kGuaranteeUsage, false, Maturity::kAlpha, "what runs is a floor of a quota's runtime"},
+    {kNoDefaultQuota, false, Maturity::kAlpha, "pods count in the quota they name, or in none"},
     {"SupportParentQuotaSubmitPod", false},
     {"LazyReservationRestore", false},
     {"OmitNodeLabelsForReservation", false},
@@ -83,6 +91,12 @@ constexpr GateInfo kGates[] = {
     {kPreemption, false, Maturity::kAlpha, "the preemption-policy label decides, Never without it"},
     {kReplace, false, Maturity::kAlpha, "apply the replace-resources annotation of pods"},
 };
+
+QuotaGates quotaGatesOf(const FeatureGates& gates) {
+  return {gates.on(kManyTrees),         gates.on(kIgnoreOverhead),
+          gates.on(kIgnoreTerminating), gates.on(kIgnoreTerminatingNow),
+          gates.on(kGuaranteeUsage),    gates.on(kNoDefaultQuota)};
+}
 
 void warnOfGates(const FeatureGates& gates) {
   for (const GateInfo& gate : kGates)
@@ -193,6 +207,7 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   config->skipFilterWithNominatedPods = context.gates.on(kSkipFilter);
   config->transforms = {context.gates.on(kPriority), context.gates.on(kPreemption),
                         context.gates.on(kReplace)};
+  config->quotaGates = quotaGatesOf(context.gates);
   warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;

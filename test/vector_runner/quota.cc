@@ -120,9 +120,9 @@ void quotaWaterfill(const json::Object& c, Report& r) {
   for (const json::Value& value : c.at("children").get_array()) {
     const json::Object& child = value.get_object();
     const auto whole = [&](std::string_view key) { return child.at(key).to_number<int64_t>(); };
-    byName[std::string(text(child, "name"))] = {
-        whole("weight"), whole("request"), std::max(whole("min"), whole("guarantee")),
-        flag(child, "lent")};
+    byName[std::string(text(child, "name"))] = {whole("weight"), whole("request"),
+                                                std::max(whole("min"), whole("guarantee")),
+                                                flag(child, "lent")};
   }
   std::vector<Share> shares;
   for (const auto& [name, share] : byName) shares.push_back(share);

@@ -63,6 +63,11 @@ void Cluster::putPodGroup(std::string_view key, std::shared_ptr<const api::PodGr
   for (auto* listener : listeners_) listener->podGroupChanged(key);
 }
 
+void Cluster::putQuota(std::string_view key, std::shared_ptr<const api::ElasticQuota> quota) {
+  quota ? elasticQuotas.put(std::string(key), std::move(quota)) : elasticQuotas.erase(key);
+  for (auto* listener : listeners_) listener->quotaChanged(key);
+}
+
 PodPtr Cluster::makeInfo(std::shared_ptr<const api::Pod> pod) {
   auto info = std::make_shared<PodInfo>();
   info->cls = classes.of(*pod);

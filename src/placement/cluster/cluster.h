@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
 #include "api/koordinator/pod_group.h"
@@ -43,6 +44,7 @@ class ClusterListener {
   virtual void metricChanged(Row) {}    // Cluster::nodeMetrics has another one
   virtual void topologyChanged(Row) {}  // Cluster::topologies
   virtual void podGroupChanged(std::string_view /*key*/) {}
+  virtual void quotaChanged(std::string_view /*key*/) {}  // Cluster::elasticQuotas
 };
 
 class Cluster {
@@ -57,7 +59,9 @@ class Cluster {
   ObjectMap<api::NodeMetric> nodeMetrics;           // by node
   ObjectMap<api::NodeResourceTopology> topologies;  // by node
   ObjectMap<api::PodGroup> podGroups;               // ns/name
-  uint64_t selectorGeneration = 0;                  // of services and workloads
+  ObjectMap<api::ElasticQuota> elasticQuotas;       // ns/name
+  const void* quotaKeeper = nullptr;  // which of several profiles writes figures of quotas
+  uint64_t selectorGeneration = 0;    // of services and workloads
   uint64_t budgetGeneration = 0;
 
   // ---- nodes
@@ -68,6 +72,7 @@ class Cluster {
   Row putMetric(std::string_view node, std::shared_ptr<const api::NodeMetric> metric);
   Row putTopology(std::string_view node, std::shared_ptr<const api::NodeResourceTopology> topology);
   void putPodGroup(std::string_view key, std::shared_ptr<const api::PodGroup> group);
+  void putQuota(std::string_view key, std::shared_ptr<const api::ElasticQuota> quota);
 
   // ---- pods with a node
   // Seen on a node: new, confirmed, changed or moved.

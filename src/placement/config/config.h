@@ -39,6 +39,7 @@ struct SchedulerConfig {
   // A gate as well: on a node where pods are nominated a pod need only fit beside them.
   bool skipFilterWithNominatedPods = false;
   PodTransforms transforms;  // gates, too
+  QuotaGates quotaGates;
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
   std::optional<double> qps, burst;   // of clientConnection, only where they are set

@@ -83,7 +83,7 @@ TEST(Config, loads_what_the_reference_ships_and_says_what_is_missing) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->leaderElection.resourceNamespace, "koordinator-system");
   EXPECT_FALSE(config->warnings.empty());
-  for (auto name : {"Reservation", "DeviceShare", "ElasticQuota"}) {
+  for (auto name : {"Reservation", "DeviceShare"}) {
     const auto says = fmt::format("plugin {} is not part of this version", name);
     EXPECT_NE(std::find(config->warnings.begin(), config->warnings.end(), says),
               config->warnings.end())
@@ -94,15 +94,8 @@ TEST(Config, loads_what_the_reference_ships_and_says_what_is_missing) {
   lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"8","memory":"8Gi"}}})");
   lab.pod(
       R"({"metadata":{"name":"plain"},"spec":{"schedulerName":"koord-scheduler","containers":[{"name":"c"}]}})");
-  lab.pod(R"({"metadata":{"name":"charged","labels":{"quota.scheduling.koordinator.sh/name":"q"}},
-              "spec":{"schedulerName":"koord-scheduler","containers":[{"name":"c"}]}})");
   lab.run();
   EXPECT_EQ(lab.nodeOf("plain"), "n1");
-  EXPECT_EQ(lab.nodeOf("charged"), "");
-  EXPECT_NE(
-      lab.said("charged").find("needs plugin ElasticQuota, which is not part of this version"),
-      std::string::npos)
-      << lab.said("charged");
 }
 
 TEST(Config, pods_that_need_what_is_missing_stay_pending_and_say_so) {
@@ -112,7 +105,6 @@ TEST(Config, pods_that_need_what_is_missing_stay_pending_and_say_so) {
     std::string meta, requests, says;
   };
   const Case cases[] = {
-      {R"("labels":{"quota.scheduling.koordinator.sh/name":"q"})", "", "ElasticQuota"},
       {R"("annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}"})", "",
        "Reservation"},
       {R"("annotations":{"scheduling.koordinator.sh/device-allocate-hint":"{}"})", "",

@@ -42,6 +42,10 @@ class Effects {
   virtual void patch(const ObjectPatch& patch, Done done) {
     done(fail(mangrove::Code::kInternal, "nobody writes {} here", patch.name));
   }
+  // Asks the server to evict the pod, for a reason that it is told; budgets may refuse.
+  virtual void evict(const api::Pod& pod, std::string_view /*reason*/, Done done) {
+    done(fail(mangrove::Code::kInternal, "nobody evicts {} here", pod.meta.name.view()));
+  }
   // The pod will go to this node, but not at once.
   virtual void nominate(const api::Pod& /*pod*/, std::string_view /*node*/) {}
 };

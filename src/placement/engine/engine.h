@@ -38,7 +38,7 @@ struct DebugFlags {
   int64_t verbosity = 0;   // of the log, as last asked for while running
 };
 
-class Engine final : private WaitingPods {
+class Engine final : private WaitingPods, private Deeds {
  public:
   Engine(Clock& clock, Effects& effects, Registry& registry);
   ~Engine();
@@ -123,6 +123,10 @@ class Engine final : private WaitingPods {
   void allow(const api::Uid& pod, std::string_view plugin) override;
   void reject(const api::Uid& pod, std::string_view plugin, std::string reason) override;
   void activate(const api::Uid& pod) override;
+
+  // ---- Deeds
+  void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) override;
+  void evict(const PodPtr& victim, std::string reason, Deeds::Done done) override;
 
   void assignedPodChanged(const PodObject& before, const PodObject& after);
   void waitingPodChanged(const PodObject& before, const PodObject& after);

@@ -103,6 +103,14 @@ void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption&
     evict((*victim)->pod, *pod->pod, profile.config().schedulerName);
 }
 
+void Engine::makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) {
+  if (Profile* profile = profileOf(*pod->pod)) evictVictims(pod, *profile, {row, victims, ""});
+}
+
+void Engine::evict(const PodPtr& victim, std::string reason, Deeds::Done done) {
+  effects_.evict(*victim->pod, reason, std::move(done));
+}
+
 void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile) {
   const api::Uid uid = victim->meta.uid;
   // One that only waits for permission is sent back to the queue; nothing runs yet.

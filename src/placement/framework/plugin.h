@@ -25,9 +25,11 @@
 #include "base/result.h"
 #include "json/value.h"
 #include "placement/cluster/cluster.h"
+#include "placement/framework/deeds.h"
 #include "placement/framework/event.h"
 #include "placement/framework/object_patch.h"
 #include "placement/framework/plan.h"
+#include "placement/framework/quota_gates.h"
 #include "placement/framework/suggestion.h"
 #include "placement/framework/verdict.h"
 
@@ -308,6 +310,8 @@ struct PluginHandle {
   Clock& clock;
   WaitingPods* pods = nullptr;  // null: nobody waits here (explanations)
   std::string profile = "";     // scheduler name; filled in by the profile
+  Deeds* deeds = nullptr;       // null: nothing may be done (explanations)
+  QuotaGates quotaGates = {};
 };
 
 namespace point {

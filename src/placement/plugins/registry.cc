@@ -19,7 +19,7 @@ constexpr std::array kPlugins = {
 #undef PLUGIN
 };
 
-constexpr std::array<std::string_view, 3> kUnbuilt = {"Reservation", "DeviceShare", "ElasticQuota"};
+constexpr std::array<std::string_view, 2> kUnbuilt = {"Reservation", "DeviceShare"};
 
 }  // namespace
 

@@ -10,7 +10,8 @@ namespace {
 
 const Interned kCpu("cpu");
 
-Quota quota(const std::string& name, const std::string& cpu, const std::string& ns = "kube-system") {
+Quota quota(const std::string& name, const std::string& cpu,
+            const std::string& ns = "kube-system") {
   Quota out;
   out.ns = ns;
   out.name = name;

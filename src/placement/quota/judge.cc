@@ -108,11 +108,12 @@ std::string messageOf(const QuotaLedger& ledger, const QuotaRefusal& refusal, co
       path += fmt::format("{}{}", path.empty() ? "" : "/", ledger.terms(step).name);
     path = fmt::format(", path: {}", path);
   }
-  return fmt::format("Insufficient {}quotas, quotaName: {}{}, {}: {}, used: {}, pod's request: {}, "
-                     "exceedDimensions: [{}]",
-                     fixed ? "non-preemptible " : "", name, path,
-                     fixed ? "min" : (rules.byRuntime ? "runtime" : "max"), textOf(limit),
-                     textOf(used), textOf(asked), dimensions);
+  return fmt::format(
+      "Insufficient {}quotas, quotaName: {}{}, {}: {}, used: {}, pod's request: {}, "
+      "exceedDimensions: [{}]",
+      fixed ? "non-preemptible " : "", name, path,
+      fixed ? "min" : (rules.byRuntime ? "runtime" : "max"), textOf(limit), textOf(used),
+      textOf(asked), dimensions);
 }
 
 }  // namespace mangrove::placement

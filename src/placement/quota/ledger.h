@@ -68,7 +68,7 @@ class QuotaLedger {
   QuotaId find(std::string_view name) const;
   const QuotaTerms& terms(QuotaId id) const { return nodes_[id].terms; }
   bool live(QuotaId id) const { return id < nodes_.size() && nodes_[id].live; }
-  QuotaId parentOf(QuotaId id) const;  // kNoQuota for the root
+  QuotaId parentOf(QuotaId id) const;                        // kNoQuota for the root
   const std::vector<QuotaId>& childrenOf(QuotaId id) const;  // by name, without those apart
   std::vector<QuotaId> all() const;                          // without the root, by name
   bool holdsPods(QuotaId id) const;

@@ -56,7 +56,8 @@ void QuotaLedger::refresh(QuotaId id) const {
 std::vector<int64_t> QuotaLedger::scaledOf(const Node& parent, Interned name,
                                            int64_t amount) const {
   std::vector<MinShare> mins;
-  for (QuotaId child : parent.children) mins.push_back({nodes_[child].terms.min.amount(name), true});
+  for (QuotaId child : parent.children)
+    mins.push_back({nodes_[child].terms.min.amount(name), true});
   return scaledMins(amount, mins);
 }
 

@@ -27,7 +27,8 @@ struct Tree {
     terms.weight = {{"cpu", weight < 0 ? max : weight}};
     return ledger.put(terms);
   }
-  QuotaId keeper(const std::string& name, int64_t max, int64_t min, const std::string& parent = "") {
+  QuotaId keeper(const std::string& name, int64_t max, int64_t min,
+                 const std::string& parent = "") {
     return quota(name, max, min, parent, false);
   }
   // Changes what the quota's pods ask for to this.

@@ -82,8 +82,7 @@ LedgerRules anyRules(Rng& rng) {
 
 int64_t floorOf(const QuotaLedger& ledger, QuotaId id, Interned name) {
   const QuotaNumbers& numbers = ledger.numbers(id);
-  const int64_t floor =
-      std::max(numbers.scaledMin.amount(name), numbers.guaranteed.amount(name));
+  const int64_t floor = std::max(numbers.scaledMin.amount(name), numbers.guaranteed.amount(name));
   const int64_t request = numbers.limitRequest.amount(name);
   return request > floor || !ledger.terms(id).lends ? floor : request;
 }

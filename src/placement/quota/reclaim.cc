@@ -65,8 +65,7 @@ std::vector<size_t> leastImportantFirst(std::span<const Debtor> debtors) {
 // The amounts that decide, in one order for the need and the candidates.
 std::vector<std::pair<Interned, int64_t>> needOf(const QuotaLedger& ledger, const Claim& claim) {
   Amounts need = claim.missing;
-  for (const auto& refusal :
-       judgeAll(ledger, claim.quota, claim.asked, claim.kind, claim.rules)) {
+  for (const auto& refusal : judgeAll(ledger, claim.quota, claim.asked, claim.kind, claim.rules)) {
     Amounts here;
     for (const Shortage& shortage : refusal.shortages)
       here.set(shortage.resource, shortage.missing());
@@ -115,9 +114,8 @@ std::vector<size_t> reclaimable(const QuotaLedger& ledger, const Claim& claim,
   for (size_t i : leastImportantFirst(debtors)) {
     const auto branch = ownBranch(ledger, debtors[i].quota, claimant);
     const bool borrowed =
-        !branch.empty() && std::all_of(branch.begin(), branch.end(), [&](QuotaId id) {
-          return excess.borrows(id, claim.asked);
-        });
+        !branch.empty() && std::all_of(branch.begin(), branch.end(),
+                                       [&](QuotaId id) { return excess.borrows(id, claim.asked); });
     if (!borrowed) continue;
     excess.take(branch, *debtors[i].request);
     out.push_back(i);

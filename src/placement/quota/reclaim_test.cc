@@ -115,8 +115,8 @@ TEST(Reclaim, SufficesOrDoesNotBegin) {
     const QuotaId third = world.quota("third", 100, 20, "p");
     for (int64_t left = 100; left > 0;) {
       const int64_t cpu = std::min<int64_t>(left, 5 + static_cast<int64_t>(rng.below(30)));
-      world.run(rng.below(2) == 0 ? world.borrower : third, cpu,
-                static_cast<int32_t>(rng.below(4)), rng.below(4) == 0);
+      world.run(rng.below(2) == 0 ? world.borrower : third, cpu, static_cast<int32_t>(rng.below(4)),
+                rng.below(4) == 0);
       left -= cpu;
     }
     const Amounts asked{{"cpu", 1 + static_cast<int64_t>(rng.below(40))}};

@@ -8,9 +8,9 @@ namespace mangrove::placement {
 
 namespace {
 
-constexpr int kMostSteps = 256;   // of growing a change
-constexpr int kPatience = 8;      // steps after which a minimum alone is not believed to help
-constexpr int kMostPasses = 8;    // of making it smaller
+constexpr int kMostSteps = 256;  // of growing a change
+constexpr int kPatience = 8;     // steps after which a minimum alone is not believed to help
+constexpr int kMostPasses = 8;   // of making it smaller
 constexpr int64_t kTooMuch = int64_t{1} << 61;
 
 bool isBelow(const QuotaLedger& ledger, QuotaId id, QuotaId top) {
@@ -99,9 +99,9 @@ class Search {
     for (QuotaId id : trial_.all()) {
       const int64_t own = ownUse(id, resource, fixed);
       if (own <= 0 || !isBelow(trial_, id, top)) continue;
-      const int64_t borrowed = std::max<int64_t>(
-          0, saturatingDifference(trial_.used(id).amount(resource),
-                                  trial_.terms(id).min.amount(resource)));
+      const int64_t borrowed =
+          std::max<int64_t>(0, saturatingDifference(trial_.used(id).amount(resource),
+                                                    trial_.terms(id).min.amount(resource)));
       const std::pair<int64_t, int64_t> here{std::min(borrowed, own), own};
       if (best != kNoQuota && here <= most) continue;
       best = id;
@@ -113,8 +113,8 @@ class Search {
   bool extend(const QuotaChange& more) {
     if (more.amount <= 0) return true;
     for (QuotaChange& known : changes_) {
-      if (known.kind != more.kind || known.quota != more.quota ||
-          known.resource != more.resource || known.pods != more.pods)
+      if (known.kind != more.kind || known.quota != more.quota || known.resource != more.resource ||
+          known.pods != more.pods)
         continue;
       // What did not suffice is doubled: the search must end where shares grow slowly.
       const bool gives = known.kind == QuotaChange::Kind::kGiveBack;

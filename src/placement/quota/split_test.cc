@@ -41,22 +41,31 @@ TEST(WaterFill, DividesAsRecorded) {
       {"no weight, no part of the rest", 100, weightless, {5, 20, 40, 15}},
       {"a guarantee is a floor", 100, guaranteed, {5, 20, 30, 45}},
       {"ties by name", 10, {ofLender(1, 10, 0), ofLender(1, 10, 0), ofLender(1, 10, 0)}, {4, 3, 3}},
-      {"largest remainder", 7, {ofLender(3, 10, 0), ofLender(2, 10, 0), ofLender(1, 10, 0)},
+      {"largest remainder",
+       7,
+       {ofLender(3, 10, 0), ofLender(2, 10, 0), ofLender(1, 10, 0)},
        {4, 2, 1}},
       {"one unit for two", 1, {ofLender(1, 5, 0), ofLender(1, 5, 0)}, {1, 0}},
       {"gpus", 81, gpus, {9, 9, 9, 8, 8, 8, 8, 8, 7, 7, 0}},
-      {"floors are granted beyond the total", 100, {ofLender(1, 100, 50), ofLender(1, 100, 60)},
+      {"floors are granted beyond the total",
+       100,
+       {ofLender(1, 100, 50), ofLender(1, 100, 60)},
        {50, 60}},
-      {"a keeper keeps its minimum", 100,
-       {ofKeeper(1, 10, 30), ofLender(1, 100, 50), ofLender(3, 30, 0)}, {30, 55, 15}},
+      {"a keeper keeps its minimum",
+       100,
+       {ofKeeper(1, 10, 30), ofLender(1, 100, 50), ofLender(3, 30, 0)},
+       {30, 55, 15}},
       {"nobody has weight", 100, {ofLender(0, 100, 20), ofLender(0, 100, 20)}, {20, 20}},
       {"guarantee above minimum", 100, {ofLender(1, 60, 50), ofLender(1, 90, 20)}, {60, 40}},
-      {"three rounds", 1000, {ofLender(1, 50, 0), ofLender(1, 200, 0), ofLender(1, 1000, 0)},
+      {"three rounds",
+       1000,
+       {ofLender(1, 50, 0), ofLender(1, 200, 0), ofLender(1, 1000, 0)},
        {50, 200, 750}},
       {"lenders below their minimum", 50, {ofLender(1, 20, 80), ofLender(1, 10, 80)}, {20, 10}},
       {"nothing at all", 0, {ofLender(1, 5, 0)}, {0}},
   };
-  for (const Row& row : rows) EXPECT_EQ(waterFill(row.total, row.children), row.runtime) << row.what;
+  for (const Row& row : rows)
+    EXPECT_EQ(waterFill(row.total, row.children), row.runtime) << row.what;
 }
 
 TEST(WaterFill, ProductsBeyond64BitsAreExact) {

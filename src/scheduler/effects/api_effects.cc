@@ -248,6 +248,15 @@ std::string victimStatus(std::string_view profile, WallTime now) {
   return out;
 }
 
+std::string revokedStatus(std::string_view reason, WallTime now) {
+  return json::write(json::Object{
+      {"conditions", json::Array{json::Object{{"type", "DisruptionTarget"},
+                                              {"status", "True"},
+                                              {"reason", "QuotaOveruse"},
+                                              {"message", reason},
+                                              {"lastTransitionTime", formatTime(now)}}}}});
+}
+
 client::Request victimDeletion(const api::ObjectMeta& victim) {
   client::DeleteOptions options;
   options.uid = victim.uid;
@@ -270,6 +279,27 @@ void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
           done(nothingOf(reply));
         });
       });
+}
+
+// The reason stands on the pod first, so that whoever sees it go knows why; the server asks the
+// budgets.
+void ApiEffects::evict(const api::Pod& pod, std::string_view reason, Done done) {
+  client::Request request;
+  request.verb = client::Verb::kCreate;
+  request.ref = {api::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), "eviction"};
+  request.body = json::write(json::Object{
+      {"apiVersion", "policy/v1"},
+      {"kind", "Eviction"},
+      {"metadata", json::Object{{"name", pod.meta.name.view()}, {"namespace", pod.meta.ns.view()}}},
+      {"deleteOptions",
+       json::Object{{"preconditions", json::Object{{"uid", pod.meta.uid.str()}}}}}});
+  patchStatus(pod.meta, revokedStatus(reason, clock_.wall()),
+              [this, request = std::move(request), done = std::move(done)](Result<>) mutable {
+                send(std::move(request),
+                     [done = std::move(done)](Result<client::Reply> reply) mutable {
+                       done(nothingOf(reply));
+                     });
+              });
 }
 
 }  // namespace mangrove::scheduler

@@ -91,6 +91,10 @@ Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without
       client, api::kind::kNodeResourceTopology,
       [&](auto topology) { cluster.putTopology(topology->meta.name.view(), topology); });
   if (!ok) return ok;
+  ok = each<api::ElasticQuota>(client, api::kind::kElasticQuota, [&](auto quota) {
+    cluster.putQuota(api::keyOf(quota->meta).text(), quota);
+  });
+  if (!ok) return ok;
   return each<api::Pod>(client, api::kind::kPod, [&](std::shared_ptr<api::Pod> pod) {
     if (pod->meta.uid == without || pod->nodeName.empty() || api::isTerminated(*pod)) return;
     transformPod(*pod);

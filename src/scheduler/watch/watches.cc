@@ -112,6 +112,16 @@ void Watches::addGroups(const WatchSetup& setup) {
         engine_.happened(event);
       },
       {}, true);
+  add<api::ElasticQuota>(
+      setup, api::kind::kElasticQuota,
+      [this](const auto& c) {
+        engine_.cluster().putQuota(c.key, c.after);
+        ClusterEvent event;
+        event.kind = EventKind::kQuota;
+        event.label = "ElasticQuota";
+        engine_.happened(event);
+      },
+      {}, true);
 }
 
 // Kinds that are only looked up: kept by key, and told as one event.

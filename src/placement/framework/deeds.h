@@ -1,0 +1,27 @@
+#pragma once
+// What a plugin may have done to the world besides reserving and binding; the engine does it.
+//
+// Owner thread only.
+
+#include <string>
+#include <vector>
+
+#include "base/fn.h"
+#include "base/result.h"
+#include "placement/cluster/cluster.h"
+
+namespace mangrove::placement {
+
+class Deeds {
+ public:
+  using Done = UniqueFn<void(Result<>)>;
+  // The pod is nominated to the row and the victims go, as with any preemption.
+  virtual void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) = 0;
+  // The pod goes for a reason of its own; budgets are honoured by the server.
+  virtual void evict(const PodPtr& victim, std::string reason, Done done) = 0;
+
+ protected:
+  ~Deeds() = default;
+};
+
+}  // namespace mangrove::placement
