@@ -199,8 +199,8 @@ int explainQuota(const std::vector<std::string>& args) {
 }
 
 int checkQuota(const std::vector<std::string>& args) {
-  return tell("mangrove check quota", "what a changed quota tree would do to pods", args, true,
-              &check);
+  return tell("mangrove check quota", "what a changed quota tree would do to the pods there are",
+              args, true, &check);
 }
 
 }  // namespace mangrove::cli

@@ -121,7 +121,9 @@ void QuotaBook::dropUnused() {
       const Quota* quota = quotas_.find(name);
       const bool ours = treeId.empty() && standsApart(name);
       const bool here = quota != nullptr && (!rules_.manyTrees || quota->treeId == treeId);
-      if (!ours && !here) tree->erase(id);
+      if (ours || here) continue;
+      assigned_.erase({tree.get(), id});
+      tree->erase(id);
     }
   std::erase_if(trees_, [](const auto& entry) {
     return !entry.first.empty() && entry.second->all().empty();
@@ -166,8 +168,21 @@ void QuotaBook::count(const Record& record, int sign) {
   if (!record.place || !record.pod.request) return;
   const Amounts& request = *record.pod.request;
   record.place.ledger->request(record.place.id, request, sign, record.pod.kind);
-  if (record.pod.assigned)
-    record.place.ledger->use(record.place.id, request, sign, record.pod.kind);
+  if (!record.pod.assigned) return;
+  record.place.ledger->use(record.place.id, request, sign, record.pod.kind);
+  noteAssigned(record, sign);
+}
+
+void QuotaBook::noteAssigned(const Record& record, int sign) {
+  auto& here = assigned_[{record.place.ledger, record.place.id}];
+  if ((here[record.pod.priority] += sign) <= 0) here.erase(record.pod.priority);
+}
+
+std::optional<int32_t> QuotaBook::lowestAssigned(const QuotaPlace& place) const {
+  settle();
+  const auto at = assigned_.find({place.ledger, place.id});
+  if (at == assigned_.end() || at->second.empty()) return std::nullopt;
+  return at->second.begin()->first;
 }
 
 void QuotaBook::see(const api::Uid& uid, const QuotaPod& pod) {
@@ -180,7 +195,7 @@ void QuotaBook::see(const api::Uid& uid, const QuotaPod& pod) {
   Record& record = at->second;
   settle();
   const bool same = record.pod.label == pod.label && record.pod.kind == pod.kind &&
-                    record.pod.assigned == pod.assigned &&
+                    record.pod.assigned == pod.assigned && record.pod.priority == pod.priority &&
                     (record.pod.request == pod.request || *record.pod.request == *pod.request);
   if (same) {
     record.pod = pod;
@@ -205,9 +220,10 @@ bool QuotaBook::setAssigned(const api::Uid& uid, bool assigned) {
   settle();
   Record& record = at->second;
   record.pod.assigned = assigned;
-  if (record.place && record.pod.request)
-    record.place.ledger->use(record.place.id, *record.pod.request, assigned ? +1 : -1,
-                             record.pod.kind);
+  if (!record.place || !record.pod.request) return true;
+  const int sign = assigned ? +1 : -1;
+  record.place.ledger->use(record.place.id, *record.pod.request, sign, record.pod.kind);
+  noteAssigned(record, sign);
   return true;
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -76,6 +77,8 @@ class QuotaBook {
   QuotaPlace placeOf(const api::Uid& uid) const;
   const QuotaPod* podOf(const api::Uid& uid) const;
   size_t podCount() const { return pods_.size(); }
+  // The lowest priority among the assigned pods of a quota; none: nobody is assigned there.
+  std::optional<int32_t> lowestAssigned(const QuotaPlace& place) const;
   void eachPod(
       const std::function<void(const api::Uid&, const QuotaPod&, const QuotaPlace&)>& visit) const;
   // How many of the pods that wait in the same quota come before this one: higher priority, then
@@ -98,13 +101,16 @@ class QuotaBook {
   QuotaLedger& treeFor(const Quota& quota);
   QuotaTerms termsOf(const Quota& quota) const;
   bool setAssigned(const api::Uid& uid, bool assigned);
-  static void count(const Record& record, int sign);
+  void count(const Record& record, int sign);
+  void noteAssigned(const Record& record, int sign);
 
   BookRules rules_;
   std::map<std::string, Quota> objects_;
   QuotaTree quotas_;
   std::map<std::string, std::unique_ptr<QuotaLedger>, std::less<>> trees_;
   std::unordered_map<api::Uid, Record> pods_;
+  // By quota and priority: how many are assigned.
+  std::map<std::pair<const QuotaLedger*, QuotaId>, std::map<int32_t, int64_t>> assigned_;
   Amounts total_;
   bool stale_ = true;
 };

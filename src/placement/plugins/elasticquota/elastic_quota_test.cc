@@ -123,7 +123,7 @@ TEST(ElasticQuota, CountsOnceThroughFailedBindings) {
 TEST(ElasticQuota, PreemptsInsideTheQuotaOnlyWhenItSuffices) {
   Quotas lab;
   lab.machine("n1", 100);
-  lab.quota("q", 0, 10);
+  lab.quota("q", 4, 10);
   lab.quota("other", 0, 100);
   lab.ask("low", "q", 4, 1);
   lab.ask("fixed", "q", 4, 1, R"(,"quota.scheduling.koordinator.sh/preemptible":"false")");

@@ -232,11 +232,20 @@ bool QuotaRoom::awaitsLeaving(const Stranded& stranded, const QuotaDesk::Asked& 
                      [&](Row row) { return stranded.cycle.fitsWithNominated(row).fits(); });
 }
 
+// Whether looking for victims can be worth it; most blocked pods end here.
+bool QuotaRoom::mayHelp(const PodInfo& pod, const QuotaDesk::Asked& asked) const {
+  const bool spared =
+      desk_.args().sparesDefaultQuota && asked.place.name() == api::object::kDefaultQuota;
+  const auto lowest = desk_.book().lowestAssigned(asked.place);
+  if (!spared && lowest && *lowest < pod.cls->priority) return true;
+  return desk_.args().reclaim && isWithinMin(*asked.place.ledger, asked.place.id, *asked.request);
+}
+
 RoomAnswer QuotaRoom::make(const Stranded& stranded) {
   using Kind = RoomAnswer::Kind;
   const PodPtr pod = stranded.pod;
   const QuotaDesk::Asked asked = desk_.askedBy(*pod->pod);
-  if (deeds_ == nullptr || !asked.place) return {};
+  if (deeds_ == nullptr || !asked.place || !mayHelp(*pod, asked)) return {};
   if (pod->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever)
     return {Kind::kRefused, "quota: not eligible due to preemptionPolicy=Never."};
   if (awaitsLeaving(stranded, asked))

@@ -49,6 +49,7 @@ class QuotaRoom {
                                const Field& field);
   std::optional<std::vector<size_t>> onNode(Row row, Cycle& cycle, const QuotaDesk::Asked& asked,
                                             const Field& field);
+  bool mayHelp(const PodInfo& pod, const QuotaDesk::Asked& asked) const;
   bool awaitsLeaving(const Stranded& stranded, const QuotaDesk::Asked& asked);
   Offer offer(Row row, std::vector<size_t> victims, const Field& field) const;
 
