@@ -18,6 +18,7 @@ const Logger log("quota");
 class ElasticQuota final : public Plugin,
                            public PodFeed,
                            public RoomMaking,
+                           public Reporting,
                            public ClusterListener {
  public:
   ElasticQuota(const PluginHandle& handle, const QuotaArgs& args)
@@ -31,6 +32,7 @@ class ElasticQuota final : public Plugin,
   std::string_view name() const override { return "ElasticQuota"; }
   PodFeed* podFeed() override { return this; }
   RoomMaking* roomMaking() override { return this; }
+  Reporting* reporting() override { return this; }
   ClusterListener* listener() override { return this; }
 
   // ---- what there is
@@ -84,6 +86,10 @@ class ElasticQuota final : public Plugin,
     wakeAdmitted();
     keeper_.tick(now);
   }
+
+  // ---- figures of quotas, and overuse, while leading
+  std::vector<ObjectPatch> takePatches(WallTime now) override { return keeper_.takePatches(now); }
+  void notWritten(const ObjectPatch& patch) override { keeper_.notWritten(patch); }
 
   std::optional<json::Value> serve(std::string_view path) override {
     return quotaPage(desk_, keeper_.borrowings(), path, clock_.wall());
