@@ -152,13 +152,15 @@ TEST_F(Faults, hints_and_nominations_count_for_pods_that_are_pinned_to_few_nodes
 
 TEST_F(Faults, what_is_not_built_is_said_when_a_pod_is_placed_without_it) {
   node("n1");
-  pod("charged", 0, "1", R"(,"labels":{"quota.scheduling.koordinator.sh/name":"q"})");
+  pod("promised", 0, "1",
+      R"(,"annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}"})");
   pod("plain", 0, "1");
   lab->run();
-  EXPECT_EQ(lab->nodeOf("charged"), "n1");
+  EXPECT_EQ(lab->nodeOf("promised"), "n1");
   const std::string said = log();
-  EXPECT_NE(said.find("charged ignored: the pod's label quota.scheduling.koordinator.sh/name is "
-                      "ignored: plugin ElasticQuota"),
+  EXPECT_NE(said.find("promised ignored: the pod's annotation "
+                      "scheduling.koordinator.sh/reservation-affinity is ignored: plugin "
+                      "Reservation"),
             std::string::npos)
       << said;
   EXPECT_EQ(said.find("plain ignored"), std::string::npos);

@@ -35,8 +35,6 @@ std::string needOf(std::string_view plugin, const api::Pod& pod) {
   const auto& meta = pod.meta;
   if (plugin == "Reservation")
     return firstOf(meta.labels, meta.annotations, {api::annotation::kReservationAffinity});
-  if (plugin == "ElasticQuota")
-    return firstOf(meta.labels, meta.annotations, {api::label::kQuotaName});
   if (plugin == "DeviceShare") {
     std::string asked = deviceRequest(pod);
     if (!asked.empty()) return asked;
