@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kRequest = int64_t{1} << 30, kLimit = int64_t{2} << 30;
 constexpr int64_t kNoLimit = kUnlimited;
+const std::string kUnlimitedV1 = "9223372036854771712";
 
 struct Class {
   const char *key, *pod;
@@ -59,12 +60,25 @@ struct Scene {
     bench.pod({.name = "own", .tier = "guaranteed", .qos = "LSR", .resources = resources});
     bench.pod({.name = "web", .tier = "burstable", .qos = "LS", .resources = resources});
     bench.pod({.name = "bat", .tier = "besteffort", .qos = "BE", .resources = resources});
+    for (const std::string pod : {"own", "web", "bat"})
+      for (const std::string& where : {pod, pod + "/c"}) asNew(where);
+  }
+  // What a kernel puts into a new cgroup.
+  void asNew(const std::string& where) {
+    for (const char* file :
+         {"memory.min", "memory.low", "memory.wmark_ratio", "memory.wmark_min_adj",
+          "memory.priority", "memory.use_priority_oom", "memory.oom.group"})
+      if (bench.read(where, file) != "(none)") bench.write(where, file, "0");
+    if (bench.read(where, "memory.high") != "(none)")
+      bench.write(where, "memory.high", kUnlimitedV1);
+    if (bench.read(where, "memory.wmark_scale_factor") != "(none)")
+      bench.write(where, "memory.wmark_scale_factor", "50");
   }
   void expect(const std::string& where, const std::string& file, int64_t want) {
     const std::string has = bench.read(where, file);
     if (has == "(none)") return;  // this kernel does not have it
     ++compared;
-    const bool none = want == kNoLimit && (has == "max" || has == "-1");
+    const bool none = want == kNoLimit && (has == "max" || has == "-1" || has == kUnlimitedV1);
     EXPECT_TRUE(none || has == std::to_string(want))
         << where << " " << file << ": has " << has << ", want " << want << "\n"
         << spec;

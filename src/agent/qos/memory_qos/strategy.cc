@@ -1,7 +1,10 @@
 #include "agent/qos/memory_qos/strategy.h"
 
+#include <algorithm>
+
 #include "agent/executor/owners.h"
 #include "agent/qos/memory_qos/values.h"
+#include "api/wire/names.h"
 #include "kernel/resource_names.h"
 
 namespace mangrove::agent {
@@ -32,6 +35,19 @@ bool isThere(std::string_view resource, const kernel::Capabilities& can) {
   return true;
 }
 
+bool isOn(const std::optional<api::ResourceQos>& group) {
+  return group && group->memoryQos && group->memoryQos->enable.value_or(false);
+}
+
+bool isWanted(const MemoryQosInputs& in) {
+  const api::ResourceQosStrategy& all = in.strategy;
+  if (isOn(all.lsrClass) || isOn(all.lsClass) || isOn(all.beClass) || isOn(all.systemClass))
+    return true;
+  return std::any_of(in.pods.begin(), in.pods.end(), [](const api::Pod* pod) {
+    return pod->meta.annotations.has(api::annotation::kMemoryQos);
+  });
+}
+
 }  // namespace
 
 StrategyInfo MemoryQos::info() const {
@@ -48,8 +64,10 @@ Wishes MemoryQos::decide(const Situation& now) {
                      now.look.machine->pageSize(),
                      !now.look.machine->can().has(Feature::kMemoryWatermark)};
   now.look.book->each([&](const PodPtr& pod) { in.pods.push_back(pod.get()); });
-  const MemoryQosValues values = memoryQosValues(in);
   Wishes out;
+  // Nobody asked for it: not even neutral values are written, and what was there comes back.
+  if (!isWanted(in)) return out;
+  const MemoryQosValues values = memoryQosValues(in);
   for (const auto* level : {&values.tiers, &values.pods, &values.containers})
     for (const MemorySetting& one : *level)
       if (isThere(one.resource, now.look.machine->can()))
