@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "api/koordinator/cluster_network_topology.h"
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
@@ -56,10 +57,12 @@ class Cluster {
   ObjectMap<api::Service> services;
   ObjectMap<api::Workload> replicaSets, statefulSets, replicationControllers;
   ObjectMap<api::PodDisruptionBudget> budgets;
-  ObjectMap<api::NodeMetric> nodeMetrics;           // by node
-  ObjectMap<api::NodeResourceTopology> topologies;  // by node
-  ObjectMap<api::PodGroup> podGroups;               // ns/name
-  ObjectMap<api::ElasticQuota> elasticQuotas;       // ns/name
+  ObjectMap<api::NodeMetric> nodeMetrics;                      // by node
+  ObjectMap<api::NodeResourceTopology> topologies;             // by node
+  ObjectMap<api::PodGroup> podGroups;                          // ns/name
+  ObjectMap<api::ElasticQuota> elasticQuotas;                  // ns/name
+  std::shared_ptr<const api::ClusterNetworkTopology> network;  // null: there is none
+  uint64_t networkGeneration = 0;
   const void* quotaKeeper = nullptr;  // which of several profiles writes figures of quotas
   uint64_t selectorGeneration = 0;    // of services and workloads
   uint64_t budgetGeneration = 0;

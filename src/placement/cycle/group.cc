@@ -36,6 +36,9 @@ class GroupSolver {
   GroupOutcome solve() {
     if (tooFewThere() || tooFewSlots()) return std::move(out_);
     const size_t start = q_.trial.mark();
+    planned_.resize(q_.pods.size(), kNoRow);
+    for (size_t i = 0; i < planned_.size(); i++) planned_[i] = q_.task.members[i].row;
+    if (q_.task.spread && !bySpread()) return std::move(out_);
     if (byScores()) return std::move(out_);
     const GroupOutcome first = out_;
     q_.trial.rollbackTo(start);
@@ -123,7 +126,7 @@ class GroupSolver {
       std::vector<size_t> failed;
       std::map<uint32_t, size_t> full;  // class → member that found nothing
       for (size_t member : left) {
-        if (full.contains(classOf(member)) && q_.task.members[member].row == kNoRow) {
+        if (full.contains(classOf(member)) && planned_[member] == kNoRow) {
           failed.push_back(member);
           continue;
         }
@@ -149,7 +152,7 @@ class GroupSolver {
   bool placeByScore(size_t member) {
     const PodPtr& pod = q_.pods[member];
     Cycle cycle(q_.profile, q_.cluster, pod, q_.options);
-    const Row planned = q_.task.members[member].row;
+    const Row planned = planned_[member];
     Row row = kNoRow;
     if (planned != kNoRow)
       row = cycle.prepare() && q_.cluster.table.live(planned) &&
@@ -177,11 +180,38 @@ class GroupSolver {
     out_.diagnosis = diagnosis;
   }
 
+  // The plugin says where everybody goes, by what the rows can take.
+  bool bySpread() {
+    std::vector<int64_t> slots(q_.cluster.table.rows());
+    for (Row row : q_.cluster.table.liveRows()) slots[row] = slotsInOrder(row);
+    auto rows = q_.task.spread(slots);
+    if (!rows) {
+      refuse(present_.front(), rows.error().sentence(), "NodeResourcesFit");
+      return false;
+    }
+    planned_ = std::move(*rows);
+    return true;
+  }
+
+  // Members that fit on the row one after the other, in their order.
+  int64_t slotsInOrder(Row row) {
+    const size_t mark = q_.trial.mark();
+    int64_t count = 0;
+    for (size_t member : present_) {
+      Cycle cycle(q_.profile, q_.cluster, q_.pods[member], q_.options);
+      if (!cycle.prepare() || !cycle.fitsWithNominated(row).fits()) break;
+      if (q_.trial.place(q_.profile, q_.pods[member], row)) break;
+      count++;
+    }
+    q_.trial.rollbackTo(mark);
+    return count;
+  }
+
   // Planned rows and error states are no matter of order.
   bool canPack() const {
     if (first().isError) return false;
     return std::none_of(present_.begin(), present_.end(),
-                        [&](size_t member) { return q_.task.members[member].row != kNoRow; });
+                        [&](size_t member) { return planned_[member] != kNoRow; });
   }
   const Diagnosis& first() const { return out_.diagnosis; }
 
@@ -320,6 +350,7 @@ class GroupSolver {
   const GroupQuestion& q_;
   GroupOutcome out_;
   std::vector<size_t> present_;   // members that are there
+  std::vector<Row> planned_;      // by member; kNoRow: anywhere
   std::vector<size_t> order_;     // of packing
   std::vector<int64_t> largest_;  // amounts of any node, by resource
   std::vector<double> weights_;   // of resources, in the order at hand

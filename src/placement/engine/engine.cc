@@ -211,6 +211,11 @@ void Engine::tick() {
   const WallTime now = clock_.wall();
   for (const auto& profile : profiles_)
     for (const auto& plugin : profile->plugins()) plugin->tick(now);
+  size_t groups = 0;
+  for (const auto& profile : profiles_)
+    for (Plugin* plugin : profile->groupWise())
+      groups += idle_ > 0 ? plugin->groupWise()->waitingGroups() : 0;
+  metrics_.waitingGangGroups.set(static_cast<double>(groups));
   const auto sizes = queue_->sizes();
   metrics_.pendingPods.with({"active"}).set(static_cast<double>(sizes.active));
   metrics_.pendingPods.with({"backoff"}).set(static_cast<double>(sizes.backoff));

@@ -141,6 +141,9 @@ class Engine final : private WaitingPods, private Deeds {
   void placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin);
   void groupFailed(Profile& profile, const GroupTask& task, Plugin& plugin,
                    const std::vector<QueuedPod*>& members, const GroupOutcome& outcome);
+  void makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome);
+  void clearNominations(Interned node, int32_t below);
+  bool victimsAreGoing(Row row, int32_t priority) const;
   CycleOptions cycleOptions(Profile& profile);
   void tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed, Duration took,
             Profile& profile);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "placement/engine/engine.h"
+#include "placement/preemption/job_preemption.h"
 
 namespace mangrove::placement {
 
@@ -25,11 +26,12 @@ void Engine::placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& 
     pods.push_back(members.back() ? members.back()->pod : nullptr);
   }
   Transaction trial(cluster_);
-  const GroupOutcome got =
-      placeGroup({profile, cluster_, trial, task, pods, cycleOptions(profile)});
+  GroupOutcome got = placeGroup({profile, cluster_, trial, task, pods, cycleOptions(profile)});
   metrics_.algorithmDuration.observe(std::chrono::duration<double>(clock_.mono() - start).count());
+  metrics_.gangCycle.observe(std::chrono::duration<double>(clock_.mono() - start).count());
   if (!got.placed()) {
     trial.rollback();
+    makeGroupRoom({profile, cluster_, trial, task, pods, cycleOptions(profile)}, got);
     return groupFailed(profile, task, plugin, members, got);
   }
   trial.commit();
@@ -40,6 +42,39 @@ void Engine::placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& 
     else
       askPermission(*members[i], profile, profile.compiled(pods[i]->cls), got.rows[i]);
   }
+}
+
+// Evicts for the whole group and nominates its members where they will go.
+void Engine::makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome) {
+  if (!question.task.preempts || outcome.diagnosis.isError) return;
+  const PodPtr& preemptor = question.pods[*outcome.failing];
+  if (!preemptor || evicting_.contains(preemptor->pod->meta.uid)) return;
+  for (const PodPtr& pod : question.pods) {
+    const Interned node = pod ? cluster_.nominatedNode(pod->pod->meta.uid) : Interned();
+    const Row row = node.empty() ? kNoRow : cluster_.table.find(node.view());
+    if (row == kNoRow || !victimsAreGoing(row, pod->cls->priority)) continue;
+    outcome.diagnosis.postFilter = "preemption: victims of the group are still going.";
+    return;
+  }
+  metrics_.preemptionAttempts.inc();
+  const MonoTime start = clock_.mono();
+  const JobPreemption found = preemptForGroup(question);
+  metrics_.jobPreemption.observe(std::chrono::duration<double>(clock_.mono() - start).count());
+  if (!found.helps()) {
+    outcome.diagnosis.postFilter = found.message;
+    for (const PodPtr& pod : question.pods)
+      if (pod) cluster_.denominate(pod->pod->meta.uid);
+    return;
+  }
+  metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
+  for (size_t i = 0; i < found.rows.size(); i++) {
+    if (found.rows[i] == kNoRow) continue;
+    const Interned node = cluster_.table.info(found.rows[i]).name;
+    clearNominations(node, question.pods[i]->cls->priority);
+    cluster_.nominate(question.pods[i], node);
+  }
+  for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
+    evict((*victim)->pod, *preemptor->pod, question.profile.config().schedulerName);
 }
 
 // The member without a place stands for the group from now on: what may help it wakes the group.

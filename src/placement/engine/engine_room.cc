@@ -82,8 +82,12 @@ bool Engine::awaitsVictims(const PodInfo& pod, Cycle& cycle) const {
   if (row == kNoRow) return false;
   const auto& may = cycle.diagnosis().mayPreempt;
   if (std::find(may.begin(), may.end(), row) == may.end()) return false;  // no longer possible
+  return victimsAreGoing(row, pod.cls->priority);
+}
+
+bool Engine::victimsAreGoing(Row row, int32_t priority) const {
   for (const PodPtr& other : cluster_.table.info(row).pods)
-    if (other->pod->meta.isDeleting() && other->cls->priority < pod.cls->priority &&
+    if (other->pod->meta.isDeleting() && other->cls->priority < priority &&
         (isVictim(*other->pod) || ourVictims_.contains(other->pod->meta.uid)))
       return true;
   return false;
@@ -93,11 +97,7 @@ void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption&
   const api::Uid uid = pod->pod->meta.uid;
   const Interned node = cluster_.table.info(found.row).name;
   metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
-  for (const PodPtr& other : cluster_.nominatedOn(node))
-    if (!foreign_.contains(other->pod->meta.uid) && other->cls->priority < pod->cls->priority) {
-      cluster_.denominate(other->pod->meta.uid);
-      effects_.clearNomination(*other->pod);
-    }
+  clearNominations(node, pod->cls->priority);
   cluster_.nominate(pod, node);
   for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
     evict((*victim)->pod, *pod->pod, profile.config().schedulerName);
@@ -109,6 +109,15 @@ void Engine::makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& vic
 
 void Engine::evict(const PodPtr& victim, std::string reason, Deeds::Done done) {
   effects_.evict(*victim->pod, reason, std::move(done));
+}
+
+// Who was to go there and matters less has to look for another place.
+void Engine::clearNominations(Interned node, int32_t below) {
+  for (const PodPtr& other : cluster_.nominatedOn(node))
+    if (!foreign_.contains(other->pod->meta.uid) && other->cls->priority < below) {
+      cluster_.denominate(other->pod->meta.uid);
+      effects_.clearNomination(*other->pod);
+    }
 }
 
 void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile) {

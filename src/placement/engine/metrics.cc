@@ -57,7 +57,14 @@ SchedulerMetrics::SchedulerMetrics(Registry& r)
                                  {"plugin", "profile"})),
       permitWait(r.histograms("scheduler_permit_wait_duration_seconds",
                               "Time a pod with a node waited for permission.", {"result"},
-                              powers(0.001, 2, 15))) {}
+                              powers(0.001, 2, 15))),
+      waitingGangGroups(r.gauge("scheduler_waiting_gang_group_number",
+                                "Groups of gangs with members that wait for the others.")),
+      gangCycle(r.histogram("scheduler_gang_schedule_cycle_duration_seconds",
+                            "Time of deciding a whole group.", powers(0.00001, 2, 24))),
+      jobPreemption(r.histogram("scheduler_job_preemption_duration_seconds",
+                                "Time of looking for victims for a whole group.",
+                                powers(0.00001, 2, 24))) {}
 
 namespace {
 

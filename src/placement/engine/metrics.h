@@ -28,6 +28,8 @@ struct SchedulerMetrics {
   GaugeFamily& cacheSize;            // type
   GaugeFamily& unschedulablePods;    // plugin, profile: in the pool now
   HistogramFamily& permitWait;       // result
+  Gauge waitingGangGroups;
+  Histogram gangCycle, jobPreemption;
 };
 
 enum class Point : uint8_t {

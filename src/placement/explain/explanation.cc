@@ -227,7 +227,7 @@ std::string questionedKeyOf(const api::Pod& pod) {
 std::string heldBack(const api::Pod& pod, const Profile& profile) {
   if (const auto need = needOfAbsentPlugin(pod, profile.config().absent)) return need->reason;
   for (Plugin* plugin : profile.preEnqueue())
-    if (const PodVerdict verdict = plugin->admit(pod); !verdict.go())
+    if (const PodVerdict verdict = plugin->wouldAdmit(pod); !verdict.go())
       return verdict.reasons.empty() ? fmt::format("held back by {}", plugin->name())
                                      : join(verdict.reasons, ", ");
   return "";

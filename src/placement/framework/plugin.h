@@ -14,6 +14,7 @@
 // gangs, quotas, reservations and devices: PodFeed (all pods), RoomMaking (PostFilter), Binder,
 // GroupWise, Transforming, Suggesting. Owner thread only.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -196,6 +197,10 @@ struct GroupTask {
   std::string id;                    // told in messages
   std::vector<GroupMember> members;  // in the order they are placed in
   std::vector<int32_t> needed;       // by part: so many must get a place, or nobody does
+  bool preempts = false;             // others may be evicted for it
+  // Where everybody goes, by member; given how many members each row takes one after the other, in
+  // their order. Unset: wherever the scores say.
+  std::function<Result<std::vector<Row>>(const std::vector<int64_t>& slots)> spread = {};
 };
 class GroupWise {
  public:
@@ -211,6 +216,7 @@ class GroupWise {
   }
   // A single pod failed, after everything was tried.
   virtual void afterFailure(const PodPtr&, const Diagnosis&) {}
+  virtual size_t waitingGroups() const { return 0; }  // with members that wait at Permit
   // Whether a nominated pod keeps room from this one; members of one group do not from each other.
   virtual bool sharesRoom(const api::Pod&, const api::Pod&) const { return false; }
 
@@ -255,6 +261,8 @@ class Plugin {
   virtual std::unique_ptr<PlanData> compile(const PodClass&) { return nullptr; }
   // PreEnqueue: whether the pod may wait in line at all.
   virtual PodVerdict admit(const api::Pod&) { return {}; }
+  // The same question, asked by somebody who only wants to know.
+  virtual PodVerdict wouldAdmit(const api::Pod& pod) { return admit(pod); }
   // PreFilter: about the pod as a whole, before any node is looked at.
   virtual PodVerdict prepare(const PodPlan&, const api::Pod&) { return {}; }
   virtual bool prepares() const { return false; }  // whether prepare() is worth a call

@@ -95,10 +95,16 @@ Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without
     cluster.putQuota(api::keyOf(quota->meta).text(), quota);
   });
   if (!ok) return ok;
+  ok = each<api::PodGroup>(client, api::kind::kPodGroup, [&](auto group) {
+    cluster.putPodGroup(api::keyOf(group->meta).text(), group);
+  });
+  if (!ok) return ok;
   return each<api::Pod>(client, api::kind::kPod, [&](std::shared_ptr<api::Pod> pod) {
-    if (pod->meta.uid == without || pod->nodeName.empty() || api::isTerminated(*pod)) return;
     transformPod(*pod);
     applyTransforms(*pod, transforms);
+    for (const auto& profile : engine.profiles())
+      for (PodFeed* feed : profile->feeds()) feed->podSeen(nullptr, pod);
+    if (pod->meta.uid == without || pod->nodeName.empty() || api::isTerminated(*pod)) return;
     cluster.observe(pod);
   });
 }

@@ -122,6 +122,14 @@ void Watches::addGroups(const WatchSetup& setup) {
         engine_.happened(event);
       },
       {}, true);
+  add<api::ClusterNetworkTopology>(
+      setup, api::kind::kClusterNetworkTopology,
+      [this](const auto& c) {
+        if (c.key != "default") return;  // the only one that counts
+        engine_.cluster().network = c.after;
+        engine_.cluster().networkGeneration++;
+      },
+      {}, true);
 }
 
 // Kinds that are only looked up: kept by key, and told as one event.

@@ -7,15 +7,18 @@
 
 #include "api/annotations/scheduling.h"
 #include "api/wire/names.h"
-#include "base/text/time_text.h"
+#include "base/os/log.h"
 #include "placement/cycle/diagnosis.h"
 #include "placement/plugins/coscheduling/gang_book.h"
 #include "placement/plugins/coscheduling/gang_page.h"
+#include "placement/plugins/coscheduling/network_planner.h"
 #include "placement/plugins/coscheduling/pod_group_status.h"
 
 namespace mangrove::placement {
 
 namespace {
+
+const Logger gangLog("coscheduling");
 
 // Who rejects members because of another one; the nomination of such a pod stays as it is.
 constexpr std::string_view kJobReject = "JobRejectPlugin";
@@ -53,6 +56,7 @@ class Coscheduling final : public Plugin,
 
   // ---- the queue
   PodVerdict admit(const api::Pod& pod) override;
+  PodVerdict wouldAdmit(const api::Pod& pod) override;
   std::optional<api::Uid> nextPod() override;
   bool hasNext() const override { return turn_.has_value(); }
   std::optional<GroupTask> group(const api::Pod& pod) override;
@@ -71,6 +75,7 @@ class Coscheduling final : public Plugin,
                           const Diagnosis& diagnosis) override;
   void afterFailure(const PodPtr& pod, const Diagnosis& diagnosis) override;
   bool sharesRoom(const api::Pod& a, const api::Pod& b) const override;
+  size_t waitingGroups() const override { return book_.waitingGroups(); }
 
   // ---- PodGroups
   std::vector<ObjectPatch> takePatches(WallTime now) override;
@@ -97,6 +102,7 @@ class Coscheduling final : public Plugin,
     return book_.args().placeWhole && book_.isStrict(gang);
   }
   void activateOne(const Gang& gang);
+  void spreadOverNetwork(const Gang& gang, const api::Pod& first, GroupTask& task);
   void rejectWaiting(const Gang& gang, const std::string& reason);
   void beginTurn(const Gang& gang, const api::Uid& pod);
 
@@ -105,6 +111,8 @@ class Coscheduling final : public Plugin,
   std::string profile_;
   GangBook book_;
   std::optional<Turn> turn_;
+  NetworkPlanner planner_{cluster_};
+  std::set<std::string> told_;        // gangs whose wish is ignored
   std::set<std::string> unreported_;  // gangs whose PodGroup may say something old
 };
 
@@ -178,6 +186,27 @@ PodVerdict Coscheduling::admit(const api::Pod& pod) {
   return refuse(fmt::format("pod {} is not pending in its gang", keyOf(pod)));
 }
 
+// Who waits for another one of its group is not held back: the group is tried.
+PodVerdict Coscheduling::wouldAdmit(const api::Pod& pod) {
+  if (api::gangNameOf(pod.meta.labels, pod.meta.annotations).empty()) return {};
+  const Gang* gang = book_.gangOf(pod.meta.uid);
+  if (!gang || !gang->settings)
+    return PodVerdict::refuse(
+        PodVerdict::Kind::kUnresolvable,
+        fmt::format("nobody says how many members gang {} needs", gangIdOf(pod)));
+  if (book_.isSatisfied(*gang)) return {};
+  for (const auto& id : gang->settings->groups) {
+    const Gang* one = book_.find(id);
+    if (one && one->isFull()) continue;
+    return PodVerdict::refuse(
+        PodVerdict::Kind::kUnresolvable,
+        fmt::format("gang {} needs {} members and has {}", id,
+                    one && one->settings ? std::to_string(one->settings->min) : "unknown",
+                    one ? one->ready() : 0));
+  }
+  return {};
+}
+
 void Coscheduling::beginTurn(const Gang& gang, const api::Uid& pod) {
   if (turn_ && turn_->group == gang.group->id) {
     turn_->tried.insert(pod);
@@ -220,8 +249,29 @@ std::optional<GroupTask> Coscheduling::group(const api::Pod& pod) {
   }
   for (const GangMember* member : book_.pending(*gang))
     task.members.push_back({member->uid, parts.at(book_.gangOf(member->uid)), kNoRow});
+  task.preempts = book_.args().enablePreemption;
+  if (gang->settings->network) spreadOverNetwork(*gang, pod, task);
   book_.setRepresentative(*gang, {});
   return task;
+}
+
+// ---- the network ------------------------------------------------------------------------------
+
+// Members in the order of their index are dealt to the nodes that lie closest together.
+void Coscheduling::spreadOverNetwork(const Gang& gang, const api::Pod& first, GroupTask& task) {
+  if (!book_.args().awareNetworkTopology) {
+    if (told_.insert(gang.id).second)
+      gangLog.warn(
+          "gang {}: its network-topology-spec is ignored; set awareNetworkTopology in "
+          "CoschedulingArgs",
+          gang.id);
+    return;
+  }
+  const std::string kind(api::networkTopologySelectorOf(first.meta.annotations));
+  task.spread = [this, kind, spec = *gang.settings->network,
+                 members = task.members.size()](const std::vector<int64_t>& slots) {
+    return planner_.deal(spec, kind, slots, members);
+  };
 }
 
 // ---- decisions --------------------------------------------------------------------------------

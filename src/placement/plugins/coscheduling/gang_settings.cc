@@ -39,6 +39,7 @@ void readCommon(const api::Annotations& annotations, const std::string& id, cons
   if (out.groups.empty()) out.groups = {id};
   std::sort(out.groups.begin(), out.groups.end());
   out.groupId = join(out.groups, ",");
+  if (auto network = api::parseNetworkTopologySpec(annotations)) out.network = std::move(*network);
 }
 
 std::optional<int32_t> minimumOf(const api::Pod& pod) {

@@ -41,6 +41,7 @@ struct GangSettings {
   std::string groupId;              // the same joined by ","
   bool fromObject = false;          // a PodGroup says so
   WallTime created = kZeroTime;
+  std::optional<api::NetworkTopologySpec> network;  // where members want to stand
   bool operator==(const GangSettings&) const = default;
 };
 

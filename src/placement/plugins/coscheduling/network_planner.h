@@ -1,0 +1,35 @@
+#pragma once
+// Where the members of a group go in the network: the tree of the cluster as it is at the moment,
+// and a deal of the members over it.
+//
+//   NetworkPlanner planner(cluster);
+//   planner.deal(spec, "kind of job", slotsByRow, 8)      // rows by member; an error says why not
+//
+// The tree is made anew when nodes or the ClusterNetworkTopology have changed. Owner thread only.
+
+#include <string>
+#include <vector>
+
+#include "placement/cluster/cluster.h"
+#include "placement/plugins/coscheduling/network_tree.h"
+
+namespace mangrove::placement {
+
+class NetworkPlanner {
+ public:
+  explicit NetworkPlanner(const Cluster& cluster) : cluster_(cluster) {}
+
+  // `kind`: pods with the same network-topology-selector draw the job near; "": none do.
+  Result<std::vector<Row>> deal(const api::NetworkTopologySpec& spec, std::string_view kind,
+                                const std::vector<int64_t>& slots, size_t members);
+
+ private:
+  const NetworkTree* tree();
+  std::vector<NetworkOffer> offers(std::string_view kind, const std::vector<int64_t>& slots) const;
+
+  const Cluster& cluster_;
+  std::optional<NetworkTree> tree_;  // of the network and the nodes as of:
+  uint64_t networkSeen_ = 0, layoutSeen_ = ~uint64_t{0};
+};
+
+}  // namespace mangrove::placement
