@@ -34,13 +34,7 @@ class Coscheduling final : public Plugin,
                            public Reporting,
                            public ClusterListener {
  public:
-  Coscheduling(PluginHandle handle, GangArgs args)
-      : cluster_(handle.cluster),
-        pods_(handle.pods),
-        profile_(std::move(handle.profile)),
-        book_(std::move(args)) {
-    for (const auto& [key, group] : cluster_.podGroups) book_.put(*group);
-  }
+  Coscheduling(PluginHandle handle, GangArgs args);
   std::string_view name() const override { return "Coscheduling"; }
   Transactional* transactional() override { return this; }
   GroupWise* groupWise() override { return this; }
@@ -115,6 +109,14 @@ class Coscheduling final : public Plugin,
   std::set<std::string> told_;        // gangs whose wish is ignored
   std::set<std::string> unreported_;  // gangs whose PodGroup may say something old
 };
+
+Coscheduling::Coscheduling(PluginHandle handle, GangArgs args)
+    : cluster_(handle.cluster),
+      pods_(handle.pods),
+      profile_(std::move(handle.profile)),
+      book_(std::move(args)) {
+  for (const auto& [key, group] : cluster_.podGroups) book_.put(*group);
+}
 
 // ---- what there is ----------------------------------------------------------------------------
 
