@@ -54,6 +54,7 @@ struct Scene {
   explicit Scene(const char* machine)
       : bench(std::string(MANGROVE_SOURCE_DIR "/test/machines/") + machine) {
     EXPECT_TRUE(bench.gate("CgroupReconcile=true"));
+    EXPECT_TRUE(bench.gate("KernelFloor=false"));  // protects by itself where memory QoS is off
     const std::string memory = R"("memory":"1Gi","kubernetes.io/batch-memory":"1Gi")";
     const std::string most = R"("cpu":"2","memory":"2Gi","kubernetes.io/batch-memory":"2Gi")";
     const std::string resources = R"({"requests":{)" + memory + R"(},"limits":{)" + most + "}}";
