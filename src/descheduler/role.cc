@@ -56,7 +56,8 @@ frame::RoleInfo DeschedulerRole::info() const {
 
 void DeschedulerRole::flags(frame::Flags& flags) {
   flags.add("config", configFile_, "DeschedulerConfiguration file (descheduler/v1alpha2)");
-  flags.add("write-config-to", writeTo_, "write the configuration as it was understood, and end");
+  flags.add("write-config-to", writeTo_,
+            "check the configuration, write it as it was read, and end");
   flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
   flags.add("context", context_, "context of the kubeconfig");
   flags.add("dry-run", dryRun_, "say what would be evicted, and evict nobody");

@@ -90,6 +90,16 @@ TEST(Config, SaysWhatHasNoEffect) {
                                             HasSubstr("0.0.0.0:9000: the address is set by")));
 }
 
+TEST(Config, SaysWhichArgumentsHaveNoEffect) {
+  const auto config = read(
+      "profiles: [{name: a, pluginConfig: [{name: MigrationController, args: "
+      "{maxConcurrentReconciles: 2, arbitrationArgs: {enabled: false}}}]}]");
+  ASSERT_TRUE(config) << config.error().text();
+  EXPECT_THAT(config->warnings,
+              ElementsAre(HasSubstr("maxConcurrentReconciles has no effect"),
+                          HasSubstr("MigrationController: enabled has no effect")));
+}
+
 TEST(Config, AddressesAreCompleted) {
   EXPECT_EQ(bindAddress("").value(), "0.0.0.0:10251");
   EXPECT_EQ(bindAddress("1.2.3.4").value(), "1.2.3.4:10251");

@@ -161,6 +161,53 @@ void checkKind(Args& args) {
   }
 }
 
+// Arguments of the reference's that this program reads over: who sets one is told why.
+struct WithoutEffect {
+  std::string_view plugin, member, why;
+};
+constexpr WithoutEffect kWithoutEffect[] = {
+    {"MigrationController", "maxConcurrentReconciles", "jobs are carried by their events"},
+    {"MigrationController", "enabled", "jobs are always arbitrated"},
+    {"CustomPriority", "keepThreshold", "a level is left or not by its nodeSelector alone"},
+    {"CustomPriority", "rejectThreshold", "a level is left or not by its nodeSelector alone"},
+};
+
+// Whether a member of that name stands anywhere in the value.
+bool mentions(const json::Value& value, std::string_view member) {
+  if (const auto* object = value.if_object()) {
+    return std::any_of(object->begin(), object->end(), [&](const auto& entry) {
+      return std::string_view(entry.key()) == member || mentions(entry.value(), member);
+    });
+  }
+  const auto* array = value.if_array();
+  return array != nullptr && std::any_of(array->begin(), array->end(), [&](const auto& entry) {
+           return mentions(entry, member);
+         });
+}
+
+void warnOfPlugin(const json::Value& entry, std::vector<std::string>& out) {
+  const auto* object = entry.if_object();
+  const auto* name = object == nullptr ? nullptr : object->if_contains("name");
+  const auto* args = object == nullptr ? nullptr : object->if_contains("args");
+  if (name == nullptr || !name->is_string() || args == nullptr) return;
+  for (const auto& [plugin, member, why] : kWithoutEffect) {
+    if (std::string_view(name->get_string()) == plugin && mentions(*args, member))
+      out.push_back(fmt::format("{}: {} has no effect: {}", plugin, member, why));
+  }
+}
+
+void warnOfArguments(const json::Value& document, std::vector<std::string>& out) {
+  const auto* object = document.if_object();
+  const auto* profiles = object == nullptr ? nullptr : object->if_contains("profiles");
+  if (profiles == nullptr || !profiles->is_array()) return;
+  for (const auto& profile : profiles->get_array()) {
+    const auto* one = profile.if_object();
+    const auto* plugins = one == nullptr ? nullptr : one->if_contains("pluginConfig");
+    if (plugins == nullptr || !plugins->is_array()) continue;
+    for (const auto& entry : plugins->get_array()) warnOfPlugin(entry, out);
+  }
+}
+
 }  // namespace
 
 DeschedulerConfig defaultConfig() {
@@ -205,6 +252,7 @@ Result<DeschedulerConfig> readConfig(std::string_view text, std::string_view nam
   out.maxPerNamespace = readCount(args, "maxNoOfPodsToEvictPerNamespace");
   out.maxTotal = readCount(args, "maxNoOfPodsToEvictTotal");
   readProfiles(args, out);
+  warnOfArguments(*document, out.warnings);
   for (const char* key : {"enableProfiling", "enableContentionProfiling"}) {
     if (args.boolean(key, false)) out.warnings.push_back(fmt::format("{} has no effect here", key));
   }
