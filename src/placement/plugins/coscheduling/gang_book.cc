@@ -236,6 +236,8 @@ void GangBook::bound(const api::Uid& pod) {
   Gang& gang = *gangs_.at(known->second);
   gang.group->onceSatisfied = true;
   set(gang, gang.members.at(pod), MemberState::kBound);
+  // Who has a node stands in line for nobody; a waiting one still does.
+  if (gang.group->representative == pod) gang.group->representative = {};
 }
 
 std::optional<int32_t> GangBook::wave(const api::Uid& pod) const {
