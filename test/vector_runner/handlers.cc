@@ -46,6 +46,7 @@ constexpr std::array kHandlers = {
     Handler{"descheduler-lownodeload-rounds", &deschedulerLoadRounds},
     Handler{"descheduler-max-unavailable", &deschedulerMaxUnavailable},
     Handler{"descheduler-pod-order", &deschedulerPodOrder},
+    Handler{"device-allocate", &deviceAllocate},
     Handler{"device-request", &deviceRequest},
     Handler{"histogram-buckets", &histogramBuckets},
     Handler{"metric-aggregation", &metricAggregation},

@@ -68,6 +68,7 @@ void deschedulerLoadEvict(const json::Object& c, Report& r);
 void deschedulerLoadRounds(const json::Object& c, Report& r);
 void deschedulerMaxUnavailable(const json::Object& c, Report& r);
 void deschedulerPodOrder(const json::Object& c, Report& r);
+void deviceAllocate(const json::Object& c, Report& r);
 void deviceRequest(const json::Object& c, Report& r);
 void histogramBuckets(const json::Object& c, Report& r);
 void metricAggregation(const json::Object& c, Report& r);
