@@ -102,7 +102,10 @@ Result<std::vector<std::string>> Flags::Impl::normalised(
     auto name = known(bare.substr(0, bare.find('=')));
     if (!name) return pass(name.error());
     const bool alone = bare.size() == name->size() && flags.at(*name).boolean;
-    words.push_back("--" + bare + (alone ? "=true" : ""));
+    const bool empty =
+        bare.size() == name->size() + 1;  // CLI11 would take the next word for "--x="
+    words.push_back("--" + (empty ? *name : bare) + (alone ? "=true" : ""));
+    if (empty) words.emplace_back();
   }
   return words;
 }

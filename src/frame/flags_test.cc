@@ -56,6 +56,13 @@ class TempFile {
   std::string path_;
 };
 
+TEST(Flags, AnEmptyValueIsOne) {
+  Example e;
+  EXPECT_EQ(e.error({"--node-name=", "--count=7"}), "");
+  EXPECT_EQ(e.node, "");
+  EXPECT_EQ(e.count, 7);
+}
+
 TEST(Flags, DefaultsStayWithoutArguments) {
   Example e;
   EXPECT_EQ(e.error({}), "");
