@@ -1,6 +1,7 @@
 // What the server's own admission adds to objects and refuses, through the whole request path.
 #include "apiserver/admission/builtin_pods.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "apiserver/admission/builtin_claims.h"
@@ -96,6 +97,17 @@ TEST(PodWarnings, NameWhatIsGivenTwice) {
           "when using apply",
           "spec.containers[0].ports[2]: duplicate port definition with "
           "spec.containers[0].ports[0]"}));
+}
+
+TEST(PodWarnings, TellWhichSecurityIsNotCarriedOut) {
+  const auto spec = json::parse(
+      R"({"securityContext":{"seLinuxOptions":{"level":"s0"}},"containers":[{"name":"a",)"
+      R"("securityContext":{"appArmorProfile":{"type":"RuntimeDefault"},"runAsUser":1}}]})");
+  ASSERT_TRUE(spec);
+  EXPECT_THAT(podWarnings(spec->get_object(), "spec"),
+              ::testing::ElementsAre(
+                  ::testing::StartsWith("spec.securityContext.seLinuxOptions: stored, but not"),
+                  ::testing::StartsWith("spec.containers[0].securityContext.appArmorProfile: ")));
 }
 
 class BuiltInAdmission : public LifecycleTest {

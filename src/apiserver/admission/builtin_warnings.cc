@@ -46,6 +46,18 @@ void warnOfPorts(const json::Array& ports, const std::string& at, std::vector<st
       }
 }
 
+// Stored for those who read the object; the runner of `mangrove up` has no such thing to carry out.
+void warnOfSecurity(const json::Object& holder, const std::string& at,
+                    std::vector<std::string>& out) {
+  const json::Object* security = findObject(holder, "securityContext");
+  if (security == nullptr) return;
+  for (std::string_view field : {"seLinuxOptions", "appArmorProfile", "windowsOptions"})
+    if (security->contains(field))
+      out.push_back(fmt::format(
+          "{}.securityContext.{}: stored, but not carried out by the built-in node runner", at,
+          field));
+}
+
 // Where a kind keeps the pods it makes.
 const json::Object* podSpecOf(const KindInfo& kind, const json::Object& object, std::string& path) {
   const json::Object* at = findObject(object, "spec");
@@ -65,12 +77,14 @@ const json::Object* podSpecOf(const KindInfo& kind, const json::Object& object, 
 
 std::vector<std::string> podWarnings(const json::Object& spec, const std::string& path) {
   std::vector<std::string> out;
+  warnOfSecurity(spec, path, out);
   for (std::string_view list : {"initContainers", "containers"}) {
     const json::Array& containers = listIn(spec, list);
     for (size_t i = 0; i < containers.size(); ++i) {
       if (!containers[i].is_object()) continue;
       const json::Object& container = containers[i].get_object();
       const std::string at = fmt::format("{}.{}[{}]", path, list, i);
+      warnOfSecurity(container, at, out);
       warnOfVariables(listIn(container, "env"), at, out);
       warnOfPorts(listIn(container, "ports"), at, out);
     }
