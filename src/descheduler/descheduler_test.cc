@@ -107,12 +107,13 @@ class WholeDescheduler : public ::testing::Test {
   size_t reservations() const { return api.truth(kind::kReservation).size(); }
   // What the scheduler would do with the only reservation.
   void reservationIs(const std::string& state, const std::string& on,
-                     const std::string& owner = "") {
+                     const std::string& holder = "") {
     const auto [name, text] = *api.truth(kind::kReservation).begin();
     json::Value object = *json::parse(text);
     object.as_object()["status"] = *json::parse(fmt::format(
         R"({{"phase":"{}","nodeName":"{}","conditions":[{{"type":"Scheduled","status":"True"}}],"currentOwners":[{}]}})",
-        state, on, owner.empty() ? "" : fmt::format(R"({{"namespace":"d","name":"{}"}})", owner)));
+        state, on,
+        holder.empty() ? "" : fmt::format(R"({{"namespace":"d","name":"{}"}})", holder)));
     api.put(kind::kReservation, "", name, json::write(object));
   }
 

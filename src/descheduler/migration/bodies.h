@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/koordinator/pod_migration_job.h"
+#include "api/pod/pod.h"
 #include "client/api_client.h"
 
 namespace mangrove::descheduler {

@@ -47,10 +47,10 @@ struct Life {
     return last;
   }
   void write(const api::PodMigrationJobStatus& status) {
-    for (const api::ProbedCondition& now : status.conditions) {
-      const auto* before = conditionOf(job.status.conditions, now.type);
-      if (before == nullptr || before->status != now.status)
-        conditions.push_back(now.type + "=" + now.status);
+    for (const api::ProbedCondition& one : status.conditions) {
+      const auto* before = conditionOf(job.status.conditions, one.type);
+      if (before == nullptr || before->status != one.status)
+        conditions.push_back(one.type + "=" + one.status);
     }
     job.status = status;
   }
