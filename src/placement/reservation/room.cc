@@ -49,9 +49,9 @@ Result<ReservedRoom> ReservedRoom::of(const api::Reservation& reservation) {
 
 void ReservedRoom::restrictTo(const std::vector<std::string>& names) {
   Amounts listed;
-  for (const std::string& name : names)
-    if (const int64_t* reserved = allocatable.find(Interned(name)))
-      listed.set(Interned(name), *reserved);
+  for (const std::string& resource : names)
+    if (const int64_t* reserved = allocatable.find(Interned(resource)))
+      listed.set(Interned(resource), *reserved);
   counted = listed.empty() ? allocatable : listed;
 }
 
