@@ -2,19 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/command.h"
 #include "cli/migrate_facts.h"
 #include "cli/migrate_off_plan.h"
 #include "cli/redaction.h"
 
 namespace mangrove::cli {
-
-// The list is main.cc's, which tests do not link; weak, so that a list in the library would win.
-__attribute__((weak)) std::span<const Command> allCommands() {
-  static constexpr Command kRoles[] = {
-      {"manager", "", nullptr}, {"scheduler", "", nullptr}, {"agent", "", nullptr}};
-  return kRoles;
-}
 
 namespace {
 

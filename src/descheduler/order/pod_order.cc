@@ -5,6 +5,7 @@
 
 #include "api/annotations/annotation.h"
 #include "api/annotations/eviction.h"
+#include "api/pod/band_rank.h"
 #include "api/pod/classes.h"
 
 namespace mangrove::descheduler {
@@ -12,22 +13,6 @@ namespace {
 
 constexpr std::string_view kDeletionCost = "controller.kubernetes.io/pod-deletion-cost";
 constexpr int kNobody = 5;  // after all that have a class
-
-int bandRank(api::PriorityBand band) {
-  switch (band) {
-    case api::PriorityBand::kFree:
-      return 1;
-    case api::PriorityBand::kBatch:
-      return 2;
-    case api::PriorityBand::kMid:
-      return 3;
-    case api::PriorityBand::kProd:
-      return 4;
-    case api::PriorityBand::kNone:
-      break;
-  }
-  return kNobody;
-}
 
 int kubeQosRank(api::KubeQos qos) {
   switch (qos) {
@@ -89,7 +74,7 @@ int32_t deletionCostOf(const api::Pod& pod) {
 }
 
 PodRank rankOf(const api::Pod& pod) {
-  return {bandRank(api::bandWithDefault(pod)),
+  return {api::bandRank(api::bandWithDefault(pod)),
           pod.spec->priority.value_or(0),
           kubeQosRank(api::kubeQos(pod)),
           qosRank(api::qosWithDefault(pod)),

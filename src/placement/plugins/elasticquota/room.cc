@@ -8,6 +8,7 @@
 
 #include "api/annotations/gang.h"
 #include "api/annotations/scheduling.h"
+#include "api/pod/band_rank.h"
 #include "api/wire/names.h"
 #include "placement/cycle/cycle.h"
 #include "placement/cycle/transaction.h"
@@ -18,17 +19,9 @@ namespace {
 
 constexpr size_t kMostRows = 200;  // nodes that are tried out for one pod
 
+// Without a band a pod is as safe as one of prod.
 int rankOf(api::PriorityBand band) {
-  switch (band) {
-    case api::PriorityBand::kFree:
-      return 1;
-    case api::PriorityBand::kBatch:
-      return 2;
-    case api::PriorityBand::kMid:
-      return 3;
-    default:
-      return 4;
-  }
+  return std::min(api::bandRank(band), api::bandRank(api::PriorityBand::kProd));
 }
 
 // The amount of a resource that is free on a row.
