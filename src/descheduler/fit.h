@@ -2,7 +2,7 @@
 // A quick look whether a pod could stand on a node at all: selector, taints, requests against what is
 // free, room for one more pod, not cordoned. It is coarser than the scheduler on purpose and proves
 // nothing: affinity between pods, spread, ports and volumes are the scheduler's rules, and whoever
-// needs them asks it (whereto.h).
+// needs them asks it there.
 //
 //   NodeFit fit(look);
 //   if (fit.fits(pod, node)) …
