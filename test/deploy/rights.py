@@ -111,11 +111,30 @@ def granted(role):
     return out
 
 
+def ask(*words, text=None):
+    return subprocess.run(["kubectl", "--kubeconfig", kubeconfig, *words], input=text, capture_output=True, text=True)
+
+
 def kubectl(*words, text=None):
-    done = subprocess.run(["kubectl", "--kubeconfig", kubeconfig, *words], input=text, capture_output=True, text=True)
+    done = ask(*words, text=text)
     if done.returncode:
         sys.exit(f"kubectl {' '.join(words)}: {done.stderr}")
     return done.stdout
+
+
+def pod(name, cpu):
+    return json.dumps({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": system, "labels": {"app": "x"}},
+        "spec": {"schedulerName": "koord-scheduler", "automountServiceAccountToken": False,
+                 "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}})
+
+
+def admitted(name, cpu):
+    """Whether the pod was created; not yet, where the manager's admission still fills its caches."""
+    done = ask("create", "-f", "-", text=pod(name, cpu))
+    if done.returncode and "admission is not ready yet" not in done.stderr:
+        sys.exit(f"kubectl create pod {name}: {done.stderr}")
+    return not done.returncode
 
 
 def account_proxy(role, port):
@@ -189,10 +208,7 @@ def main():
                              "nodeMetric": {"nodeUsage": {"resources": {"cpu": "1", "memory": "1Gi"}}, "systemUsage": {"resources": {"cpu": "100m", "memory": "100Mi"}}}}}
         kubectl("patch", "nodemetric", "n1", "--subresource=status", "--type=merge", "-p", json.dumps(report))
         for name, cpu in (("fits", "1"), ("large", "100")):
-            kubectl("create", "-f", "-", text=json.dumps({
-                "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": system, "labels": {"app": "x"}},
-                "spec": {"schedulerName": "koord-scheduler", "automountServiceAccountToken": False,
-                         "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}}))
+            eventually(f"pod {name} is admitted", lambda name=name, cpu=cpu: admitted(name, cpu))
         eventually("the scheduler binds", lambda: seen("scheduler", "create", "pods/binding"))
         eventually("the scheduler says why not", lambda: seen("scheduler", "patch", "pods/status"))
         eventually("the scheduler writes an Event", lambda: seen("scheduler", "create", "events"))
