@@ -188,14 +188,15 @@ void Flags::positionals(std::string_view name, std::vector<std::string>& target,
   impl_->app.add_option(std::string(name), target, std::string(help));
 }
 
+void Flags::hidden(std::string_view name, bool takesValue, Setter setter) {
+  add(name, std::move(setter), "", "accepted and ignored");
+  auto& flag = impl_->flags.find(name)->second;
+  flag.option->group("");
+  flag.boolean = !takesValue;
+}
+
 void Flags::ignore(std::span<const std::string_view> names) {
-  for (auto name : names) {
-    add(
-        name, [](std::string_view) -> Result<> { return {}; }, "", "accepted and ignored");
-    auto& flag = impl_->flags.find(name)->second;
-    flag.option->group("");  // not shown by --help
-    flag.boolean = true;
-  }
+  for (auto name : names) hidden(name, false, [](std::string_view) -> Result<> { return {}; });
 }
 
 void Flags::withConfigFile() {

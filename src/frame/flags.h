@@ -48,6 +48,8 @@ class Flags {
   // Accepted for the sake of existing manifests, and without effect (klog's output options and the
   // like).
   void ignore(std::span<const std::string_view> names);
+  // One that is known to others and not offered by --help; `takesValue`: "--name value" is one flag.
+  void hidden(std::string_view name, bool takesValue, Setter setter);
   // Offers --config FILE. Roles whose --config means something else leave it out.
   void withConfigFile();
 

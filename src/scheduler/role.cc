@@ -10,9 +10,11 @@
 #include "base/os/files.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "client/http/kubeconfig.h"
 #include "frame/verbosity.h"
 #include "placement/engine/engine.h"
+#include "scheduler/peer_flags.h"
 #include "scheduler/service/pages.h"
 
 namespace mangrove::scheduler {
@@ -20,25 +22,6 @@ namespace mangrove::scheduler {
 namespace {
 
 const Logger log("scheduler");
-
-// Flags of the reference's charts that mean nothing here.
-constexpr std::array<std::string_view, 17> kIgnored = {"authentication-skip-lookup",
-                                                       "enable-network-topology-manager",
-                                                       "authentication-kubeconfig",
-                                                       "authorization-kubeconfig",
-                                                       "bind-address",
-                                                       "secure-port",
-                                                       "tls-cert-file",
-                                                       "tls-private-key-file",
-                                                       "controller-plugins",
-                                                       "scheduler-monitor-period",
-                                                       "leader-elect-resource-lock",
-                                                       "profiling",
-                                                       "contention-profiling",
-                                                       "scheduling-drop-unhandled-timeout",
-                                                       "debug-diagnosis-blocking",
-                                                       "debug-diagnosis-queue-size",
-                                                       "debug-diagnosis-worker-count"};
 
 constexpr std::string_view kCrossNomination = "CrossSchedulerNomination";
 constexpr std::string_view kSkipFilter = "SkipFilterWithNominatedPods";
@@ -132,11 +115,18 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("config", config_, "KubeSchedulerConfiguration file (kubescheduler.config.k8s.io/v1)");
   flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
   flags.add("context", context_, "context of the kubeconfig");
+  flags.add("master", server_, "address of the API server, instead of the kubeconfig's");
   flags.add("scheduler-name", names_,
             "names to serve when there is no --config (default koord-scheduler,default-scheduler)");
   flags.add("leader-elect", leaderElect_, "decide only while holding the lease");
   flags.add("leader-elect-resource-name", leaseName_, "name of the lease");
   flags.add("leader-elect-resource-namespace", leaseNamespace_, "namespace of the lease");
+  flags.add("leader-elect-lease-duration", leaseDuration_,
+            "how long others wait for a leader that is silent; 0: as the configuration says");
+  flags.add("leader-elect-renew-deadline", renewDeadline_,
+            "a leader that cannot renew for so long gives up; 0: as the configuration says");
+  flags.add("leader-elect-retry-period", retryPeriod_,
+            "between two tries to get or renew the lease; 0: as the configuration says");
   flags.add("scheduling-timeout", timeout_, "a cycle longer than this is logged and counted");
   flags.add("kube-api-qps", perSecond_, "requests a second to the server; 0: as many as it takes");
   flags.add("kube-api-burst", burst_, "requests at once beyond the rate");
@@ -149,7 +139,7 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("f", debug_.filters, "the same as --debug-filters");
   flags.add("d", debug_.diagnosis, "the same as --debug-diagnosis");
   auditFlags(flags);
-  flags.ignore(kIgnored);
+  declarePeerFlags(flags, withoutEffect_);
 }
 
 void SchedulerRole::auditFlags(frame::Flags& flags) {
@@ -180,10 +170,29 @@ Result<SchedulerConfig> SchedulerRole::loadConfig() {
   return config;
 }
 
+// Flags win over the file; what nobody says has the file's defaults.
+Result<> SchedulerRole::settleElection(const LeaderElectionConfig& config) {
+  election_ = config;
+  const auto given = [](Duration flag, Duration& target) {
+    if (flag > Duration::zero()) target = flag;
+  };
+  given(leaseDuration_, election_.leaseDuration);
+  given(renewDeadline_, election_.renewDeadline);
+  given(retryPeriod_, election_.retryPeriod);
+  if (election_.leaseDuration > election_.renewDeadline &&
+      election_.renewDeadline > election_.retryPeriod && election_.retryPeriod > Duration::zero())
+    return {};
+  return invalid(
+      "leader election: want leaseDuration > renewDeadline > retryPeriod > 0, not {} > {} > {}",
+      formatDuration(election_.leaseDuration), formatDuration(election_.renewDeadline),
+      formatDuration(election_.retryPeriod));
+}
+
 Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConfig& config) {
   client::ConfigRequest where;
   where.kubeconfig = kubeconfig_.empty() ? config.kubeconfig : kubeconfig_;
   where.context = context_;
+  where.server = server_;
   auto resolved = client::loadClientConfig(where);
   if (!resolved) return pass(resolved.error());
   auto client = client::HttpApiClient::make(
@@ -201,7 +210,8 @@ Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConf
 Result<> SchedulerRole::start(frame::RoleContext& context) {
   auto config = loadConfig();
   if (!config) return pass(config.error());
-  election_ = config->leaderElection;
+  for (const auto& sentence : peerFlagWarnings(withoutEffect_)) log.warn("{}", sentence);
+  if (auto ok = settleElection(config->leaderElection); !ok) return ok;
   config->longestInPool = longestInPool_;
   config->crossSchedulerNomination = context.gates.on(kCrossNomination);
   config->skipFilterWithNominatedPods = context.gates.on(kSkipFilter);

@@ -29,6 +29,7 @@ class SchedulerRole final : public frame::Role {
  private:
   void auditFlags(frame::Flags& flags);
   Result<SchedulerConfig> loadConfig();
+  Result<> settleElection(const LeaderElectionConfig& config);
   Result<> connect(frame::RoleContext& context, const SchedulerConfig& config);
   void elect(frame::RoleContext& context);
   void lead();
@@ -37,10 +38,12 @@ class SchedulerRole final : public frame::Role {
   using Page = std::function<ServiceAnswer()>;
   ServiceAnswer ask(Mailbox& owner, Page page);
 
-  std::string config_, kubeconfig_, context_;
+  std::string config_, kubeconfig_, context_, server_;
+  std::vector<std::string> withoutEffect_;  // flags that were given
   std::vector<std::string> names_;
   bool leaderElect_ = true;
   std::string leaseName_, leaseNamespace_;
+  Duration leaseDuration_{}, renewDeadline_{}, retryPeriod_{};  // zero: as the file says
   Duration timeout_ = std::chrono::seconds(30);
   Duration longestInPool_ = std::chrono::minutes(5);
   DebugFlags debug_;

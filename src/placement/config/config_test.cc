@@ -157,6 +157,38 @@ profiles:
             "NodeResourcesBalancedAllocation ImageLocality");
 }
 
+TEST(Config, fields_without_effect_are_said_and_a_rate_counts_only_where_it_is_set) {
+  const auto config = readConfig(R"(
+parallelism: 16
+enableProfiling: true
+enableContentionProfiling: true
+delayCacheUntilActive: true
+healthzBindAddress: ""
+metricsBindAddress: ""
+clientConnection: {kubeconfig: /etc/k, qps: 20, burst: 40, contentType: a, acceptContentTypes: b}
+leaderElection: {leaseDuration: 30s, resourceName: mine}
+)",
+                                 "x");
+  ASSERT_TRUE(config) << config.error().text();
+  for (auto field :
+       {"parallelism", "enableProfiling", "enableContentionProfiling", "delayCacheUntilActive",
+        "healthzBindAddress", "metricsBindAddress", "contentType", "acceptContentTypes"})
+    EXPECT_EQ(std::count_if(config->warnings.begin(), config->warnings.end(),
+                            [&](const std::string& said) {
+                              return said.starts_with(std::string(field) + " has no effect: ");
+                            }),
+              1)
+        << field;
+  EXPECT_EQ(config->qps, 20);
+  EXPECT_EQ(config->burst, 40);
+  EXPECT_EQ(config->kubeconfig, "/etc/k");
+  EXPECT_EQ(config->leaderElection.leaseDuration, std::chrono::seconds(30));
+  EXPECT_EQ(config->leaderElection.resourceName, "mine");
+  const auto plain = readConfig("{}", "x");
+  EXPECT_EQ(plain->qps, std::nullopt);
+  EXPECT_TRUE(plain->warnings.empty());
+}
+
 TEST(Config, mistakes_name_the_field_and_what_is_near) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"profile: []", "unknown field 'profile', did you mean 'profiles'?"},

@@ -243,7 +243,7 @@ class GroupSolver {
 
   // The first order weighs all resources alike, the others by chance.
   void sortBySize(uint64_t attempt) {
-    Rng rng(attempt + 1);
+    Rng rng(q_.seed + attempt);
     weights_.assign(largest_.size(), 1.0);
     if (attempt > 0)
       for (double& weight : weights_) weight = static_cast<double>(rng.between(10, 100)) / 100;

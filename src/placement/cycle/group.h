@@ -27,6 +27,7 @@ struct GroupQuestion {
   std::span<const PodPtr> pods;  // of the task's members, in their order; null: not there any more
   CycleOptions options = {};
   size_t budget = 2'000'000;  // looks at rows that the packing may cost
+  uint64_t seed = 1;          // of the orders that it tries
 };
 
 struct GroupOutcome {

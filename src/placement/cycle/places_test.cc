@@ -18,6 +18,7 @@ struct Wishes {
   std::string refuses;                  // afterPrepare
   int64_t gives = 0;                    // milli-cores of reserved room on every node
   std::string failsToReserve;           // pod
+  std::string reserveSays = "nothing left";
   std::vector<std::string> log;
   Cluster* cluster = nullptr;
   WaitingPods* pods = nullptr;
@@ -45,7 +46,7 @@ class Dummy final : public Plugin,
   Result<> reserve(const Decision& d) override {
     wishes->log.push_back("reserve " + nameOf(d.pod));
     if (nameOf(d.pod) == wishes->failsToReserve)
-      return fail(mangrove::Code::kUnavailable, "nothing left");
+      return fail(mangrove::Code::kUnavailable, "{}", wishes->reserveSays);
     return {};
   }
   void unreserve(const Decision& d) override {
@@ -248,6 +249,19 @@ TEST_F(Places, a_failed_reservation_is_undone_and_told) {
   lab->run();
   EXPECT_EQ(lab->nodeOf("a"), "");
   EXPECT_NE(lab->said("a").find("nothing left"), std::string::npos) << lab->said("a");
+}
+
+TEST_F(Places, a_refusal_without_words_is_a_refusal) {
+  mine.failsToReserve = "g2";
+  mine.reserveSays = "";
+  mine.group = {"g1", "g2"};
+  mine.groupNodes = {"n1", "n2"};
+  pod("g1", "2", 10);
+  pod("g2", "2", 5);
+  mine.seen["g2"] = lab->cluster().makeInfo(lab->find("g2"));
+  lab->run();
+  EXPECT_EQ(lab->nodeOf("g1") + lab->nodeOf("g2"), "");
+  EXPECT_TRUE(logged("unreserve g1"));
 }
 
 }  // namespace

@@ -63,7 +63,10 @@ class Engine final : private WaitingPods, private Deeds {
   // What plugins write into objects of their own; about once a second, while leading.
   void report();
   // Of every choice that is left to chance.
-  void seed(uint64_t seed) { rng_ = Rng(seed); }
+  void seed(uint64_t seed) {
+    seed_ = seed;
+    rng_ = Rng(seed);
+  }
   // Time passes: back-offs end, plugins let go. About once a second.
   void tick();
 
@@ -205,6 +208,7 @@ class Engine final : private WaitingPods, private Deeds {
   std::unique_ptr<Auditor> auditor_;             // null: not asked for
   DebugFlags debug_;
   Duration longestCycle_ = std::chrono::seconds(30);
+  uint64_t seed_ = 1;
   Rng rng_{1};
 };
 

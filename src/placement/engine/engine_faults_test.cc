@@ -1,4 +1,6 @@
 // Mistakes that were made once.
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "placement/plugins/registry.h"
@@ -164,6 +166,79 @@ TEST_F(Faults, what_is_not_built_is_said_when_a_pod_is_placed_without_it) {
             std::string::npos)
       << said;
   EXPECT_EQ(said.find("plain ignored"), std::string::npos);
+}
+
+// The mark on a claim comes and goes as the provisioner writes it.
+TEST_F(Faults, a_provisioner_that_withdraws_its_node_frees_the_pod_at_once) {
+  node("n1");
+  Storage& storage = lab->cluster().storage;
+  auto cls = api::decodeText<api::StorageClass>(
+      R"({"metadata":{"name":"slow"},"provisioner":"p","volumeBindingMode":"WaitForFirstConsumer"})");
+  storage.classes.put("slow", std::make_shared<api::StorageClass>(std::move(*cls)));
+  const auto claim = [&](const std::string& annotations) {
+    auto made = api::decodeText<api::PersistentVolumeClaim>(
+        R"({"metadata":{"namespace":"default","name":"data","uid":"c1","annotations":{)" +
+        annotations +
+        R"(}},"spec":{"storageClassName":"slow","resources":{"requests":{"storage":"1Gi"}}}})");
+    storage.claims.put("default/data",
+                       std::make_shared<api::PersistentVolumeClaim>(std::move(*made)));
+    storage.generation++;
+    ClusterEvent event;
+    event.kind = EventKind::kStorage;
+    lab->engine().happened(event);
+  };
+  claim("");
+  lab->bindsClaims = false;
+  pod("a", 0, "1", "", "",
+      R"(,"volumes":[{"name":"d","persistentVolumeClaim":{"claimName":"data"}}])");
+  lab->run();
+  ASSERT_TRUE(lab->cluster().find(lab->find("a")->meta.uid)) << lab->said("a");
+  claim(R"("volume.kubernetes.io/selected-node":"n1")");
+  EXPECT_TRUE(lab->cluster().find(lab->find("a")->meta.uid));
+  claim("");
+  EXPECT_FALSE(lab->cluster().find(lab->find("a")->meta.uid));
+  EXPECT_NE(lab->said("a").find("the provisioner of claim default/data withdrew node n1"),
+            std::string::npos)
+      << lab->said("a");
+}
+
+// Evicting is of no use to one that only lacks what nobody on the node holds.
+TEST_F(Faults, a_node_where_nobody_has_to_go_is_no_candidate) {
+  node("n1", "4");
+  pod("small", 0, "1", "", "{}", R"(,"nodeName":"n1")");
+  pod("rival", 50, "3", "", R"({"nominatedNodeName":"n1"})",
+      R"(,"schedulingGates":[{"name":"g"}])");
+  pod("strong", 40, "3");
+  lab->run();
+  EXPECT_EQ(log().find("preempted by"), std::string::npos);
+  EXPECT_TRUE(lab->cluster().nominatedNode(lab->find("strong")->meta.uid).empty());
+}
+
+// Which of equal victims goes is left to chance, and chance begins with the seed.
+TEST_F(Faults, the_same_seed_makes_the_same_choices) {
+  const auto chosen = [](uint64_t seed) {
+    Lab one(defaultConfig({"default-scheduler"}));
+    one.engine().seed(seed);
+    std::string out;
+    for (int i = 0; i < 8; i++) {
+      const std::string name = "n" + std::to_string(i);
+      one.node(R"({"metadata":{"name":")" + name +
+               R"("},"status":{"allocatable":{"cpu":"2","memory":"8Gi"}}})");
+      one.pod(
+          R"({"metadata":{"name":"weak-)" + name + R"("},"spec":{"nodeName":")" + name +
+          R"(","priority":0,"containers":[{"name":"c","resources":{"requests":{"cpu":"2"}}}]}})");
+    }
+    one.pod(
+        R"({"metadata":{"name":"strong"},"spec":{"priority":9,"containers":[{"name":"c","resources":{"requests":{"cpu":"2"}}}]}})");
+    one.run();
+    return one.nodeOf("strong");
+  };
+  std::set<std::string> seen;
+  for (uint64_t seed = 1; seed <= 12; seed++) {
+    seen.insert(chosen(seed));
+    EXPECT_EQ(chosen(seed), chosen(seed));
+  }
+  EXPECT_GT(seen.size(), 1u);
 }
 
 }  // namespace

@@ -26,12 +26,14 @@ void Engine::placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& 
     pods.push_back(members.back() ? members.back()->pod : nullptr);
   }
   Transaction trial(cluster_);
-  GroupOutcome got = placeGroup({profile, cluster_, trial, task, pods, cycleOptions(profile)});
+  GroupQuestion question{profile, cluster_, trial, task, pods, cycleOptions(profile)};
+  question.seed = seed_;
+  GroupOutcome got = placeGroup(question);
   metrics_.algorithmDuration.observe(std::chrono::duration<double>(clock_.mono() - start).count());
   metrics_.gangCycle.observe(std::chrono::duration<double>(clock_.mono() - start).count());
   if (!got.placed()) {
     trial.rollback();
-    makeGroupRoom({profile, cluster_, trial, task, pods, cycleOptions(profile)}, got);
+    makeGroupRoom(question, got);
     return groupFailed(profile, task, plugin, members, got);
   }
   trial.commit();

@@ -90,7 +90,8 @@ size_t Lab::run() {
     auto volumes = std::exchange(volumes_, {});
     for (auto& [notes, done] : volumes) {
       done({});
-      for (const VolumeNote& note : notes) bindClaim(note);
+      for (const VolumeNote& note : notes)
+        if (bindsClaims) bindClaim(note);
     }
     auto pending = std::exchange(pending_, {});
     for (auto& binding : pending) confirm(std::move(binding));

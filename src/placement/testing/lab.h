@@ -54,6 +54,7 @@ class Lab final : public Effects {
   void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
   bool refuseBindings = false;
   bool keepVictims = false;  // deletions are accepted, the pods stay
+  bool bindsClaims = true;   // false: the storage controller is away
 
   void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
   void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;

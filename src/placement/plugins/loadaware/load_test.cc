@@ -99,6 +99,18 @@ TEST(LoadEstimate, counts_estimates_until_the_deadline) {
               R"(,{"type":"Initialized","status":"True","lastTransitionTime":"2026-01-15T11:59:30Z"})")),
       now);
   EXPECT_EQ(started.deadline, now - std::chrono::seconds(20));  // 109
+  // Below zero is as if the pod said nothing; zero is said.
+  const auto custom =
+      args(R"({"estimatedSecondsAfterPodScheduled":180,"allowCustomizeEstimation":true})");
+  const auto says = [&](std::string_view seconds) {
+    auto own = pod("{}", "{}", "", "", scheduled("2026-01-15T11:59:00Z"));
+    own.meta.annotations.set("scheduling.koordinator.sh/load-estimated-seconds-after-pod-scheduled",
+                             seconds);
+    return assignedPod(custom, own, now).deadline;
+  };
+  EXPECT_EQ(says("30"), now - std::chrono::seconds(30));
+  EXPECT_EQ(says("-30"), now + std::chrono::seconds(120));
+  EXPECT_EQ(says("0"), std::nullopt);
 }
 
 // A node of 96 CPUs and 512Gi and what is reported about it.
