@@ -226,21 +226,6 @@ TEST(MachineStrategies, OomScoresAreRaisedOnly) {
   EXPECT_EQ(bench.read("proc/41", "oom_score_adj"), "500");
 }
 
-// Cookies as numbers in a table.
-class FakeCookies final : public CoreCookies {
- public:
-  Result<uint64_t> get(int pid) override { return cookie[pid]; }
-  Result<> run(const CookieStep& step) override {
-    using Kind = CookieStep::Kind;
-    cookie[step.pid] = step.kind == Kind::kCreate  ? next++
-                       : step.kind == Kind::kShare ? cookie[step.from]
-                                                   : 0;
-    return {};
-  }
-  std::map<int, uint64_t> cookie;
-  uint64_t next = 1;
-};
-
 TEST(MachineStrategies, CookieSteps) {
   using Kind = CookieStep::Kind;
   const std::vector<CookieWish> wishes = {{1, "a"}, {2, "a"}, {3, "b"}, {4, "b"}, {5, ""}};

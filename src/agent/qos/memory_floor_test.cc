@@ -64,7 +64,7 @@ TEST(MemoryGrading, OfAShareOfTheRequest) {
   };
   for (const Row& row :
        {Row{-25, {}, 100}, Row{-10, {}, 40}, Row{-10, 60, 60}, Row{0, {}, {}}, Row{{}, 30, 30},
-        Row{50, {}, {}}, Row{50, 30, 0}, Row{25, 30, 15}, Row{-99, {}, 100}}) {
+        Row{-25, 0, 0}, Row{50, {}, {}}, Row{50, 30, 0}, Row{25, 30, 15}, Row{-99, {}, 100}}) {
     api::MemoryQos qos;
     qos.wmarkMinAdj = row.adjust;
     if (row.low) qos.lowLimitPercent = Percent{*row.low};
@@ -72,6 +72,30 @@ TEST(MemoryGrading, OfAShareOfTheRequest) {
     EXPECT_EQ(low ? std::optional(low->v) : std::nullopt, row.want)
         << row.adjust.value_or(0) << " " << row.low.value_or(-1);
   }
+}
+
+// Nothing is protected where somebody said so, in the NodeSLO or on the pod.
+TEST(MemoryGrading, ZeroThatWasSaidGoesFirst) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("CgroupReconcile=true"));
+  ASSERT_TRUE(bench.gate("KernelFloor=false"));
+  const char* const kSaid =
+      R"("resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":true,"lowLimitPercent":0}}})";
+  const char* const kUnsaid = R"("resourceQOSStrategy":{"lsClass":{"memoryQOS":{"enable":true}}})";
+  bench.slo(kSaid);
+  addPods(bench);
+  bench.pod({.name = "own",
+             .qos = "LS",
+             .resources = kGiB,
+             .annotations = R"({"koordinator.sh/memoryQOS":"{\"lowLimitPercent\":0}"})"});
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("web", "memory.low"), "0");
+  EXPECT_EQ(bench.read("LS", "memory.low"), "0");
+  bench.slo(kUnsaid);
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("web", "memory.low"), "1073741824") << "stands in for the watermark";
+  EXPECT_EQ(bench.read("own", "memory.low"), "0") << "the pod's annotation";
 }
 
 // What the kernel does itself is not done a second time.

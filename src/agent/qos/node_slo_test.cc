@@ -34,6 +34,7 @@ struct Block {
     const json::Value* enable = said.if_contains("enable");
     return enable && enable->is_bool() && enable->get_bool();
   }
+  bool says(std::string_view key) const { return !on() || said.if_contains(key) != nullptr; }
   int64_t value(std::string_view key, int64_t byDefault, int64_t neutral) const {
     if (!on()) return neutral;
     const json::Value* own = said.if_contains(key);
@@ -100,7 +101,7 @@ void Scene::expectMemory(const Class& one, const Block& block) {
   int64_t low = block.value("lowLimitPercent", 0, 0);
   // Where the kernel cannot move watermarks, memory.low grades.
   if (bench.read(pod, "memory.wmark_min_adj") == "(none)") {
-    if (adjust < 0 && low == 0) low = -adjust * 4;
+    if (adjust < 0 && !block.says("lowLimitPercent")) low = -adjust * 4;
     if (adjust > 0) low = low * (50 - adjust) / 50;
   }
   const int64_t minBytes = kRequest * min / 100;

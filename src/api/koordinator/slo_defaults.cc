@@ -106,7 +106,9 @@ MemoryQos neutralMemory() {
 
 MemoryQos recommendedMemory(Qos qos) {
   if (qos == Qos::kSystem) return neutralMemory();
-  return memoryOf(95, 20, qos == Qos::kBe ? 50 : -25);
+  MemoryQos out = memoryOf(95, 20, qos == Qos::kBe ? 50 : -25);
+  out.lowLimitPercent.reset();
+  return out;
 }
 
 ResourceQosStrategy defaultResourceQos() {

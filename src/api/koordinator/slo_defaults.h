@@ -4,6 +4,9 @@
 //
 //   NodeSloSpec slo = completed(received);     // every class has every block; nothing is unset
 //
+// One exception: lowLimitPercent stays unset where nobody says it. It means 0, but where a kernel
+// has no watermarks of groups protection stands in for them, and a 0 that somebody said goes first.
+//
 // Pure; any thread.
 
 #include "api/koordinator/node_slo.h"

@@ -49,9 +49,9 @@ void overlay(const api::MemoryQos& over, api::MemoryQos& under) {
 api::MemoryQos gradedByLow(api::MemoryQos qos) {
   constexpr int64_t kSparedLongest = -25, kFirst = 50, kAll = 100;
   const int64_t adjust = std::clamp(qos.wmarkMinAdj.value_or(0), kSparedLongest, kFirst);
-  const int64_t low = qos.lowLimitPercent.value_or(Percent{0}).v;
-  if (adjust < 0 && low == 0) qos.lowLimitPercent = Percent{adjust * kAll / kSparedLongest};
-  if (adjust > 0 && low > 0) qos.lowLimitPercent = Percent{low * (kFirst - adjust) / kFirst};
+  std::optional<Percent>& low = qos.lowLimitPercent;
+  if (adjust < 0 && !low) low = Percent{adjust * kAll / kSparedLongest};
+  if (adjust > 0 && low) low = Percent{low->v * (kFirst - adjust) / kFirst};
   return qos;
 }
 

@@ -106,6 +106,14 @@ void addTo(std::optional<Bytes>& sum, Bytes request, const std::optional<Percent
   if (percent) sum = sum.value_or(Bytes{0}) + protectedBytes(request, *percent);
 }
 
+// A class that says where its watermark is and not what is spared spares nothing, unless that
+// stands in for the watermark.
+api::MemoryQos settled(api::MemoryQos qos, bool gradeByLow) {
+  if (gradeByLow) qos = gradedByLow(std::move(qos));
+  if (!qos.lowLimitPercent && qos.wmarkMinAdj) qos.lowLimitPercent = Percent{0};
+  return qos;
+}
+
 void putContainers(const MemoryQosInputs& in, const api::Pod& pod, const std::string& podDir,
                    const api::MemoryQos& qos, Settings& out) {
   const bool batch = isBatch(pod);
@@ -167,8 +175,7 @@ MemoryQosValues memoryQosValues(const MemoryQosInputs& in) {
   for (const api::Pod* pod : in.pods) {
     const auto phase = pod->status.phase;
     if (phase != api::PodPhase::kPending && phase != api::PodPhase::kRunning) continue;
-    api::MemoryQos qos = memoryQosOf(*pod, in.strategy);
-    if (in.gradeByLow) qos = gradedByLow(std::move(qos));
+    const api::MemoryQos qos = settled(memoryQosOf(*pod, in.strategy), in.gradeByLow);
     const PodTier tier = tierOf(api::kubeQos(*pod));
     const bool batch = isBatch(*pod);
     Bytes request{0};

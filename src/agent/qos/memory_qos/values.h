@@ -46,7 +46,7 @@ MemoryQosValues memoryQosValues(const MemoryQosInputs& in);
 api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& strategy);
 // wmarkMinAdj says who meets the node's watermark first, from -25 (spared longest) to 50. Where the
 // kernel cannot move watermarks, memory.low grades: of what was asked for a share is spared, all of
-// it at -25, unless a share was said; from 1 on a protection shrinks, to none at 50.
+// it at -25, unless a share was said (0 too); from 1 on a protection shrinks, to none at 50.
 api::MemoryQos gradedByLow(api::MemoryQos qos);
 
 struct MemoryAmounts {

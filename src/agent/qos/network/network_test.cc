@@ -8,6 +8,7 @@
 #include "agent/qos/network/messages.h"
 #include "agent/qos/network/plan.h"
 #include "agent/qos/network/shaper.h"
+#include "agent/qos/testing/fake_tools.h"
 #include "agent/qos/testing/machine_bench.h"
 #include "api/wire/decode.h"
 
@@ -84,26 +85,9 @@ TEST(NetworkMessages, AreWhole) {
 
 // ---- a strategy over a machine ---------------------------------------------------------------
 
-class FakeShaper final : public NetShaper {
- public:
-  Result<> apply(const NetPlan& plan) override {
-    if (denied) return fail(Code::kDenied, "not permitted");
-    plans.push_back(plan);
-    there = true;
-    return {};
-  }
-  Result<> remove(const std::string&) override {
-    there = false;
-    return {};
-  }
-  Result<bool> isThere(const std::string&) override { return there; }
-  std::vector<NetPlan> plans;
-  bool there = false, denied = false;
-};
-
 TEST(NetworkQos, FollowsTheNodeSlo) {
   testing::MachineBench bench(std::string(MANGROVE_SOURCE_DIR) + "/test/machines/v2-2socket-smt");
-  FakeShaper shaper;
+  testing::FakeShaper shaper;
   bench.tools.network = &shaper;
   ASSERT_TRUE(bench.gate("TCNetworkQoS=true"));
   bench.fs.write("proc/net/route",
@@ -125,7 +109,8 @@ TEST(NetworkQos, FollowsTheNodeSlo) {
   EXPECT_FALSE(shaper.there) << "no longer wanted";
   // Not permitted: said, and not tried at every tick.
   shaper.denied = true;
-  bench.slo(R"("systemStrategy":{"totalNetworkBandwidth":"1G"},"resourceQOSStrategy":{})");
+  bench.slo(R"("systemStrategy":{"totalNetworkBandwidth":"1G"},"resourceQOSStrategy":{"beClass":{)"
+            R"("networkQOS":{"enable":true}}})");
   bench.writes();
   bench.seconds(10);
   EXPECT_EQ(bench.writes().size(), 1u);

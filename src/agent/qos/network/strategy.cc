@@ -1,5 +1,7 @@
 #include "agent/qos/network/strategy.h"
 
+#include <algorithm>
+
 #include "agent/executor/owners.h"
 #include "agent/qos/network/plan.h"
 #include "api/annotations/qos.h"
@@ -32,6 +34,17 @@ void wantClassIds(const Look& look, Wishes& out) {
   }
 }
 
+bool isOn(const std::optional<api::ResourceQos>& group) {
+  return group && group->networkQos && group->networkQos->enable.value_or(false);
+}
+
+// A class that is on, or a pod that limits itself.
+bool isWanted(const api::ResourceQosStrategy& all, const std::vector<NetPod>& pods) {
+  if (isOn(all.lsrClass) || isOn(all.lsClass) || isOn(all.beClass) || isOn(all.systemClass))
+    return true;
+  return std::any_of(pods.begin(), pods.end(), [](const NetPod& pod) { return pod.limitBits; });
+}
+
 Wishes nothing(std::string note) {
   Wishes out;
   out.note = std::move(note);
@@ -53,12 +66,15 @@ Wishes NetworkQos::decide(const Situation& now) {
   const auto& system = slo->systemStrategy;
   if (!system || !system->totalNetworkBandwidth || system->totalNetworkBandwidth->value() <= 0)
     return nothing("totalNetworkBandwidth is not said");
+  std::vector<NetPod> pods = podsOf(now.look);
+  if (!isWanted(*slo->resourceQosStrategy, pods))
+    return nothing("networkQOS is off in every class and no pod has a limit of its own");
   const auto routes = now.present.text(now.look.machine->mounts().procFile("net/route"));
   const std::string device = routes ? defaultDevice(*routes) : "";
   if (device.empty()) return nothing("there is no default route");
   Wishes out;
-  out.network = networkPlan({*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(),
-                             device, podsOf(now.look)});
+  out.network = networkPlan(
+      {*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(), device, std::move(pods)});
   out.note = "services before batch work on " + device;
   if (out.network) wantClassIds(now.look, out);
   return out;
