@@ -53,7 +53,8 @@ void finish(Progression& at) {
 void go(Progression& at, const MachineDefaults& defaults) {
   const std::string& now = at.job().status.phase;
   if ((now.empty() || now == phase::kPending) && !begin(at)) return;
-  if (at.sight().limited && !at.isEvictionSent()) return;  // holds evictions, not what follows
+  const bool behind = at.isEvictionSent() || at.isGone();
+  if (at.sight().limited && !behind) return;  // holds evictions, not what follows
   if (!reservesFirst(at.job(), defaults)) {
     if (at.evict()) finish(at);
     return;
@@ -100,9 +101,9 @@ const api::ProbedCondition* conditionOf(const std::vector<api::ProbedCondition>&
   return found == conditions.end() ? nullptr : &*found;
 }
 
-void setCondition(api::PodMigrationJobStatus& status, std::string_view type, bool isTrue,
+void setCondition(api::PodMigrationJobStatus& status, std::string_view type, api::Truth truth,
                   std::string_view why, std::string_view message, WallTime now) {
-  const std::string word = isTrue ? "True" : "False";
+  const std::string_view word = api::truthName(truth);
   auto at = std::find_if(status.conditions.begin(), status.conditions.end(),
                          [&](const auto& one) { return one.type == type; });
   if (at == status.conditions.end()) {
@@ -123,14 +124,14 @@ void setCondition(api::PodMigrationJobStatus& status, std::string_view type, boo
 
 api::PodMigrationJobStatus evictionSent(api::PodMigrationJobStatus status, WallTime now,
                                         std::string_view message) {
-  setCondition(status, condition::kEviction, false, reason::kEvicting, message, now);
+  setCondition(status, condition::kEviction, api::Truth::kFalse, reason::kEvicting, message, now);
   return status;
 }
 
 api::PodMigrationJobStatus creationFailed(api::PodMigrationJobStatus status, WallTime now,
                                           std::string_view message) {
-  setCondition(status, condition::kReservationCreated, false, reason::kFailedCreateReservation,
-               message, now);
+  setCondition(status, condition::kReservationCreated, api::Truth::kFalse,
+               reason::kFailedCreateReservation, message, now);
   return status;
 }
 

@@ -6,10 +6,12 @@
 //   switch (step.act) { case Act::kEvict: … evicted: write(evictionSent(status, now)); }
 //
 // The way of a job that reserves first, with the condition that shows where it is:
-//   Pending → Running → ReservationCreated → ReservationScheduled → Eviction(False: sent) →
-//   Eviction(True: gone) → PodBoundReservation(False) → ReservationBound → BoundPodReady →
-//   PodBoundReservation(True), Succeeded.
-// One that evicts directly: Running → Eviction(False) → Eviction(True), Succeeded.
+//   Pending → Running → ReservationCreated → ReservationScheduled → Eviction(Unknown: about to be
+//   sent) → Eviction(False: sent) → Eviction(True: gone) → PodBoundReservation(False) →
+//   ReservationBound → BoundPodReady → PodBoundReservation(True), Succeeded.
+// One that evicts directly: Running → Eviction(Unknown, False, True), Succeeded.
+// The intent is written before the request, because whoever dies between the server's answer and
+// the note of it leaves a pod that is gone and a job that would not know by whom.
 //
 // It is safe to ask twice about the same sight, and after a restart: everything is in the objects.
 // With ReservationFirst nobody is evicted unless the reservation is Available, on another node, and
@@ -21,6 +23,7 @@
 
 #include "api/koordinator/pod_migration_job.h"
 #include "api/koordinator/reservation.h"
+#include "api/object/condition.h"
 #include "api/pod/pod.h"
 
 namespace mangrove::descheduler {
@@ -96,7 +99,7 @@ api::PodMigrationJobStatus failedBy(api::PodMigrationJobStatus status, std::stri
                                     std::string_view message);
 
 // A change of a condition's status is a transition, and shows in status.status, reason and message.
-void setCondition(api::PodMigrationJobStatus& status, std::string_view type, bool isTrue,
+void setCondition(api::PodMigrationJobStatus& status, std::string_view type, api::Truth truth,
                   std::string_view reason, std::string_view message, WallTime now);
 const api::ProbedCondition* conditionOf(const std::vector<api::ProbedCondition>& conditions,
                                         std::string_view type);

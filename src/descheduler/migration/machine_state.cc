@@ -51,7 +51,15 @@ void Progression::adoptPod() {
 
 void Progression::set(std::string_view type, bool isTrue, std::string_view why,
                       std::string_view message) {
-  setCondition(status_, type, isTrue, why, message, sight_.now);
+  const api::Truth truth = isTrue ? api::Truth::kTrue : api::Truth::kFalse;
+  setCondition(status_, type, truth, why, message, sight_.now);
+  changed_ = true;
+}
+
+void Progression::intendEviction() {
+  if (isEvictionIntended()) return;
+  setCondition(status_, condition::kEviction, api::Truth::kUnknown, reason::kEvicting,
+               "the pod is about to be asked to leave", sight_.now);
   changed_ = true;
 }
 
@@ -89,7 +97,7 @@ bool Progression::stands(const api::Reservation& reservation) {
 bool Progression::isElsewhere(const api::Reservation& reservation) {
   const api::Pod* pod = sight_.pod;
   // A pod that had no node is meant to come here.
-  if (isEvictionSent() || isForPendingPod() || pod == nullptr ||
+  if (isEvictionSent() || isForPendingPod() || isGone() ||
       pod->nodeName.view() != reservation.status.nodeName)
     return true;
   return fail(reason::kForbidden, fmt::format("reservation {} is on the pod's own node {}",
@@ -117,11 +125,11 @@ bool Progression::reserve() {
 bool Progression::isGone() const {
   if (sight_.pod == nullptr) return true;
   // A StatefulSet brings a namesake back: not the one that was sent away.
-  return isEvictionSent() && sight_.pod->meta.uid.str() != job().spec.podRef->uid;
+  return isEvictionIntended() && sight_.pod->meta.uid.str() != job().spec.podRef->uid;
 }
 
 bool Progression::gone() {
-  if (!isEvictionSent()) {
+  if (!isEvictionIntended()) {
     return fail(reason::kMissingPod, "the pod was gone before it was evicted");
   }
   set(condition::kEviction, true, reason::kEvictComplete, "the pod is gone");
@@ -137,6 +145,7 @@ bool Progression::evict() {
     return fail(reason::kForbidden,
                 fmt::format("reservation {} was taken by another pod", nameOf(*reservation)));
   }
+  intendEviction();
   step_.act = Step::Act::kEvict;
   return false;
 }

@@ -22,9 +22,8 @@ class Progression {
   bool fail(std::string_view reason, std::string message);  // false, to end with
   void adoptPod();
   bool isPastEviction() const { return isSet(condition::kEviction, "True"); }
-  bool isEvictionSent() const {
-    return conditionOf(status_.conditions, condition::kEviction) != nullptr;
-  }
+  bool isEvictionSent() const { return isPastEviction() || isSet(condition::kEviction, "False"); }
+  bool isGone() const;  // by our hand as far as the job tells; a namesake is another pod
   bool isForPendingPod() const;
 
   bool reserve();             // the reservation stands, on another node
@@ -35,10 +34,13 @@ class Progression {
  private:
   void set(std::string_view type, bool isTrue, std::string_view reason = "",
            std::string_view message = "");
+  void intendEviction();
   bool isSet(std::string_view type, std::string_view word) const;
   bool stands(const api::Reservation& reservation);
   bool isElsewhere(const api::Reservation& reservation);
-  bool isGone() const;
+  bool isEvictionIntended() const {
+    return conditionOf(status_.conditions, condition::kEviction) != nullptr;
+  }
   bool gone();
 
   MigrationSight sight_;

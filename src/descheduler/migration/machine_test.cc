@@ -89,7 +89,7 @@ TEST(Migration, EvictDirectly) {  // case 40
   life.look();
   EXPECT_EQ(life.job.status.phase, "Succeeded");
   EXPECT_EQ(life.job.status.status, "Complete");
-  EXPECT_THAT(life.conditions, ElementsAre("Eviction=False", "Eviction=True"));
+  EXPECT_THAT(life.conditions, ElementsAre("Eviction=Unknown", "Eviction=False", "Eviction=True"));
 }
 
 // Up to the moment in which the pod is gone.
@@ -119,12 +119,12 @@ TEST(Migration, ReservationFirst) {  // case 41
   life.look();
   EXPECT_EQ(life.job.status.phase, "Succeeded");
   EXPECT_EQ(life.job.status.podRef->name, "p-new");
-  EXPECT_THAT(life.conditions,
-              ElementsAre("ReservationCreated=True", "ReservationScheduled=True", "Eviction=False",
-                          "Eviction=True", "PodBoundReservation=False", "ReservationBound=True",
-                          "BoundPodReady=False",
-                          // in one write, in the order of the list
-                          "PodBoundReservation=True", "BoundPodReady=True"));
+  EXPECT_THAT(life.conditions, ElementsAre("ReservationCreated=True", "ReservationScheduled=True",
+                                           "Eviction=Unknown", "Eviction=False", "Eviction=True",
+                                           "PodBoundReservation=False", "ReservationBound=True",
+                                           "BoundPodReady=False",
+                                           // in one write, in the order of the list
+                                           "PodBoundReservation=True", "BoundPodReady=True"));
 }
 
 TEST(Migration, EndsByItsTtlAndGivesTheReservationBack) {  // case 42
@@ -144,7 +144,7 @@ TEST(Migration, ARefusedEvictionIsTriedAgainUntilTheTtl) {  // case 43
   life.job.spec.mode = "EvictDirectly";
   for (int tries = 0; tries < 3; ++tries) EXPECT_EQ(life.look().act, Act::kEvict);  // 429, 429, 429
   EXPECT_EQ(life.job.status.phase, "Running");
-  EXPECT_TRUE(life.conditions.empty());
+  EXPECT_THAT(life.conditions, ElementsAre("Eviction=Unknown"));
   life.now += minutes(5);
   life.look();
   EXPECT_EQ(life.failure(), "Failed/Timeout");
@@ -211,6 +211,36 @@ TEST(Migration, GoesOnFromTheObjectsAfterARestart) {  // case 50
   after.reservation->status.currentOwners.emplace_back().name = "p-new";
   after.look();
   EXPECT_EQ(after.job.status.phase, "Succeeded") << "a new pod that is gone counts as ready";
+}
+
+// Ended between the server's answer and the note of it: the intent in the job tells whose deed it was.
+TEST(Migration, APodThatLeftWhileNobodyNotedItCountsAsSentAway) {
+  Life direct;
+  direct.job.spec.mode = "EvictDirectly";
+  EXPECT_EQ(direct.look().act, Act::kEvict);
+  direct.pod = nullptr;
+  direct.look();
+  EXPECT_EQ(direct.job.status.phase, "Succeeded");
+  Life namesake;
+  namesake.look();
+  namesake.reserve("Available", "n2");
+  EXPECT_EQ(namesake.look().act, Act::kEvict);
+  namesake.pod = &namesake.scene.pod("p", "n2");
+  namesake.pod->meta.uid = api::Uid("another");
+  namesake.limited = true;
+  EXPECT_EQ(namesake.look().act, Act::kNothing);
+  EXPECT_EQ(namesake.job.status.status, "PodBoundReservation");
+}
+
+TEST(Migration, APodThatLeftBeforeTheIntentWasWrittenFailsItsJob) {
+  Life life;
+  life.look();
+  life.reserve("Pending", "");
+  life.look();
+  life.pod = nullptr;
+  life.reserve("Available", "n2");
+  life.look();
+  EXPECT_EQ(life.failure(), "Failed/MissingPod");
 }
 
 TEST(Migration, WaitsForArbitration) {
@@ -300,11 +330,11 @@ TEST(Migration, APendingPodIsMovedByItsReservationAlone) {
 
 TEST(Migration, AConditionThatStaysKeepsItsTime) {
   api::PodMigrationJobStatus status;
-  setCondition(status, "Eviction", false, "Evicting", "a", kNoon);
-  setCondition(status, "Eviction", false, "Evicting", "b", kNoon + seconds(5));
+  setCondition(status, "Eviction", api::Truth::kFalse, "Evicting", "a", kNoon);
+  setCondition(status, "Eviction", api::Truth::kFalse, "Evicting", "b", kNoon + seconds(5));
   EXPECT_EQ(status.conditions[0].lastTransitionTime, kNoon);
   EXPECT_EQ(status.message, "b");
-  setCondition(status, "Eviction", true, "EvictComplete", "c", kNoon + seconds(9));
+  setCondition(status, "Eviction", api::Truth::kTrue, "EvictComplete", "c", kNoon + seconds(9));
   EXPECT_EQ(status.conditions[0].lastTransitionTime, kNoon + seconds(9));
 }
 
