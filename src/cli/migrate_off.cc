@@ -16,8 +16,9 @@ namespace {
 
 namespace kind = api::kind;
 
-constexpr std::array<std::string_view, 4> kLeases = {"koordinator-manager", "koord-scheduler",
-                                                     "mangrove-manager", "mangrove-scheduler"};
+constexpr std::array<std::string_view, 6> kLeases = {"koordinator-manager", "koord-scheduler",
+                                                     "koord-descheduler",   "mangrove-manager",
+                                                     "mangrove-scheduler",  "mangrove-descheduler"};
 
 struct Off {
   client::ApiClient& client;
@@ -59,7 +60,7 @@ Result<> clearNodes(Off& off) {
   return {};
 }
 
-// A Lease that somebody renews belongs to a manager or scheduler that runs, ours or the reference's.
+// A Lease that somebody renews belongs to a role that runs, ours or the reference's.
 Result<> clearLeases(Off& off, const std::vector<std::string>& namespaces) {
   for (const auto& ns : namespaces)
     for (std::string_view name : kLeases) {

@@ -138,6 +138,13 @@ void Descheduler::yield() {
   controllers_.front()->yield();
 }
 
+// In a dry run jobs are left where they are: whoever made one by hand meant somebody who acts.
+void Descheduler::begin() {
+  begun_ = true;
+  if (!config_.dryRun) return controllers_.front()->lead();
+  log.info("dry run: PodMigrationJobs are not carried, nobody is evicted");
+}
+
 // From start to start, so that a long cycle does not slow the rhythm. Before the caches are filled
 // nothing is decided.
 void Descheduler::tick() {
@@ -148,8 +155,7 @@ void Descheduler::tick() {
   if (!filled) {
     nextAt_ = now + kUntilFilled;
   } else {
-    if (!begun_) controllers_.front()->lead();
-    begun_ = true;
+    if (!begun_) begin();
     cycle();
     goesOn = config_.interval > Duration::zero();
     while (goesOn && nextAt_ <= now) nextAt_ += config_.interval;

@@ -54,6 +54,7 @@ class Descheduler {
   Descheduler(const DeschedulerParts& parts, DeschedulerConfig config);
   Result<> furnish(const DeschedulerParts& parts);
   void tick();
+  void begin();
 
   DeschedulerConfig config_;
   Caches caches_;

@@ -173,6 +173,15 @@ TEST_F(WholeDescheduler, AnotherProcessGoesOnWhereOneEnded) {
   ASSERT_TRUE(until([&] { return phase() == "Succeeded"; })) << phase() << reasonOf();
 }
 
+TEST_F(WholeDescheduler, ADryRunLeavesJobsOfOthersAlone) {
+  job("by-hand", "EvictDirectly");
+  start("ReservationFirst", "", true);
+  ASSERT_TRUE(until([&] { return descheduler->waitingFor().empty(); }));
+  until([&, looks = 0]() mutable { return ++looks > 50; });
+  EXPECT_TRUE(hasPod("p0"));
+  EXPECT_EQ(phase(), "");
+}
+
 TEST_F(WholeDescheduler, AJobByHandIsCarriedToItsEnd) {
   job("by-hand", "EvictDirectly");
   start("ReservationFirst", "");

@@ -198,6 +198,18 @@ def parts_switch():
     check(selectors[0] != selectors[1], "two DaemonSets own the same pods")
 
 
+def the_descheduler_moves_only_where_told():
+    check(not named(render("--set", "mode=enforce"), "Deployment", "mangrove-descheduler"), "the descheduler runs unasked")
+    for mode, acts in (("observe", False), ("shadow", False), ("enforce", True)):
+        objects = render("--set", f"mode={mode},descheduler.enabled=true")
+        args = args_of(objects, "Deployment", "mangrove-descheduler")
+        lease = f"--leader-elect-resource-name={'koord' if acts else 'mangrove'}-descheduler"
+        check(("--dry-run" not in args) == acts and lease in args, f"descheduler, mode {mode}: {args}")
+        check(bool(named(objects, "ClusterRole", "mangrove-descheduler-enforce")) == acts, f"descheduler, mode {mode}: wrong rights")
+        configuration = yaml.safe_load(named(objects, "ConfigMap", "mangrove-descheduler")["data"]["config.yaml"])
+        check(configuration["kind"] == "DeschedulerConfiguration", "the descheduler's ConfigMap holds something else")
+
+
 def values_are_checked():
     schema = json.loads((chart / "values.schema.json").read_text())
     values = yaml.safe_load((chart / "values.yaml").read_text())
@@ -226,7 +238,8 @@ def main():
     enforcing_acts()
     shadows_write_nothing()
     parts_switch()
-    everything = "manager.webhooks.certificates=cert-manager,monitoring.podMonitor=true,monitoring.prometheusRule=true,monitoring.dashboards=true,agent.kubelet=true,agent.kubeletCA=kubelet-ca,agent.namespace=nodes"
+    the_descheduler_moves_only_where_told()
+    everything = "descheduler.enabled=true,manager.webhooks.certificates=cert-manager,monitoring.podMonitor=true,monitoring.prometheusRule=true,monitoring.dashboards=true,agent.kubelet=true,agent.kubeletCA=kubelet-ca,agent.namespace=nodes"
     known = known_flags()
     for kubelet, flags in ((False, ()), (False, ("--set", "agent.reports=always")), (False, ("--set", "mode=shadow")), (False, ("--set", "mode=enforce")), (True, ("--set", "mode=enforce," + everything))):
         objects = render(*flags)

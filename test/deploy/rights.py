@@ -41,6 +41,9 @@ elsewhere = {
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost"},
+    "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs", "pods delete": "evictionPolicy Delete",
+                    "podmigrationjobs create": "a plugin that moves a pod", "podmigrationjobs delete": "jobs older than their ttl", "reservations create": "ReservationFirst",
+                    "reservations patch": "as above", "reservations delete": "as above", "events": "a move or a refusal", "leases watch": "a second replica"},
 }
 
 
@@ -102,7 +105,7 @@ def right_of(method, path):
 def granted(role):
     """(verb, resource) of every rule of the role."""
     files = {"agent": ["rbac/agent.yaml", "rbac/agent-enforce.yaml"], "manager": ["rbac/manager.yaml", "rbac/manager-enforce.yaml", "webhook/rbac.yaml"],
-             "scheduler": ["rbac/scheduler.yaml"]}[role]
+             "scheduler": ["rbac/scheduler.yaml"], "descheduler": ["rbac/descheduler.yaml", "rbac/descheduler-enforce.yaml"]}[role]
     out = set()
     for name in files:
         for one in yaml.safe_load_all((root / "config" / name).read_text()):
@@ -124,7 +127,8 @@ def kubectl(*words, text=None):
 
 def pod(name, cpu):
     return json.dumps({
-        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": system, "labels": {"app": "x"}},
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": system, "labels": {"app": "x"},
+                                                                "annotations": {"descheduler.alpha.kubernetes.io/evict": "true"}},
         "spec": {"schedulerName": "koord-scheduler", "automountServiceAccountToken": False,
                  "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}})
 
@@ -188,10 +192,11 @@ def main():
     kubectl("create", "-f", "-", text=json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "slo-controller-config", "namespace": system},
                                                   "data": {"colocation-config": '{"enable":true}'}}))
     machine = shutil.copytree(root / "test/machines/v2-2socket-smt", scratch + "/machine", symlinks=True)
-    roles = {role: account_proxy(role, port) for role in ("manager", "scheduler", "agent")}
+    roles = {role: account_proxy(role, port) for role in ("manager", "scheduler", "agent", "descheduler")}
     processes = [start("manager", roles["manager"][1], "--metrics-addr=0", "--health-probe-addr=0", "--webhook-bind-address=127.0.0.1",
                        env={"WEBHOOK_HOST": "127.0.0.1", "WEBHOOK_PORT": "0", "WEBHOOK_CERT_DIR": scratch + "/certs"}),
                  start("scheduler", roles["scheduler"][1], "--metrics-bind-address=0", "--scheduler-name=koord-scheduler"),
+                 start("descheduler", roles["descheduler"][1], "--metrics-bind-address=0"),
                  start("agent", roles["agent"][1], "--addr=0", "--node-name=n1", "--root", machine, "--history-dir", scratch + "/history", "--heartbeat", scratch + "/heartbeat",
                        "--guardian=false", "--enforce-state", scratch + "/enforce.json", "--prediction-checkpoint-filepath", scratch + "/models",
                        "--disable-query-kubelet-config", "--enable-nri-runtime-hook=false")]
@@ -212,6 +217,12 @@ def main():
         eventually("the scheduler binds", lambda: seen("scheduler", "create", "pods/binding"))
         eventually("the scheduler says why not", lambda: seen("scheduler", "patch", "pods/status"))
         eventually("the scheduler writes an Event", lambda: seen("scheduler", "create", "events"))
+        kubectl("create", "-f", "-", text=json.dumps({
+            "apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "PodMigrationJob", "metadata": {"name": "move"},
+            "spec": {"podRef": {"namespace": system, "name": "fits"}, "mode": "EvictDirectly", "ttl": "5m"}}))
+        eventually("the descheduler names the pod it moves", lambda: seen("descheduler", "patch", "podmigrationjobs"))
+        eventually("the descheduler evicts", lambda: seen("descheduler", "create", "pods/eviction"))
+        eventually("the descheduler says so", lambda: seen("descheduler", "patch", "podmigrationjobs/status"))
         eventually("the manager sells", lambda: seen("manager", "patch", "nodes/status"))
         eventually("the agent follows its NodeSLO", lambda: seen("agent", "watch", "nodeslos"))
     except TimeoutError as why:

@@ -38,6 +38,10 @@ app.kubernetes.io/component: {{ .component }}
 {{- if and .Values.agent.enabled (eq "enforce" (include "mangrove.mode" (dict "root" . "part" .Values.agent))) }}yes{{ end -}}
 {{- end -}}
 
+{{- define "mangrove.deschedulerEnforces" -}}
+{{- if and .Values.descheduler.enabled (eq "enforce" (include "mangrove.mode" (dict "root" . "part" .Values.descheduler))) }}yes{{ end -}}
+{{- end -}}
+
 {{- define "mangrove.managerShadows" -}}
 {{- if and .Values.manager.enabled (eq "shadow" (include "mangrove.mode" (dict "root" . "part" .Values.manager))) }}yes{{ end -}}
 {{- end -}}
@@ -47,7 +51,7 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
 {{- define "mangrove.anyEnforces" -}}
-{{- include "mangrove.managerEnforces" . }}{{ include "mangrove.schedulerEnforces" . }}{{ include "mangrove.agentEnforces" . -}}
+{{- include "mangrove.managerEnforces" . }}{{ include "mangrove.schedulerEnforces" . }}{{ include "mangrove.agentEnforces" . }}{{ include "mangrove.deschedulerEnforces" . -}}
 {{- end -}}
 
 {{/* Whether observing agents report. Unasked, only where a cluster answered and runs no koordlet: two reporters of one node would
@@ -91,6 +95,13 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- define "mangrove.schedulerLeaseNamespace" -}}
 {{- if include "mangrove.schedulerEnforces" . }}{{ .Values.koordinator.namespace }}{{ else }}{{ .Release.Namespace }}{{ end -}}
+{{- end -}}
+
+{{- define "mangrove.deschedulerLease" -}}
+{{- if include "mangrove.deschedulerEnforces" . }}koord-descheduler{{ else }}mangrove-descheduler{{ end -}}
+{{- end -}}
+{{- define "mangrove.deschedulerLeaseNamespace" -}}
+{{- if include "mangrove.deschedulerEnforces" . }}{{ .Values.koordinator.namespace }}{{ else }}{{ .Release.Namespace }}{{ end -}}
 {{- end -}}
 
 {{/* Where the ConfigMap is. A cluster that never had Koordinator has no such namespace, and observing makes none. */}}
@@ -143,7 +154,7 @@ capabilities: {drop: [ALL]}
 seccompProfile: {type: RuntimeDefault}
 {{- end -}}
 
-{{/* What the pods of both Deployments have in common; takes root, part, component. */}}
+{{/* What the pods of the Deployments have in common; takes root, part, component. */}}
 {{- define "mangrove.podCommon" -}}
 serviceAccountName: mangrove-{{ .component }}
 {{- with .root.Values.image.pullSecrets }}
