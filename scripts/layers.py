@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Checks that includes point downwards only, and draws the include graph.
 
-    scripts/layers.py check           fail on an upward or sideways include, a heavy library outside its folder, or
-                                      the name of a cgroup control file outside of src/kernel/
+    scripts/layers.py check           fail on an upward or sideways include, a heavy library outside its folder, the name of
+                                      a cgroup control file outside of src/kernel/, what is for tests in what is shipped, or
+                                      what measures outside of cli/ and demo/
+    scripts/layers.py linked BUILD    the same of the program as it was linked
     scripts/layers.py draw            write the graph into docs/architecture.md
     scripts/layers.py draw --check    fail if docs/architecture.md is not what draw would write
 """
@@ -67,8 +69,37 @@ def control_file_literals():
                 yield f"{name}:{number}: {found} is a control file; use its name in kernel/resource_names.h"
 
 
+# What only tests use lies in testing/ folders, or in headers beside them that say so.
+FOR_TESTS = re.compile(r"/testing/|_test\.cc$|/(\w+_)?test_(support|doubles|server)\.h$|^src/store/testing\.h$")
+MAY_MEASURE = re.compile(r"^src/(cli|demo)/|/bench/|_test\.cc$|/testing/")
+
+
+def strangers():
+    for path, _, text in sources():
+        name = str(path.relative_to(ROOT))
+        for target in INCLUDE.findall(text):
+            if FOR_TESTS.search("src/" + target) and not FOR_TESTS.search(name):
+                yield f"{name} includes {target}, which is for tests; what both need belongs beside the code"
+            if "/bench/" in target and not MAY_MEASURE.search(name):
+                yield f"{name} includes {target}; what measures is for cli/ and demo/ only"
+
+
+LINKED = re.compile(r"^build (bin/mangrove|libmangrove_\w+\.a): .*? \| (.*?)(?: \|\||$)", re.M)
+
+
+def linked(build):
+    """Libraries of tests in the program, by the build's own graph."""
+    found = {what: used.split() for what, used in LINKED.findall((pathlib.Path(build) / "build.ninja").read_text())}
+    if "bin/mangrove" not in found:
+        yield f"{build}/build.ninja says nothing of bin/mangrove"
+    for used in found.get("bin/mangrove", ()):
+        if used.endswith("_testing.a") or "gtest" in used or "gmock" in used:
+            yield f"bin/mangrove is linked with {used}, which is for tests"
+
+
 def problems():
     yield from control_file_literals()
+    yield from strangers()
     for path, layer, text in sources():
         if layer not in LEVEL_OF:
             yield f"{path.relative_to(ROOT)}: folder '{layer}' is on no level; add it to scripts/layers.py and the docs"
@@ -124,6 +155,10 @@ def main():
             print("the include graph in docs/architecture.md is old: run 'scripts/layers.py draw'")
             return 1
         return 0
+    if verb == "linked" and len(sys.argv) > 2:
+        found = sorted(linked(sys.argv[2]))
+        print("\n".join(found) or "nothing of the tests is in the program")
+        return 1 if found else 0
     print(__doc__)
     return 2
 

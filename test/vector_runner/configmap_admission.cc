@@ -1,4 +1,4 @@
-// Admission of a new slo-controller-config ConfigMap (spec 01 §5.11).
+// Admission of a new slo-controller-config ConfigMap (docs/webhooks.md).
 #include "manager/webhook/configmap/validate.h"
 #include "vector_runner/handlers.h"
 

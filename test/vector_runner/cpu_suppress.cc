@@ -1,4 +1,4 @@
-// Suppression of best-effort CPU (spec 04 §2): the budget, the CPUs, the quota.
+// Suppression of best-effort CPU (docs/enforce.md): the budget, the CPUs, the quota.
 #include "agent/qos/cpu_suppress/budget.h"
 #include "agent/qos/cpu_suppress/pick.h"
 #include "agent/qos/cpu_suppress/quota.h"

@@ -1,4 +1,4 @@
-// Node status admission: amplified allocatable and raw-allocatable (spec 02 §4.4).
+// Node status admission: amplified allocatable and raw-allocatable (docs/webhooks.md).
 #include "api/wire/names.h"
 #include "manager/webhook/node/amplify.h"
 #include "vector_runner/admission_case.h"

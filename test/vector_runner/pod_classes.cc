@@ -1,4 +1,4 @@
-// QoS and priority lookups of a pod (spec 01 §3).
+// QoS and priority lookups of a pod.
 #include "api/pod/classes.h"
 #include "api/wire/names.h"
 #include "vector_runner/handlers.h"

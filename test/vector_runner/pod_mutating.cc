@@ -1,4 +1,4 @@
-// Pod mutating admission: profiles, translation, extended-resource-spec, devices (spec 02 §4.2).
+// Pod mutating admission: profiles, translation, extended-resource-spec, devices (docs/webhooks.md).
 #include "api/object/core_objects.h"
 #include "api/wire/names.h"
 #include "manager/webhook/pod/mutate.h"

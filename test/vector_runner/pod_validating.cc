@@ -1,4 +1,4 @@
-// Pod validating admission: classes, batch resources, whole CPUs, GPU rules (spec 02 §4.3).
+// Pod validating admission: classes, batch resources, whole CPUs, GPU rules (docs/webhooks.md).
 #include <algorithm>
 #include <set>
 

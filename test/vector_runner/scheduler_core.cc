@@ -1,4 +1,4 @@
-// The scheduler's order of pods, resource scores and normalisation (spec 05 §1, §5).
+// The scheduler's order of pods, resource scores and normalisation (docs/scheduler.md).
 #include <algorithm>
 
 #include "api/pod/pod.h"

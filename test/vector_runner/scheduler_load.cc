@@ -1,4 +1,4 @@
-// Load-aware scheduling: estimates, filter and score (spec 05 §3).
+// Load-aware scheduling: estimates, filter and score (docs/scheduler.md).
 #include "api/pod/classes.h"
 #include "base/text/time_text.h"
 #include "placement/plugins/loadaware/load.h"

@@ -1,4 +1,4 @@
-// CPU picks, NUMA allocation, hints and their merging (spec 05 §4).
+// CPU picks, NUMA allocation, hints and their merging (docs/scheduler.md).
 #include <algorithm>
 
 #include "placement/plugins/numa/hints.h"

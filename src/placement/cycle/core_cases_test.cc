@@ -1,4 +1,5 @@
-// The cases of spec 05 §6.4, and the queue's rules of §1.2.
+// Cases 111-123 of docs/scheduler.md, and the queue's rules: who comes first, how long who failed
+// waits, what wakes him.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the scheduler suggests about pods that found no node: spec 05 §2.3.
+// What the scheduler suggests about pods that found no node (docs/scheduler.md).
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,14 @@
 // From the choice of a node to the binding: reserving, permission, volumes, the answer.
+//
+// What must stay true, and why:
+// - A pod is in binding_ from its permission to its answer, and in the queue at no time in between:
+//   two attempts at once would reserve twice.
+// - The cluster counts it on its node from commit() on, before anybody is asked: the next pod must
+//   see the room taken. Every way that does not end in a binding ends in undo().
+// - bindingDone() runs once for each binding, whoever comes first (answer, refusal, time limit,
+//   deletion): it takes the entry away, and whoever comes later finds none.
+// - Answers find their binding by uid: the pod may have gone, and another of its name be there.
+// - idle_ is the number of bindings that wait for others; setIdle() alone changes what it counts.
 #include <algorithm>
 
 #include <fmt/core.h>

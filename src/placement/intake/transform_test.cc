@@ -1,4 +1,4 @@
-// What is done to pods and nodes on their way into the cache: spec 05 §2.5.
+// What is done to pods and nodes on their way into the cache (docs/scheduler.md).
 #include "placement/intake/transform.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// The cases of spec 05 §6.3.
+// Cases 74-110 of docs/scheduler.md: which nodes are too busy for a pod, and their scores.
 #include "placement/plugins/loadaware/load.h"
 
 #include <fmt/core.h>
@@ -261,7 +261,8 @@ TEST(LoadJudge, filters_as_the_table_says) {
          .reason = kCpuOver});  // 65.5 %
 }
 
-// What spec 05 §8 adds, and what the reference says instead.
+// Ours, each behind a switch, beside what the reference says: every threshold is checked, an age
+// beyond which no metric counts, and plain usage where an aggregate is missing.
 TEST(LoadJudge, answers_better_when_asked_to) {
   const std::string prod = R"("priority":9500,)";
   const std::string busy = R"({"cpu":"90","memory":"0"})";
@@ -327,7 +328,7 @@ TEST(LoadJudge, scores_as_the_table_says) {
          .args = R"({"dominantResourceWeight":10,"resourceWeights":{"cpu":1,"memory":1}})",
          .pod = big,
          .score = 85});
-  // §8.16: a resource that the node lacks says nothing, unless all shall count as in the reference.
+  // A resource that the node lacks says nothing, unless all shall count as in the reference.
   const auto withGpu = [](std::string_view more) {
     return fmt::format(R"({{"dominantResourceWeight":10,"resourceWeights":{{"cpu":1,"memory":1}},
         "supportedResources":["nvidia.com/gpu"]{}}})",

@@ -1,4 +1,4 @@
-// The cases of spec 05 §6.1: which CPUs are picked.
+// Cases 1-45 of docs/scheduler.md: which CPUs are picked.
 #include "placement/plugins/numa/accumulator.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,8 @@ TEST(Accumulator, picks_what_the_table_says) {
   }
 }
 
-// Spec 05 §8.5: cases 16 to 18, 21 and 22 both ways, and places that have only one of the two.
+// An odd thread takes an orphan (the free thread of a core that is broken already) when asked;
+// cases 16 to 18, 21 and 22 both ways, and places that have only one of the two.
 TEST(Accumulator, breaks_no_fresh_core_for_an_odd_thread_when_asked) {
   struct Row {
     int topology[4];
@@ -181,7 +182,7 @@ TEST(Accumulator, takes_preferred_cpus_first) {  // case 45
 }
 
 TEST(Accumulator, stops_when_less_than_a_core_is_missing) {
-  const CpuLayout cpus = layout(4, 1, 4, 2);  // spec 05 §8.28
+  const CpuLayout cpus = layout(4, 1, 4, 2);  // eleven: five cores and a thread
   const auto got = takeCpus(CpuBooks(cpus), {}, {}, {11, kFull, false, kNo, kMost});
   ASSERT_TRUE(got);
   EXPECT_EQ(got->text(), "0-10");

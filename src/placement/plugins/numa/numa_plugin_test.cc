@@ -1,4 +1,4 @@
-// The cases of spec 05 §6.2 through the whole engine.
+// Cases 52-73 of docs/scheduler.md (NUMA nodes and CPUs of a pod) through the whole engine.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -359,7 +359,8 @@ TEST(NumaPlugin, scores_as_the_table_says) {
   for (const ScoreCase& c : cases) EXPECT_EQ(numaScores(c), c.expected) << c.number;
 }
 
-// Spec 05 §8.27: which bound CPUs count for a pod that would get the second NUMA node.
+// For a pod that would get the second NUMA node, CPUs bound there count; the reference counts those
+// of the whole machine.
 TEST(NumaPlugin, counts_bound_cpus_where_the_pod_would_go_unless_asked_otherwise) {
   ScoreCase c{827,
               "LeastAllocated",
@@ -375,7 +376,8 @@ TEST(NumaPlugin, counts_bound_cpus_where_the_pod_would_go_unless_asked_otherwise
   EXPECT_EQ(numaScores(c), std::vector<int64_t>{66});
 }
 
-// §8.3: weights of sets of NUMA nodes.
+// Sets of NUMA nodes are weighed by numaScoringStrategy; the reference weighs them by
+// scoringStrategy.
 TEST(NumaPlugin, reads_its_own_arguments) {
   ResourceIds ids;
   const auto args = [&](std::string_view text) { return *readNumaArgs(*json::parse(text), ids); };
@@ -391,7 +393,7 @@ TEST(NumaPlugin, reads_its_own_arguments) {
   EXPECT_EQ(other.numaScorer.weights.size(), 2u);  // those of scoringStrategy
 }
 
-// §8.25: a word of the reference without a meaning there.
+// DistributeEvenly of the node's label: the reference reads the word and does nothing with it.
 TEST(NumaPlugin, distributes_evenly_over_numa_nodes_where_the_node_says_so) {
   struct Row {
     const char *strategy, *taken, *cpu, *cpuset;
@@ -422,7 +424,7 @@ TEST(NumaPlugin, distributes_evenly_over_numa_nodes_where_the_node_says_so) {
   }
 }
 
-// §8.5, cases 17 and 18 through the plugin.
+// An odd thread goes to a core that is broken already, when asked (cases 17 and 18).
 TEST(NumaPlugin, fills_broken_cores_with_odd_requests_when_asked) {
   for (const auto& [orphans, three, one] :
        {std::tuple(false, "2-4", "6"), std::tuple(true, "1-3", "4")}) {
