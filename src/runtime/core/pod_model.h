@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct RunPod {
   std::string name() const { return std::string(pod.meta.name.view()); }
 };
 bool read(const api::In& in, RunPod& out);
+using RunPodPtr = std::shared_ptr<const RunPod>;
 
 // Ephemeral ones are added to a running pod (kubectl debug): started once, never again.
 enum class ContainerRole { kInit, kSidecar, kMain, kEphemeral };

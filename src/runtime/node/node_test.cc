@@ -16,7 +16,6 @@
 #include "runtime/node/node_object.h"
 #include "runtime/node/pods/action.h"
 #include "runtime/node/pods/cgroups.h"
-#include "runtime/node/pods/prober.h"
 #include "runtime/node/pods/static_pods.h"
 #include "runtime/node/sessions/log_reader.h"
 #include "runtime/node/volumes/config_source.h"
@@ -341,16 +340,7 @@ TEST(Addresses, AreKeptPerPod) {
   EXPECT_FALSE(wrong.start());
 }
 
-TEST(Probes, CountInARow) {
-  ProbeCount count;
-  EXPECT_FALSE(count.failed(3));
-  EXPECT_FALSE(count.failed(3));
-  EXPECT_TRUE(count.passed(1));
-  EXPECT_FALSE(count.failed(3));
-  EXPECT_FALSE(count.failed(3));
-  EXPECT_TRUE(count.failed(3));
-  EXPECT_FALSE(count.passed(2));
-  EXPECT_TRUE(count.passed(2));
+TEST(Probes, TakeRedirectsForHealthy) {
   EXPECT_TRUE(isHealthyStatus(200) && isHealthyStatus(302) && !isHealthyStatus(404));
 }
 

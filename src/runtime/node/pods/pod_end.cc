@@ -3,7 +3,6 @@
 
 #include "base/os/log.h"
 #include "runtime/node/pods/pod_worker.h"
-#include "runtime/node/pods/prober.h"
 #include "runtime/node/pods/slow.h"
 
 namespace mangrove::runtime {
@@ -28,7 +27,7 @@ void PodWorker::end() {
 }
 
 void PodWorker::takeDown() {
-  for (const auto& spec : specs_) prober_->stop(std::string(spec.name()));
+  for (const auto& spec : specs_) prober_.stop(std::string(spec.name()));
   if (link_) (void)link_->send({{"do", "quit"}});
   link_.reset();
   const bool erase = absent_ || pod_->pod.meta.isDeleting();

@@ -11,7 +11,6 @@
 #include "runtime/core/cri_log.h"
 #include "runtime/core/restart.h"
 #include "runtime/node/pods/pod_worker.h"
-#include "runtime/node/pods/prober.h"
 #include "runtime/node/pods/slow.h"
 
 namespace mangrove::runtime {
@@ -142,10 +141,13 @@ void PodWorker::recover(const json::Object& state) {
   r.running = true;
   parts_.running.add(RunningRuns::key(pod_->uid(), name, r.attempt));
   r.startedAt = timeOf(state, "startedAt");
-  r.started = !spec->run->startup || (known && known->started);
-  r.ready = r.started && (!spec->run->readiness || (known && known->ready));
+  const Standing standing =
+      standingOf(spec->run->startup.has_value(), spec->run->readiness.has_value(),
+                 known ? Standing{known->started, known->ready} : Standing());
+  r.started = standing.started;
+  r.ready = standing.ready;
   if (r.started) record_.hasInited = record_.hasInited || spec->role == ContainerRole::kMain;
-  prober_->begin(name);
+  prober_.begin(name);
 }
 
 // No shim is there any more: what it wrote down is all we know of its containers.
@@ -205,7 +207,7 @@ void PodWorker::onExited(const Message& message) {
   const std::string id(message.word("id"));
   if (!r.running && !r.starting) return;
   killTimers_.erase(name);
-  prober_->stop(name);
+  prober_.stop(name);
   recordExit(r, message.body);
   if (message.word("event") == "failed") {
     r.last->exitCode = 128;

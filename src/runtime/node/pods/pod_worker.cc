@@ -8,11 +8,8 @@
 
 #include "api/pod/classes.h"
 #include "base/os/log.h"
-#include "runtime/core/cgroup_values.h"
-#include "runtime/core/containment.h"
 #include "runtime/core/pod_status.h"
 #include "runtime/node/pods/action.h"
-#include "runtime/node/pods/prober.h"
 #include "runtime/node/pods/slow.h"
 
 namespace mangrove::runtime {
@@ -20,7 +17,6 @@ namespace mangrove::runtime {
 namespace {
 
 const Logger log("runtime");
-constexpr Duration kRetryPrepare = std::chrono::seconds(2);
 constexpr Duration kHaltGrace = std::chrono::seconds(5);
 constexpr Duration kHookLimit = std::chrono::minutes(10);
 
@@ -42,7 +38,8 @@ PodWorker::PodWorker(WorkerParts& parts, Mailbox& preparing, RunPodPtr pod, Fn g
       pod_(std::move(pod)),
       gone_(std::move(gone)),
       specs_(containersOf(*pod_)),
-      prober_(std::make_unique<Prober>(*this)),
+      prober_(probeDesk()),
+      volumes_(parts.prep, parts.node, preparing, parts.owner),
       status_(parts.client, parts.owner, parts.clock, pod_->ns(), pod_->name(), pod_->uid()) {
   record_.startTime =
       pod_->pod.status.startTime != kZeroTime ? pod_->pod.status.startTime : parts.clock.wall();
@@ -62,10 +59,22 @@ void PodWorker::leave() {
   killTimers_.clear();
 }
 
+bool PodWorker::hasFiles() const {
+  return record_.sandbox && !finished_ && !takenDown_ && !pod_->pod.meta.isDeleting();
+}
+
 void PodWorker::refreshVolumes() {
-  if (!record_.sandbox || finished_ || takenDown_ || pod_->pod.meta.isDeleting()) return;
-  preparing_.post(
-      [&prep = parts_.prep, pod = pod_, ip = record_.ip] { prep.refreshVolumes(*pod, ip); });
+  if (hasFiles()) volumes_.refresh(pod_, record_.ip);
+}
+
+void PodWorker::checkStorage() {
+  if (!hasFiles() || !record_.failReason.empty()) return;
+  volumes_.check(pod_, [weak = weak_from_this()](std::string trouble) {
+    auto self = weak.lock();
+    if (!self || self->left_ || !self->record_.failReason.empty()) return;
+    self->refuse("Evicted", std::move(trouble));
+    self->sync();
+  });
 }
 
 void PodWorker::halt() {
@@ -213,92 +222,6 @@ void PodWorker::act(PodActions next) {
   if (!next.start.empty()) startContainer(next.start.front());
 }
 
-// ---- the sandbox -----------------------------------------------------------------------------
-
-void PodWorker::makeSandbox() {
-  const bool own = !pod_->pod.spec->hostNetwork && parts_.network.available();
-  if (own && record_.ip.empty()) {
-    auto lease = parts_.network.allocate(pod_->uid());
-    if (!lease) return sandboxFailed("FailedCreatePodSandBox", lease.error());
-    record_.ip = lease->address;
-  }
-  inBackground<Result<>>(
-      *this,
-      [&prep = parts_.prep, pod = pod_, ip = record_.ip] { return prep.makeSandbox(*pod, ip); },
-      [](PodWorker& self, Result<> made) {
-        if (!made) return self.sandboxFailed("FailedMount", made.error());
-        self.startShim();
-      });
-}
-
-void PodWorker::sandboxFailed(const std::string& reason, const Error& error) {
-  parts_.events.warning(ref(), reason, error.text());
-  log.warn("pod {}/{}: {}", pod_->ns(), pod_->name(), error.text());
-  publish();
-  wakeIn(kRetryPrepare);
-}
-
-void PodWorker::startShim() {
-  const Isolation& can = parts_.node.isolation;
-  const bool wantsNetwork = !pod_->pod.spec->hostNetwork;
-  ShimStart start;
-  start.dir = parts_.node.podDir(pod_->uid());
-  start.program = parts_.node.program;
-  start.hostname = pod_->run.hostname.empty() ? pod_->name() : pod_->run.hostname;
-  start.ownNetwork = wantsNetwork && can.network && parts_.network.available();
-  start.ownUser = can.user;
-  start.firstUser = firstUserOf(*pod_, can.mapUsers, withoutOf(*pod_, parts_.node.testProtections));
-  start.ownIpc = can.ipc && !pod_->pod.spec->hostIpc && wantsNetwork;
-  if (wantsNetwork && !start.ownNetwork)
-    parts_.events.warning(
-        ref(), "NoPodNetwork",
-        "this machine permits no network of its own for the pod, so it uses the "
-        "machine's: " +
-            (parts_.network.trouble().empty() ? std::string("network namespaces are not permitted")
-                                              : parts_.network.trouble()));
-  if (!can.missing().empty())
-    parts_.events.warning(
-        ref(), "IsolationMissing",
-        fmt::format("this machine does not permit these namespaces: {}", can.missing()));
-  if (!start.ownNetwork) record_.ip = parts_.node.hostIp;
-  networkAsked_ = start.ownNetwork;
-  auto link = ShimLink::spawn(parts_.loop, parts_.owner, start,
-                              [weak = weak_from_this()](Result<Message> message) {
-                                if (auto self = weak.lock()) self->onMessage(std::move(message));
-                              });
-  if (!link) return sandboxFailed("FailedCreatePodSandBox", link.error());
-  link_ = std::move(*link);
-  busy_ = true;  // until its first state has come
-}
-
-void PodWorker::setUpNetwork() {
-  networkAsked_ = false;
-  auto lease = parts_.network.allocate(pod_->uid());
-  auto joined = lease ? parts_.network.connect(pod_->uid(), shimPid_) : pass(lease.error());
-  if (!joined) {
-    busy_ = false;
-    link_.reset();
-    return sandboxFailed("FailedCreatePodSandBox", joined.error());
-  }
-  (void)link_->send({{"do", "network"},
-                     {"address", lease->address},
-                     {"mask", lease->mask},
-                     {"gateway", lease->gateway}});
-}
-
-void PodWorker::openHostPorts() {
-  if (pod_->pod.spec->hostNetwork || !parts_.network.available()) return;
-  for (const auto& trouble : parts_.ports.open(*pod_, record_.ip))
-    parts_.events.warning(ref(), "HostPortConflict", trouble);
-}
-
-void PodWorker::sandboxReady() {
-  record_.sandbox = true;
-  openHostPorts();
-  busy_ = false;
-  sync();
-}
-
 // ---- containers ------------------------------------------------------------------------------
 
 void PodWorker::startContainer(const std::string& name) {
@@ -359,8 +282,9 @@ void PodWorker::onStarted(const Message& message) {
   parts_.running.add(RunningRuns::key(pod_->uid(), name, r.attempt));
   r.startedAt = parts_.clock.wall();
   const ContainerSpec* spec = specOf(name);
-  r.started = !spec || !spec->run->startup;
-  r.ready = r.started && (!spec || !spec->run->readiness);
+  const Standing standing = standingOf(spec && spec->run->startup, spec && spec->run->readiness);
+  r.started = standing.started;
+  r.ready = standing.ready;
   parts_.events.normal(ref(), "Started", "Started container " + name);
   if (spec && spec->run->postStart) {
     runHook(name, *spec->run->postStart, "PostStart", [weak = weak_from_this(), name](bool good) {
@@ -368,7 +292,7 @@ void PodWorker::onStarted(const Message& message) {
       if (self && !good) self->stopContainer(name);
     });
   }
-  prober_->begin(name);
+  prober_.begin(name);
   sync();
 }
 
@@ -390,7 +314,7 @@ void PodWorker::stopContainer(const std::string& name) {
   ContainerRecord& r = recordOf(name);
   if (r.stopping) return;
   r.stopping = true;
-  prober_->stop(name);
+  prober_.stop(name);
   parts_.events.normal(ref(), "Killing", "Stopping container " + name);
   const Duration grace = graceOf();
   killTimers_[name] =
@@ -413,31 +337,36 @@ void PodWorker::terminate(const std::string& name) {
   if (link_) (void)link_->send({{"do", "signal"}, {"container", name}, {"signal", SIGTERM}});
 }
 
-void PodWorker::probed(const std::string& container, ProbeKind kind, bool good, bool verdict,
-                       const std::string& output) {
+// What hears of a probe may be what ends the worker, so it is held until that is over.
+ProbeDesk PodWorker::probeDesk() {
+  return {parts_.owner, parts_.clock,
+          [this](const std::string& container) { return specOf(container); },
+          [this](const std::string& container, const api::Action& action, Duration timeout,
+                 UniqueFn<void(ActionResult)> done) {
+            runAction(shared_from_this(), container, action, timeout, std::move(done));
+          },
+          [this](const std::string& container, const ProbeNews& news) {
+            const auto held = shared_from_this();
+            probed(container, news);
+          }};
+}
+
+void PodWorker::probed(const std::string& container, const ProbeNews& news) {
   ContainerRecord& r = recordOf(container);
   if (!r.running || r.stopping) return;
-  static constexpr const char* kNames[] = {"Startup", "Readiness", "Liveness"};
-  if (!good)
-    parts_.events.warning(
-        ref(), "Unhealthy",
-        fmt::format("{} probe failed: {}", kNames[static_cast<int>(kind)], output));
-  if (!verdict) return;
-  if (kind == ProbeKind::kReadiness) {
-    r.ready = good;
-    return sync();
-  }
-  if (kind == ProbeKind::kStartup && good) {
-    r.started = true;
-    const ContainerSpec* spec = specOf(container);
-    r.ready = !spec || !spec->run->readiness;
-    prober_->startupPassed(container);
-    return sync();
-  }
-  if (good) return;
+  if (!news.good)
+    parts_.events.warning(ref(), "Unhealthy",
+                          fmt::format("{} probe failed: {}", probeName(news.kind), news.output));
+  const ContainerSpec* spec = specOf(container);
+  const ProbeEffect effect = effectOf(news, spec && spec->run->readiness);
+  r.started = effect.started.value_or(r.started);
+  r.ready = effect.ready.value_or(r.ready);
+  if (effect.started) prober_.startupPassed(container);
+  if (effect.started || effect.ready) return sync();
+  if (!effect.restart) return;
   parts_.events.normal(ref(), "Killing",
                        fmt::format("Container {} failed {} probe, will be restarted", container,
-                                   kind == ProbeKind::kLiveness ? "liveness" : "startup"));
+                                   news.kind == ProbeKind::kLiveness ? "liveness" : "startup"));
   stopContainer(container);
 }
 

@@ -6,7 +6,19 @@
 //   worker->update(newer);               // the object changed; null: it is gone
 //   worker->begin();                     // finds a shim of an earlier runner, or starts afresh
 //
-// Owner thread throughout. Slow work runs in parts.preparing and comes back as messages.
+// Owner thread throughout. Slow work runs in parts.preparing and comes back as messages. Probes
+// (prober.h), volumes (pod_volumes.h) and the status (status_writer.h) are jobs of their own.
+//
+// What must stay true, and why:
+// - busy_ is set while something is under way whose end comes as a message, and every end clears
+//   it, failure too: sync() does nothing meanwhile, so a forgotten one leaves the pod for good.
+// - What a callback finds may be another world: it holds the worker weakly, and after leave() (the
+//   runner ends, the pod stays) it changes nothing.
+// - Address and host ports go back only after the cgroup is empty (onTakenDown): the next pod could
+//   otherwise be answered for by processes of this one.
+// - The last status is on the server before the traces go (end()): a runner killed in between finds
+//   one or the other.
+// - record_ is our memory, the object's status an echo of it: read again only where no memory is.
 
 #include <functional>
 #include <map>
@@ -25,13 +37,13 @@
 #include "runtime/node/network/host_ports.h"
 #include "runtime/node/network/network.h"
 #include "runtime/node/pods/pod_prep.h"
+#include "runtime/node/pods/pod_volumes.h"
+#include "runtime/node/pods/prober.h"
 #include "runtime/node/pods/running_runs.h"
 #include "runtime/node/pods/status_writer.h"
 #include "runtime/node/sessions/shim_link.h"
 
 namespace mangrove::runtime {
-
-class Prober;
 
 // What all workers share; outlives them.
 struct WorkerParts {
@@ -48,8 +60,6 @@ struct WorkerParts {
   RunningRuns& running;
   HostPorts& ports;
 };
-
-using RunPodPtr = std::shared_ptr<const RunPod>;
 
 class PodWorker : public std::enable_shared_from_this<PodWorker> {
  public:
@@ -89,10 +99,6 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   // Gives a running container's streams to `socket` (frames of shim_container.h).
   Result<> attach(const std::string& container, UniqueFd socket);
   void resize(const std::string& container, uint16_t columns, uint16_t rows);
-  // What a probe found; `verdict`: often enough in a row to count.
-  enum class ProbeKind { kStartup, kReadiness, kLiveness };
-  void probed(const std::string& container, ProbeKind kind, bool good, bool verdict,
-              const std::string& output);
 
   WorkerParts& parts() { return parts_; }
   const ContainerSpec* specOf(const std::string& name) const;
@@ -114,6 +120,9 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void terminate(const std::string& name);
   void runHook(const std::string& container, const api::Action& hook, const char* which,
                UniqueFn<void(bool)> done);
+  ProbeDesk probeDesk();
+  void probed(const std::string& container, const ProbeNews& news);
+  bool hasFiles() const;
   void end();
   void takeDown();
   bool resizeIfAsked();
@@ -140,6 +149,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void publish();
   void wakeIn(Duration delay);
   void wakeAt(std::optional<WallTime> when);
+  static constexpr Duration kRetryPrepare = std::chrono::seconds(2);
   Duration graceOf() const;
   std::string cgroupPath() const;
   api::ObjectRef ref() const;
@@ -163,7 +173,8 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   uint64_t nextExec_ = 1;
   std::map<std::string, UniqueFn<void(ExecEnd)>> execs_;
   std::map<std::string, Timer> killTimers_;
-  std::unique_ptr<Prober> prober_;
+  Prober prober_;
+  PodVolumes volumes_;
   StatusWriter status_;
   Timer wake_;
 };

@@ -1,27 +1,40 @@
 #pragma once
-// Asks a container's probes at their times and tells the worker when an answer has lasted: passed
-// `successThreshold` times, failed `failureThreshold` times. Owner thread.
+// Asks a container's probes at their times and tells every answer, with whether it has lasted:
+// passed `successThreshold` times, failed `failureThreshold` times in a row. Knows neither pods nor
+// shims: the desk says what to ask and hears the answers. Owner thread.
+//
+//   Prober prober({parts.owner, parts.clock, specOf, ask, told});
+//   prober.begin("web");      // a run of it began
+//   prober.stop("web");       // from now on nothing is told of it
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "base/clock.h"
-#include "runtime/node/pods/pod_worker.h"
+#include "base/lifetime.h"
+#include "base/mailbox.h"
+#include "runtime/core/pod_model.h"
+#include "runtime/core/probes.h"
+#include "runtime/node/pods/action.h"
 
 namespace mangrove::runtime {
 
-// A probe's memory. Pure: fed with answers, says when the verdict is due.
-struct ProbeCount {
-  int good = 0, bad = 0;
-  // True when this answer makes it `threshold` in a row; afterwards every further one does.
-  bool passed(int threshold);
-  bool failed(int threshold);
+struct ProbeDesk {
+  Mailbox& owner;
+  Clock& clock;
+  // Null: there is no such container (any more).
+  std::function<const ContainerSpec*(const std::string& container)> specOf;
+  std::function<void(const std::string& container, const api::Action& action, Duration timeout,
+                     UniqueFn<void(ActionResult)> done)>
+      ask;
+  std::function<void(const std::string& container, const ProbeNews& news)> told;
 };
 
 class Prober {
  public:
-  explicit Prober(PodWorker& worker) : worker_(worker) {}
+  explicit Prober(ProbeDesk desk) : desk_(std::move(desk)) {}
 
   // A run began: the start-up probe first, the others once it has passed.
   void begin(const std::string& container);
@@ -29,19 +42,21 @@ class Prober {
   void stop(const std::string& container);
 
  private:
-  using Kind = PodWorker::ProbeKind;
   struct Watch {
     api::Probe probe;
     ProbeCount count;
     Timer timer;
   };
-  void start(const std::string& container, Kind kind, const api::Probe& probe);
-  void schedule(const std::string& container, Kind kind, Duration delay);
-  void ask(const std::string& container, Kind kind);
-  void answered(const std::string& container, Kind kind, const struct ActionResult& result);
+  void start(const std::string& container, ProbeKind kind, const api::Probe& probe);
+  void schedule(const std::string& container, ProbeKind kind, Duration delay);
+  void ask(const std::string& container, ProbeKind kind);
+  void answered(const std::string& container, ProbeKind kind, ActionResult result);
 
-  PodWorker& worker_;
-  std::map<std::pair<std::string, Kind>, std::shared_ptr<Watch>> watches_;
+  ProbeDesk desk_;
+  // An answer to a watch that was stopped meanwhile finds another one here, or none: who asked
+  // holds a weak pointer to his own and says nothing when that is gone.
+  std::map<std::pair<std::string, ProbeKind>, std::shared_ptr<Watch>> watches_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::runtime

@@ -1,0 +1,101 @@
+// What the containers of a pod share: namespaces in a shim, the volumes, the address.
+#include <fmt/core.h>
+
+#include "base/os/log.h"
+#include "runtime/core/containment.h"
+#include "runtime/node/pods/pod_worker.h"
+#include "runtime/node/pods/slow.h"
+
+namespace mangrove::runtime {
+
+namespace {
+
+const Logger log("runtime");
+
+}  // namespace
+
+void PodWorker::makeSandbox() {
+  const bool own = !pod_->pod.spec->hostNetwork && parts_.network.available();
+  if (own && record_.ip.empty()) {
+    auto lease = parts_.network.allocate(pod_->uid());
+    if (!lease) return sandboxFailed("FailedCreatePodSandBox", lease.error());
+    record_.ip = lease->address;
+  }
+  inBackground<Result<>>(
+      *this,
+      [&prep = parts_.prep, pod = pod_, ip = record_.ip] { return prep.makeSandbox(*pod, ip); },
+      [](PodWorker& self, Result<> made) {
+        if (!made) return self.sandboxFailed("FailedMount", made.error());
+        self.startShim();
+      });
+}
+
+void PodWorker::sandboxFailed(const std::string& reason, const Error& error) {
+  parts_.events.warning(ref(), reason, error.text());
+  log.warn("pod {}/{}: {}", pod_->ns(), pod_->name(), error.text());
+  publish();
+  wakeIn(kRetryPrepare);
+}
+
+void PodWorker::startShim() {
+  const Isolation& can = parts_.node.isolation;
+  const bool wantsNetwork = !pod_->pod.spec->hostNetwork;
+  ShimStart start;
+  start.dir = parts_.node.podDir(pod_->uid());
+  start.program = parts_.node.program;
+  start.hostname = pod_->run.hostname.empty() ? pod_->name() : pod_->run.hostname;
+  start.ownNetwork = wantsNetwork && can.network && parts_.network.available();
+  start.ownUser = can.user;
+  start.firstUser = firstUserOf(*pod_, can.mapUsers, withoutOf(*pod_, parts_.node.testProtections));
+  start.ownIpc = can.ipc && !pod_->pod.spec->hostIpc && wantsNetwork;
+  if (wantsNetwork && !start.ownNetwork)
+    parts_.events.warning(
+        ref(), "NoPodNetwork",
+        "this machine permits no network of its own for the pod, so it uses the "
+        "machine's: " +
+            (parts_.network.trouble().empty() ? std::string("network namespaces are not permitted")
+                                              : parts_.network.trouble()));
+  if (!can.missing().empty())
+    parts_.events.warning(
+        ref(), "IsolationMissing",
+        fmt::format("this machine does not permit these namespaces: {}", can.missing()));
+  if (!start.ownNetwork) record_.ip = parts_.node.hostIp;
+  networkAsked_ = start.ownNetwork;
+  auto link = ShimLink::spawn(parts_.loop, parts_.owner, start,
+                              [weak = weak_from_this()](Result<Message> message) {
+                                if (auto self = weak.lock()) self->onMessage(std::move(message));
+                              });
+  if (!link) return sandboxFailed("FailedCreatePodSandBox", link.error());
+  link_ = std::move(*link);
+  busy_ = true;  // until its first state has come
+}
+
+void PodWorker::setUpNetwork() {
+  networkAsked_ = false;
+  auto lease = parts_.network.allocate(pod_->uid());
+  auto joined = lease ? parts_.network.connect(pod_->uid(), shimPid_) : pass(lease.error());
+  if (!joined) {
+    busy_ = false;
+    link_.reset();
+    return sandboxFailed("FailedCreatePodSandBox", joined.error());
+  }
+  (void)link_->send({{"do", "network"},
+                     {"address", lease->address},
+                     {"mask", lease->mask},
+                     {"gateway", lease->gateway}});
+}
+
+void PodWorker::openHostPorts() {
+  if (pod_->pod.spec->hostNetwork || !parts_.network.available()) return;
+  for (const auto& trouble : parts_.ports.open(*pod_, record_.ip))
+    parts_.events.warning(ref(), "HostPortConflict", trouble);
+}
+
+void PodWorker::sandboxReady() {
+  record_.sandbox = true;
+  openHostPorts();
+  busy_ = false;
+  sync();
+}
+
+}  // namespace mangrove::runtime
