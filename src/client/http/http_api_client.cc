@@ -1,6 +1,5 @@
 #include "client/http/http_api_client.h"
 
-#include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_set>
@@ -10,6 +9,7 @@
 #include "client/http/credentials.h"
 #include "client/http/http_request.h"
 #include "client/http/http_watch.h"
+#include "client/http/request_counts.h"
 #include "client/http/status_error.h"
 #include "client/queue/fair_limiter.h"
 #include "client/queue/retry_policy.h"
@@ -25,7 +25,6 @@ namespace {
 
 const Logger log("client");
 
-constexpr size_t kMaxWarnings = 1000;  // distinct texts remembered; beyond, they are logged again
 constexpr Duration kWatchPatience = std::chrono::minutes(2);  // to open a watch, retries included
 constexpr int kWatchTries = 4;
 
@@ -58,11 +57,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
         credentials_(std::make_shared<Credentials>(config, clock)),
         rng_(options.seed != 0 ? options.seed
                                : static_cast<uint64_t>(clock.wall().time_since_epoch().count())) {
-    if (options.metrics == nullptr) return;
-    requestsMetric_ = &options.metrics->counters(
-        "mangrove_client_requests_total", "Requests sent to the API server.", {"verb", "code"});
-    retriesMetric_ = options.metrics->counter("mangrove_client_retries_total",
-                                              "Requests sent again after a failure.");
+    if (options.metrics != nullptr) counts_.show(*options.metrics);
   }
 
   Result<> connect(net::Loop& loop, const ClientConfig& config, const HttpApiOptions& options) {
@@ -123,10 +118,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
 
   const std::string& server() const { return server_; }
 
-  HttpApiStats stats() const {
-    std::lock_guard lock(mutex_);
-    return stats_;
-  }
+  HttpApiStats stats() const { return counts_.stats(); }
 
   // ---- one request ----
 
@@ -176,7 +168,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
       request.headers.add(name, value);
     job->generation = authorization.generation;
     ++job->tries;
-    count(job->tries > 1);
+    counts_.sent(job->tries > 1);
     net::SendOptions options{left, job->repeatable ? net::Replay::kAlways : net::Replay::kNever};
     std::shared_lock lock(httpGate_);
     if (http_)
@@ -189,8 +181,8 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
   }
 
   void answered(const JobPtr& job, Result<net::HttpResponse> answer) {
-    countAnswer(verbName(job->request.verb), answer ? answer->status : 0);
-    if (answer) noteWarnings(answer->headers);
+    counts_.answered(verbName(job->request.verb), answer ? answer->status : 0);
+    if (answer) counts_.heard(answer->headers, server_);
     if (answer && answer->status < 400) return finish(job, toReply(*job, std::move(*answer)));
     if (answer && answer->status == 401 && tryFreshCredential(job)) return;
     if (auto wait = waitBeforeRetry(*job, answer)) return later(job, *wait);
@@ -298,7 +290,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
     if (!credentials) return (*ready)(fail(Code::kCancelled, "the client is going away"));
     credentials->authorize([self = shared_from_this(), ready](Result<Authorization> got) {
       if (!got) return (*ready)(pass(got.error()));
-      self->count(false);
+      self->counts_.sent(false);
       WatchDoor::Opened opened;
       opened.headers = got->headers;
       opened.answered = [self, generation = got->generation](int status) {
@@ -319,7 +311,7 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
   }
 
   void watchAnswered(int status, uint64_t generation) {
-    countAnswer("watch", status);
+    counts_.answered("watch", status);
     auto credentials = locked(credentials_);
     if (status == 401 && credentials) credentials->refused(generation);
   }
@@ -333,40 +325,6 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
                     .left = kWatchPatience};
     std::lock_guard lock(mutex_);
     return closing_ ? std::nullopt : retryWait(attempt, rng_);
-  }
-
-  // ---- counting ----
-
-  void count(bool retry) {
-    std::lock_guard lock(mutex_);
-    ++stats_.requests;
-    if (!retry) return;
-    ++stats_.retries;
-    retriesMetric_.inc();
-  }
-
-  void countAnswer(const char* verb, int status) {
-    if (requestsMetric_ == nullptr) return;
-    std::lock_guard lock(mutex_);
-    const auto [at, isNew] = byAnswer_.try_emplace({verb, status});
-    if (isNew)
-      at->second = requestsMetric_->with({verb, status == 0 ? "error" : std::to_string(status)});
-    at->second.inc();
-  }
-
-  void noteWarnings(const net::Headers& headers) {
-    for (const auto& [name, value] : headers.fields()) {
-      if (!equalIgnoringCase(name, "Warning")) continue;
-      std::string text = warningText(value);
-      bool fresh = false;
-      {
-        std::lock_guard lock(mutex_);
-        ++stats_.warnings;
-        if (warned_.size() >= kMaxWarnings) warned_.clear();
-        fresh = !text.empty() && warned_.insert(text).second;
-      }
-      if (fresh) log.warn("{} says: {}", server_, text);
-    }
   }
 
  private:
@@ -384,12 +342,8 @@ class HttpApiClient::Core : public std::enable_shared_from_this<HttpApiClient::C
   std::shared_mutex httpGate_;
   std::unique_ptr<net::HttpClient> http_;
   std::unordered_set<JobPtr> jobs_;
-  std::unordered_set<std::string> warned_;
   Rng rng_;
-  HttpApiStats stats_;
-  CounterFamily* requestsMetric_ = nullptr;
-  std::map<std::pair<std::string_view, int>, Counter> byAnswer_;  // verb and status of the former
-  Counter retriesMetric_;
+  RequestCounts counts_;
   bool closing_ = false;
 };
 
