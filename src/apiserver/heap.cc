@@ -27,11 +27,7 @@ HeapKeeper::HeapKeeper(Clock& clock, Mailbox& owner) : clock_(clock), owner_(own
 }
 
 void HeapKeeper::plan(Duration pause) {
-  timer_ = clock_.after(pause, [this, weak = std::weak_ptr<int>(alive_), &owner = owner_] {
-    owner.post([this, weak] {
-      if (!weak.expired()) look();
-    });
-  });
+  timer_ = life_.later(clock_, owner_, pause, [this] { look(); });
 }
 
 void HeapKeeper::look() {

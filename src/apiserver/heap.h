@@ -3,9 +3,9 @@
 // large bodies or of connections has taken once.
 
 #include <cstddef>
-#include <memory>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 
 namespace mangrove::apiserver {
@@ -30,8 +30,8 @@ class HeapKeeper {
   void look();
   Clock& clock_;
   Mailbox& owner_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   Timer timer_;
+  Lifetime life_;
 };
 
 }  // namespace mangrove::apiserver

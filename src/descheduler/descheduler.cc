@@ -73,9 +73,8 @@ Descheduler::Descheduler(const DeschedulerParts& parts, DeschedulerConfig config
 }
 
 Descheduler::~Descheduler() {
-  *alive_ = false;
-  *desk_.alive = false;
-  desk_.alive.reset();
+  life_.end();
+  desk_.life.end();
 }
 
 Result<std::unique_ptr<Descheduler>> Descheduler::make(const DeschedulerParts& parts,
@@ -161,10 +160,8 @@ void Descheduler::tick() {
     while (goesOn && nextAt_ <= now) nextAt_ += config_.interval;
   }
   if (!goesOn) return;
-  timer_ = desk_.clock.at(nextAt_, [this, alive = std::weak_ptr(alive_), owner = &desk_.owner] {
-    owner->post([this, alive] {
-      if (alive.lock()) tick();
-    });
+  timer_ = desk_.clock.at(nextAt_, [this, life = life_.token(), owner = &desk_.owner] {
+    owner->post(life.guard([this] { tick(); }));
   });
 }
 

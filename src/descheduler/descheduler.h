@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/metrics.h"
 #include "descheduler/config/config.h"
 #include "descheduler/desk.h"
@@ -72,7 +73,7 @@ class Descheduler {
   bool begun_ = false;  // leads, and the caches are filled
   MonoTime nextAt_{};
   Timer timer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::descheduler

@@ -2,10 +2,8 @@
 // What the parts of the descheduler work with: caches, client, clock, events. Owned by the
 // Descheduler; owner's thread.
 
-#include <memory>
-#include <string>
-
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
@@ -20,15 +18,11 @@ struct Desk {
   Clock& clock;
   Caches& caches;
   client::EventRecorder* events = nullptr;  // null: nobody is told
-  std::shared_ptr<bool> alive = std::make_shared<bool>(true);
+  Lifetime life{};
 
   // `done` runs in the owner's thread, unless we are gone by then.
   void send(client::Request request, client::ApiClient::Done done) {
-    client.submit(owner, std::move(request),
-                  [alive = std::weak_ptr(alive),
-                   done = std::move(done)](Result<client::Reply> reply) mutable {
-                    if (alive.lock()) done(std::move(reply));
-                  });
+    client.submit(owner, std::move(request), life.guard(std::move(done)));
   }
 };
 

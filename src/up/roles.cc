@@ -2,6 +2,7 @@
 
 #include "agent/agent.h"
 #include "agent/qos/enforcement.h"
+#include "base/lifetime.h"
 #include "client/events/event_recorder.h"
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
@@ -70,11 +71,7 @@ class ManagerMate final : public MateRole {
   // A picture without the cluster's profiles would let pods pass as if there were none.
   void lendWhenReady() {
     if (picture_.ready()) return lend();
-    lendTimer_ = clock_.after(kLookAgain, [this, alive = std::weak_ptr<int>(alive_)] {
-      owner_.post([this, alive] {
-        if (!alive.expired()) lendWhenReady();
-      });
-    });
+    lendTimer_ = life_.later(clock_, owner_, kLookAgain, [this] { lendWhenReady(); });
   }
 
   void lend() {
@@ -83,10 +80,9 @@ class ManagerMate final : public MateRole {
     lent.heard = [this](const auto& question, const manager::Notice& notice) {
       events_.warning(aboutObject(question), notice.reason, notice.message);
     };
-    lent.ask = [this, alive = std::weak_ptr<int>(alive_)](auto question) {
-      owner_.post([this, alive, question = std::move(question)]() mutable {
-        if (!alive.expired()) question(judge_);
-      });
+    lent.ask = [this, life = life_.token()](auto question) {
+      owner_.post(
+          life.guard([this, question = std::move(question)]() mutable { question(judge_); }));
     };
     lent.needsSecondLook = judge_.needsSecondLook();
     slot_->lend(std::move(lent));
@@ -100,7 +96,7 @@ class ManagerMate final : public MateRole {
   Clock& clock_;
   Mailbox& owner_;
   Timer lendTimer_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // goes first
+  Lifetime life_;  // goes first
 };
 
 class SchedulerMate final : public MateRole {

@@ -24,13 +24,6 @@ bool isWorthAnEvent(const api::Kind& kind) {
 
 }  // namespace
 
-template <class F>
-auto Runner::guarded(F fn) {
-  return [this, alive = std::weak_ptr<bool>(alive_), fn = std::move(fn)](auto result) mutable {
-    if (!alive.expired()) fn(std::move(result));
-  };
-}
-
 Runner::Runner(std::unique_ptr<Controller> controller, const Caches& caches,
                const RunnerSetup& setup)
     : controller_(std::move(controller)),
@@ -38,10 +31,8 @@ Runner::Runner(std::unique_ptr<Controller> controller, const Caches& caches,
       setup_(setup),
       writer_(*setup.client, lowered(controller_->kind().kind) + "-controller", setup.metrics),
       queue_(*setup.clock, {.name = std::string(controller_->kind().plural)}) {
-  queue_.onWake([this, alive = std::weak_ptr<bool>(alive_), owner = setup.owner] {
-    owner->post([this, alive] {
-      if (!alive.expired()) pump();
-    });
+  queue_.onWake([this, life = life_.token(), owner = setup.owner] {
+    owner->post(life.guard([this] { pump(); }));
   });
 }
 
@@ -121,7 +112,7 @@ void Runner::create(const std::string& key, Creation creation) {
   request.ref = {creation.kind, creation.ns, ""};
   request.body = json::write(creation.body);
   const api::Kind kind = creation.kind;
-  auto done = guarded([this, key, kind](Result<client::Reply> reply) {
+  auto done = life_.guard([this, key, kind](Result<client::Reply> reply) {
     if (!reply && reply.error().code() == Code::kExists) return answered(key, false, std::nullopt);
     if (!reply) {
       trouble_[key] = reply.error().sentence();
@@ -145,7 +136,7 @@ void Runner::remove(const std::string& key, Removal removal) {
   ++pending_[key].unanswered;
   Awaited awaited{removal.ref.kind, removal.ref.key(), "", removal.options.uid.str(), true};
   const std::string name = removal.ref.name;
-  auto done = guarded([this, key, awaited, name](Result<client::Reply> reply) {
+  auto done = life_.guard([this, key, awaited, name](Result<client::Reply> reply) {
     const bool gone = !reply && (reply.error().code() == Code::kNotFound ||
                                  reply.error().code() == Code::kConflict);
     if (!reply && !gone) return answered(key, true, std::nullopt);
@@ -166,7 +157,7 @@ void Runner::amend(const std::string& key, Amendment amendment) {
   if (!changes) return;
   ++pending_[key].unanswered;
   const api::Kind kind = amendment.ref.kind;
-  auto done = guarded([this, key, kind](Result<client::Reply> reply) {
+  auto done = life_.guard([this, key, kind](Result<client::Reply> reply) {
     if (!reply && reply.error().code() == Code::kNotFound)
       return answered(key, false, std::nullopt);
     if (!reply) return answered(key, true, std::nullopt);

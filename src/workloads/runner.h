@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/events/event_recorder.h"
@@ -67,9 +68,6 @@ class Runner {
   void amend(const std::string& key, Amendment amendment);
   void answered(const std::string& key, bool failed, std::optional<Awaited> awaited);
   void note(const std::string& key, const Note& note);
-  // `fn`, unless we are gone by then.
-  template <class F>
-  auto guarded(F fn);
 
   std::unique_ptr<Controller> controller_;
   const Caches& caches_;
@@ -79,7 +77,7 @@ class Runner {
   std::map<std::string, Pending> pending_;
   std::map<std::string, std::string> trouble_;
   Fn stopped_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::workloads

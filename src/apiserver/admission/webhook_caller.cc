@@ -110,13 +110,11 @@ void WebhookCaller::ask(const Webhook& webhook, const AdmissionRequest& request,
   if (!client) return done(pass(client.error()));
   std::string uid = makeUid(rng_);
   auto post = requestFor(*address, webhook, reviewRequest(request, uid));
-  auto back = [&owner = owner_, alive = std::weak_ptr<int>(alive_), uid = std::move(uid),
-               use = (*client)->use,
+  auto back = [&owner = owner_, life = life_.token(), uid = std::move(uid), use = (*client)->use,
                done = std::move(done)](Result<net::HttpResponse> response) mutable {
-    owner.post([alive = std::move(alive), use = std::move(use), done = std::move(done),
-                verdict = verdictOf(response, uid)]() mutable {
-      if (!alive.expired()) done(std::move(verdict));
-    });
+    owner.post(
+        life.guard([use = std::move(use), done = std::move(done),
+                    verdict = verdictOf(response, uid)]() mutable { done(std::move(verdict)); }));
   };
   // Sent again when a pooled connection turns out to be closed: webhooks must bear being asked
   // twice.

@@ -15,6 +15,7 @@
 #include "apiserver/admission/webhook_metrics.h"
 #include "apiserver/admission/webhook_review.h"
 #include "base/fn.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/number/rng.h"
 #include "net/client/http_client.h"
@@ -63,7 +64,7 @@ class WebhookCaller {
   ResolveService resolve_;
   WebhookFailed failed_;
   std::map<std::string, Client> clients_;
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::apiserver

@@ -45,17 +45,15 @@ MigrationController::MigrationController(Desk& desk, MigrationArgs args, Control
       evictions_(args_.evictQps, static_cast<double>(args_.evictBurst)) {}
 
 MigrationController::~MigrationController() {
-  *alive_ = false;
+  life_.end();
   queue_.shutDown();
 }
 
 // ---- what wakes a job --------------------------------------------------------------------------
 
 void MigrationController::start() {
-  queue_.onWake([owner = &desk_.owner, alive = std::weak_ptr(alive_), this] {
-    owner->post([alive, this] {
-      if (alive.lock()) pump();
-    });
+  queue_.onWake([owner = &desk_.owner, life = life_.token(), this] {
+    owner->post(life.guard([this] { pump(); }));
   });
   listen();
 }
@@ -101,9 +99,7 @@ void MigrationController::yield() {
 }
 
 void MigrationController::wake() {
-  desk_.owner.post([alive = std::weak_ptr(alive_), this] {
-    if (alive.lock()) pump();
-  });
+  desk_.owner.post(life_.guard([this] { pump(); }));
 }
 
 void MigrationController::pump() {
@@ -304,12 +300,9 @@ void MigrationController::scavenge() {
     dropReservation(reservationOf(job));
     desk_.send(deleteJob(key), [](Result<client::Reply>) {});
   });
-  scavenger_ = desk_.clock.after(kScavengeEvery,
-                                 [this, alive = std::weak_ptr(alive_), owner = &desk_.owner] {
-                                   owner->post([this, alive] {
-                                     if (alive.lock() && leads_) scavenge();
-                                   });
-                                 });
+  scavenger_ = life_.later(desk_.clock, desk_.owner, kScavengeEvery, [this] {
+    if (leads_) scavenge();
+  });
 }
 
 // ---- writing -----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 #include <set>
 #include <string>
 
+#include "base/lifetime.h"
 #include "base/number/rng.h"
 #include "client/queue/token_bucket.h"
 #include "client/queue/work_queue.h"
@@ -111,7 +112,7 @@ class MigrationController final : public EvictPlugin {
   bool arbitrationDue_ = false;
   Timer arbitration_;
   Timer scavenger_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::descheduler

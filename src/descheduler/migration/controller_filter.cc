@@ -106,13 +106,12 @@ void MigrationController::arbitrateSoon() {
   arbitrationDue_ = true;
   const Duration since = desk_.clock.mono() - arbitratedAt_;
   const Duration wait = std::max(Duration::zero(), args_.arbitrationInterval - since);
-  auto run = [this, alive = std::weak_ptr(alive_)] {
-    if (!alive.lock()) return;
+  auto run = [this] {
     arbitrationDue_ = false;
     if (leads_) arbitrateAll();
   };
-  if (wait == Duration::zero()) return desk_.owner.post(std::move(run));
-  arbitration_ = desk_.clock.after(wait, [owner = &desk_.owner, run] { owner->post(run); });
+  if (wait == Duration::zero()) return desk_.owner.post(life_.guard(run));
+  arbitration_ = life_.later(desk_.clock, desk_.owner, wait, run);
 }
 
 void MigrationController::arbitrateAll() {

@@ -126,7 +126,7 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
 }
 
 Runner::~Runner() {
-  *alive_ = false;
+  life_.end();
   statics_.reset();
   volumes_.reset();
   forwarder_.reset();
@@ -171,9 +171,7 @@ bool Runner::usesClaim(std::string_view ns, std::string_view claim) const {
 void Runner::onSynced() {
   synced_ = true;
   if (haltWhenSynced_)  // later: it ends the informer, which is calling us
-    owner_.post([this, alive = alive_] {
-      if (*alive) halt(std::exchange(haltWhenSynced_, nullptr));
-    });
+    owner_.post(life_.guard([this] { halt(std::exchange(haltWhenSynced_, nullptr)); }));
   if (!node_.noWayOut.empty()) {
     api::ObjectRef node;
     node.apiVersion = "v1";
@@ -195,22 +193,18 @@ void Runner::onSynced() {
 }
 
 void Runner::refreshVolumesLater() {
-  refresh_ = clock_.after(kRefreshVolumes, [this, alive = alive_, &owner = owner_] {
-    owner.post([this, alive] {
-      if (!*alive || halted_) return;
-      for (const auto& [uid, worker] : workers_) worker->refreshVolumes();
-      refreshVolumesLater();
-    });
+  refresh_ = life_.later(clock_, owner_, kRefreshVolumes, [this] {
+    if (halted_) return;
+    for (const auto& [uid, worker] : workers_) worker->refreshVolumes();
+    refreshVolumesLater();
   });
 }
 
 void Runner::checkStorageLater() {
-  storage_ = clock_.after(kCheckStorage, [this, alive = alive_, &owner = owner_] {
-    owner.post([this, alive] {
-      if (!*alive || halted_) return;
-      for (const auto& [uid, worker] : workers_) worker->checkStorage();
-      checkStorageLater();
-    });
+  storage_ = life_.later(clock_, owner_, kCheckStorage, [this] {
+    if (halted_) return;
+    for (const auto& [uid, worker] : workers_) worker->checkStorage();
+    checkStorageLater();
   });
 }
 
@@ -236,12 +230,11 @@ void Runner::onPod(const client::Change<RunPod>& change) {
 void Runner::begin(const RunPodPtr& pod) {
   const std::string uid = pod->uid();
   Mailbox& preparing = preparing_[std::hash<std::string>()(uid) % preparing_.size()]->mailbox();
-  auto worker = PodWorker::make(parts_, preparing, pod, [this, uid, alive = alive_] {
-    if (!*alive) return;
+  auto worker = PodWorker::make(parts_, preparing, pod, life_.guard([this, uid] {
     workers_.erase(uid);
     if (volumes_) volumes_->look();
     if (halted_ && workers_.empty()) std::exchange(halted_, nullptr)();
-  });
+  }));
   if (synced_) {
     // One that was bound behind the scheduler's back may not fit.
     std::vector<const RunPod*> present;

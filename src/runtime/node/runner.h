@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/result.h"
 #include "client/api_client.h"
@@ -119,7 +120,7 @@ class Runner final : public frame::NodeRunner {
   bool synced_ = false;
   Fn haltWhenSynced_;
   Fn halted_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::runtime

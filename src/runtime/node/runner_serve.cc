@@ -73,31 +73,31 @@ Result<std::unique_ptr<frame::LogSource>> Runner::openLogOf(const frame::Contain
                    target.pod, waitingFor(worker.get(), target.container));
   const std::string run = RunningRuns::key(target.uid, target.container, runs.back());
   return openLog(fmt::format("{}/{}.log", dir, runs.back()), options, clock_, home_.mailbox(),
-                 [this, alive = alive_, run] { return *alive && running_.has(run); });
+                 [this, life = life_.token(), run] { return !life.gone() && running_.has(run); });
 }
 
 void Runner::log(frame::ContainerTarget target, frame::LogOptions options,
                  UniqueFn<void(Result<std::unique_ptr<frame::LogSource>>)> ready) {
-  owner_.post([this, alive = alive_, target = std::move(target), options = std::move(options),
+  owner_.post([this, life = life_.token(), target = std::move(target), options = std::move(options),
                ready = std::move(ready)]() mutable {
-    if (!*alive) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
+    if (life.gone()) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
     ready(openLogOf(target, options));
   });
 }
 
 void Runner::exec(frame::ContainerTarget target, frame::SessionOptions options,
                   UniqueFn<void(Result<frame::SessionStart>)> ready) {
-  owner_.post([this, alive = alive_, target = std::move(target), options = std::move(options),
+  owner_.post([this, life = life_.token(), target = std::move(target), options = std::move(options),
                ready = std::move(ready)]() mutable {
-    if (!*alive) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
+    if (life.gone()) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
     auto worker = runningContainer(target);
     if (!worker) return ready(pass(worker.error()));
-    ready(frame::SessionStart([this, alive, weak = std::weak_ptr(*worker), target,
+    ready(frame::SessionStart([this, life, weak = std::weak_ptr(*worker), target,
                                options](std::unique_ptr<frame::Session> session) mutable {
-      owner_.post([this, alive, weak, target, options, session = std::move(session)]() mutable {
+      owner_.post([this, life, weak, target, options, session = std::move(session)]() mutable {
         auto pod = weak.lock();
         auto pipes = makeExecPipes(options.tty, options.in);
-        if (!*alive || !pod || !pipes)
+        if (life.gone() || !pod || !pipes)
           return session->finish({std::nullopt, "the container is not running"});
         std::vector<UniqueFd> theirs = std::move(pipes->theirs);
         pipes->theirs.clear();
@@ -113,38 +113,38 @@ void Runner::exec(frame::ContainerTarget target, frame::SessionOptions options,
 
 void Runner::attach(frame::ContainerTarget target, frame::SessionOptions,
                     UniqueFn<void(Result<frame::SessionStart>)> ready) {
-  owner_.post(
-      [this, alive = alive_, target = std::move(target), ready = std::move(ready)]() mutable {
-        if (!*alive) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
-        auto worker = runningContainer(target);
-        if (!worker) return ready(pass(worker.error()));
-        ready(frame::SessionStart([this, alive, weak = std::weak_ptr(*worker),
-                                   target](std::unique_ptr<frame::Session> session) mutable {
-          owner_.post([this, alive, weak, target, session = std::move(session)]() mutable {
-            auto pod = weak.lock();
-            int ends[2];
-            if (!*alive || !pod || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-              return session->finish({std::nullopt, "the container is not running"});
-            UniqueFd ours(ends[0]);
-            if (auto ok = pod->attach(target.container, UniqueFd(ends[1])); !ok)
-              return session->finish({std::nullopt, ok.error().text()});
-            startAttach(loop_, std::move(session), std::move(ours),
-                        [this, alive, weak, target](uint16_t columns, uint16_t rows) {
-                          owner_.post([weak, target, columns, rows] {
-                            if (auto still = weak.lock())
-                              still->resize(target.container, columns, rows);
-                          });
-                        });
-          });
-        }));
+  owner_.post([this, life = life_.token(), target = std::move(target),
+               ready = std::move(ready)]() mutable {
+    if (life.gone()) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
+    auto worker = runningContainer(target);
+    if (!worker) return ready(pass(worker.error()));
+    ready(frame::SessionStart([this, life, weak = std::weak_ptr(*worker),
+                               target](std::unique_ptr<frame::Session> session) mutable {
+      owner_.post([this, life, weak, target, session = std::move(session)]() mutable {
+        auto pod = weak.lock();
+        int ends[2];
+        if (life.gone() || !pod || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+          return session->finish({std::nullopt, "the container is not running"});
+        UniqueFd ours(ends[0]);
+        if (auto ok = pod->attach(target.container, UniqueFd(ends[1])); !ok)
+          return session->finish({std::nullopt, ok.error().text()});
+        startAttach(loop_, std::move(session), std::move(ours),
+                    [this, weak, target](uint16_t columns, uint16_t rows) {
+                      owner_.post([weak, target, columns, rows] {
+                        if (auto still = weak.lock())
+                          still->resize(target.container, columns, rows);
+                      });
+                    });
       });
+    }));
+  });
 }
 
 void Runner::forward(frame::ContainerTarget target,
                      UniqueFn<void(Result<frame::PortConnect>)> ready) {
   owner_.post(
-      [this, alive = alive_, target = std::move(target), ready = std::move(ready)]() mutable {
-        auto worker = *alive ? find(target) : nullptr;
+      [this, life = life_.token(), target = std::move(target), ready = std::move(ready)]() mutable {
+        auto worker = life.gone() ? nullptr : find(target);
         if (!worker || phaseOf(worker->pod(), worker->record()) != api::PodPhase::kRunning)
           return ready(invalid("unable to forward port because pod {} is not running", target.pod));
         const bool own = !worker->pod().pod.spec->hostNetwork && network_.available();

@@ -139,25 +139,24 @@ void NamespaceQuotas::nextPage(std::shared_ptr<Counting> counting, const std::st
   request.query.limit = kPage;
   request.query.continueToken = token;
   request.timeout = kPatience;
-  client_.submit(
-      owner_, std::move(request),
-      [this, counting, here = std::weak_ptr(alive_)](Result<client::Reply> reply) mutable {
-        if (here.expired()) return;
-        auto sum = reply ? chargeInPage(reply->body) : pass(reply.error());
-        if (!sum)
-          return counting->done(
-              Review::refuse(kBrokenHandler, "namespace-quota", sum.error().text()));
-        counting->used.add(*sum);
-        const auto page = client::sliceList(reply->body);
-        if (page && !page->continueToken.empty())
-          return nextPage(std::move(counting), page->continueToken);
-        for (const auto& quota : quotas_.by("namespace", counting->ns)) {
-          if (!quota->countsBestEffort) continue;
-          if (auto why = exceeded(*quota, counting->used, counting->charge); !why.empty())
-            return counting->done(Review::refuse(kForbidden, "exceeded-quota", why));
-        }
-        counting->done(Review());
-      });
+  client_.submit(owner_, std::move(request),
+                 life_.guard([this, counting](Result<client::Reply> reply) mutable {
+                   auto sum = reply ? chargeInPage(reply->body) : pass(reply.error());
+                   if (!sum)
+                     return counting->done(
+                         Review::refuse(kBrokenHandler, "namespace-quota", sum.error().text()));
+                   counting->used.add(*sum);
+                   const auto page = client::sliceList(reply->body);
+                   if (page && !page->continueToken.empty())
+                     return nextPage(std::move(counting), page->continueToken);
+                   for (const auto& quota : quotas_.by("namespace", counting->ns)) {
+                     if (!quota->countsBestEffort) continue;
+                     if (auto why = exceeded(*quota, counting->used, counting->charge);
+                         !why.empty())
+                       return counting->done(Review::refuse(kForbidden, "exceeded-quota", why));
+                   }
+                   counting->done(Review());
+                 }));
 }
 
 }  // namespace mangrove::manager

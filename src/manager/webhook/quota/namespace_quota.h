@@ -17,6 +17,7 @@
 
 #include "api/object/meta.h"
 #include "api/pod/pod.h"
+#include "base/lifetime.h"
 #include "client/informer/informer.h"
 #include "manager/webhook/server.h"
 
@@ -57,7 +58,7 @@ class NamespaceQuotas {
   Mailbox& owner_;
   client::Informer<NamespaceQuota> quotas_;
   std::shared_ptr<std::atomic<bool>> any_ = std::make_shared<std::atomic<bool>>(false);
-  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::manager
