@@ -4,10 +4,13 @@
 
 #include <fmt/core.h>
 
+#include "base/os/log.h"
 #include "descheduler/names.h"
 
 namespace mangrove::descheduler {
 namespace {
+
+const Logger log("descheduler");
 
 namespace kind = client::kind;
 
@@ -186,6 +189,13 @@ Result<WorkloadView> Caches::workloadOf(const api::Pod& pod) const {
   if (owner->kind == "StatefulSet") return direct(statefulSets, pod, *owner);
   if (owner->kind == "ReplicationController") return direct(replicationControllers, pod, *owner);
   return unknown(pod, *owner);
+}
+
+void Caches::resolvePriority(std::string_view name, std::optional<int64_t>& value) const {
+  if (name.empty()) return;
+  const auto found = priorityClasses.find(name);
+  if (found != nullptr) value = found->value;
+  if (found == nullptr) log.warn("there is no PriorityClass {}", name);
 }
 
 }  // namespace mangrove::descheduler

@@ -3,6 +3,7 @@
 // asks by. Owner's thread.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class Caches {
   // ReplicationController. Others are not known here, and an error.
   Result<WorkloadView> workloadOf(const api::Pod& pod) const;
   bool hasLocalStorage(const api::Pod& pod) const;
+  // The value of a PriorityClass that arguments name, in place of the one there; a class that is
+  // missing is said and changes nothing.
+  void resolvePriority(std::string_view name, std::optional<int64_t>& value) const;
 
   client::Informer<api::Node> nodes;
   client::Informer<SeenPod> pods;  // with raw text: reservations are made from it

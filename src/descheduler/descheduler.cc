@@ -1,5 +1,8 @@
 #include "descheduler/descheduler.h"
 
+#include <algorithm>
+#include <map>
+
 #include <fmt/core.h>
 
 #include "api/object/event.h"
@@ -12,16 +15,13 @@ const Logger log("descheduler");
 
 constexpr Duration kUntilFilled = std::chrono::milliseconds(100);
 
-Result<> checkEvictors(const ProfileConfig& profile) {
-  for (const auto* names : {&profile.evict, &profile.filter}) {
-    for (const std::string& name : *names) {
-      if (name == MigrationController::kName) continue;
-      return fail(Code::kUnsupported,
-                  "profile {}: {} cannot evict or filter in this version, want {}", profile.name,
-                  name, MigrationController::kName);
-    }
-  }
-  return {};
+json::Value argsOf(const ProfileConfig& profile, std::string_view plugin) {
+  const auto found = profile.args.find(std::string(plugin));
+  return found == profile.args.end() ? json::Value() : found->second;
+}
+
+bool names(const std::vector<std::string>& list, std::string_view plugin) {
+  return std::find(list.begin(), list.end(), plugin) != list.end();
 }
 
 }  // namespace
@@ -88,35 +88,52 @@ Result<> Descheduler::furnish(const DeschedulerParts& parts) {
   for (const ProfileConfig& profile : config_.profiles) {
     auto made = makeProfile(profile, config_.interval);
     if (!made) return pass(made.error());
-    if (auto ok = checkEvictors(profile); !ok) return ok;
-    const auto args = profile.args.find(std::string(MigrationController::kName));
-    auto read = readMigrationArgs(args == profile.args.end() ? json::Value() : args->second);
-    if (!read) return read.error().in("profile {}", profile.name);
-    ControllerOptions options{
-        parts.reservation, parts.seed + controllers_.size(),
-        [this](std::string_view outcome) { ended_->with({std::string(outcome)}).inc(); }};
-    controllers_.push_back(
-        std::make_unique<MigrationController>(desk_, std::move(*read), std::move(options)));
-    MigrationController& controller = *controllers_.back();
-    std::vector<EvictPlugin*> filters;
-    if (!profile.filter.empty()) filters.push_back(&controller);
-    evictors_.push_back(std::make_unique<EvictorProxy>(
-        std::move(filters), controller, count_, config_.dryRun,
-        [this](const api::Pod& pod, std::string_view plugin, std::string_view result) {
-          evicted_
-              ->with(
-                  {std::string(result), std::string(plugin), pod.meta.ns.str(), pod.nodeName.str()})
-              .inc();
-          if (result == "success" && desk_.events != nullptr) {
-            desk_.events->normal(
-                api::refTo(client::kind::kPod, pod.meta), "Descheduled",
-                fmt::format("{} moves it away from {}", plugin, pod.nodeName.view()));
-          }
-        }));
+    if (auto ok = addController(profile, parts); !ok)
+      return ok.error().in("profile {}", profile.name);
+    if (auto ok = addEvictor(profile); !ok) return ok.error().in("profile {}", profile.name);
     made->evictor = evictors_.back().get();
     profiles_.push_back(std::move(*made));
   }
   return {};
+}
+
+// Each profile has one, also where it does not evict by it: jobs made by hand are carried all the same.
+Result<> Descheduler::addController(const ProfileConfig& profile, const DeschedulerParts& parts) {
+  auto args = readMigrationArgs(argsOf(profile, MigrationController::kName));
+  if (!args) return pass(args.error());
+  ControllerOptions options{
+      parts.reservation, parts.seed + controllers_.size(),
+      [this](std::string_view outcome) { ended_->with({std::string(outcome)}).inc(); }};
+  controllers_.push_back(
+      std::make_unique<MigrationController>(desk_, std::move(*args), std::move(options)));
+  return {};
+}
+
+Result<> Descheduler::addEvictor(const ProfileConfig& profile) {
+  std::map<std::string, EvictPlugin*, std::less<>> known;
+  known[std::string(MigrationController::kName)] = controllers_.back().get();
+  if (names(profile.evict, DefaultEvictor::kName) || names(profile.filter, DefaultEvictor::kName)) {
+    auto args = readDefaultEvictorArgs(argsOf(profile, DefaultEvictor::kName));
+    if (!args) return pass(args.error());
+    directs_.push_back(std::make_unique<DefaultEvictor>(desk_, std::move(*args)));
+    known[std::string(DefaultEvictor::kName)] = directs_.back().get();
+  }
+  std::vector<EvictPlugin*> filters;
+  for (const std::string& name : profile.filter) filters.push_back(known.at(name));
+  evictors_.push_back(std::make_unique<EvictorProxy>(
+      std::move(filters), *known.at(profile.evict.front()), count_, config_.dryRun,
+      [this](const api::Pod& pod, std::string_view plugin, std::string_view result) {
+        counted(pod, plugin, result);
+      }));
+  return {};
+}
+
+void Descheduler::counted(const api::Pod& pod, std::string_view plugin, std::string_view result) {
+  evicted_->with({std::string(result), std::string(plugin), pod.meta.ns.str(), pod.nodeName.str()})
+      .inc();
+  if (result != "success" || desk_.events == nullptr) return;
+  desk_.events->normal(api::refTo(client::kind::kPod, pod.meta), "Descheduled",
+                       fmt::format("{} moves it away from {}", plugin, pod.nodeName.view()));
 }
 
 void Descheduler::start() {
@@ -169,9 +186,11 @@ std::vector<Error> Descheduler::cycle() {
   const MonoTime begun = desk_.clock.mono();
   const Look look = caches_.look(desk_.clock.wall());
   for (auto& controller : controllers_) controller->beginCycle(look);
+  for (auto& direct : directs_) direct->beginCycle(look);
   std::vector<Error> errors =
       runCycle(look, begun, profiles_, {config_.nodeSelector, config_.dryRun}, count_, *hands_);
   for (auto& controller : controllers_) controller->endCycle();
+  for (auto& direct : directs_) direct->endCycle();
   for (const Error& error : errors) log.warn("{}", error.text());
   cycles_.inc();
   failedCycles_.inc(static_cast<double>(errors.size()));

@@ -17,6 +17,7 @@
 #include "base/metrics.h"
 #include "descheduler/config/config.h"
 #include "descheduler/desk.h"
+#include "descheduler/evictor/default_evictor.h"
 #include "descheduler/framework/cycle.h"
 #include "descheduler/migration/controller.h"
 
@@ -54,6 +55,9 @@ class Descheduler {
   class Writer;
   Descheduler(const DeschedulerParts& parts, DeschedulerConfig config);
   Result<> furnish(const DeschedulerParts& parts);
+  Result<> addController(const ProfileConfig& profile, const DeschedulerParts& parts);
+  Result<> addEvictor(const ProfileConfig& profile);
+  void counted(const api::Pod& pod, std::string_view plugin, std::string_view result);
   void tick();
   void begin();
 
@@ -62,6 +66,7 @@ class Descheduler {
   Desk desk_;
   CycleCount count_;
   std::vector<std::unique_ptr<MigrationController>> controllers_;
+  std::vector<std::unique_ptr<DefaultEvictor>> directs_;
   std::vector<std::unique_ptr<EvictorProxy>> evictors_;
   std::vector<Profile> profiles_;
   std::unique_ptr<Writer> hands_;

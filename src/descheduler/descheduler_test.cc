@@ -50,10 +50,10 @@ class WholeDescheduler : public ::testing::Test {
     api.put(
         kind::kPod, "d", name,
         fmt::format(
-            R"({{"metadata":{{"uid":"uid-{}","ownerReferences":[{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"rs","controller":true}}]}},
+            R"({{"metadata":{{"uid":"uid-{}","creationTimestamp":"{}","ownerReferences":[{{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"rs","controller":true}}]}},
                              "spec":{{"nodeName":"{}","schedulerName":"koord-scheduler","containers":[{{"name":"c"}}]}},
                              "status":{{"phase":"Running","conditions":[{{"type":"Ready","status":"True"}}]}}}})",
-            name, on));
+            name, formatTime(clock.wall()), on));
   }
   void job(const std::string& name, const std::string& mode, const std::string& more = "") {
     api.put(kind::kPodMigrationJob, "", name,
@@ -61,16 +61,30 @@ class WholeDescheduler : public ::testing::Test {
                              "spec":{{"podRef":{{"namespace":"d","name":"p0"}},"mode":"{}","ttl":"5m0s"{}}}}})",
                         name, formatTime(clock.wall()), mode, more));
   }
+  // The profile evicts by the DefaultEvictor instead, with these arguments.
+  void startDirect(const std::string& args) {
+    startWith(fmt::format(R"({{
+      "apiVersion":"descheduler/v1alpha2","kind":"DeschedulerConfiguration","deschedulingInterval":"10s",
+      "profiles":[{{"name":"one","plugins":{{"balance":{{"enabled":[{{"name":"LowNodeLoad"}}]}},
+        "evict":{{"disabled":[{{"name":"*"}}],"enabled":[{{"name":"DefaultEvictor"}}]}},
+        "filter":{{"disabled":[{{"name":"*"}}],"enabled":[{{"name":"DefaultEvictor"}}]}}}},"pluginConfig":[
+        {{"name":"LowNodeLoad","args":{{"lowThresholds":{{"cpu":45}},"highThresholds":{{"cpu":75}},
+                                        "anomalyCondition":{{"consecutiveAbnormalities":1}}}}}},
+        {{"name":"DefaultEvictor","args":{}}}]}}]}})",
+                          args));
+  }
   void start(const std::string& mode, const std::string& balance = "LowNodeLoad",
              bool dryRun = false) {
-    const std::string text = fmt::format(
+    startWith(fmt::format(
         R"({{
       "apiVersion":"descheduler/v1alpha2","kind":"DeschedulerConfiguration","deschedulingInterval":"10s","dryRun":{},
       "profiles":[{{"name":"one","plugins":{{"balance":{{"enabled":[{}]}}}},"pluginConfig":[
         {{"name":"LowNodeLoad","args":{{"lowThresholds":{{"cpu":45}},"highThresholds":{{"cpu":75}},
                                         "anomalyCondition":{{"consecutiveAbnormalities":1}}}}}},
         {{"name":"MigrationController","args":{{"defaultJobMode":"{}"}}}}]}}]}})",
-        dryRun, balance.empty() ? "" : fmt::format(R"({{"name":"{}"}})", balance), mode);
+        dryRun, balance.empty() ? "" : fmt::format(R"({{"name":"{}"}})", balance), mode));
+  }
+  void startWith(const std::string& text) {
     auto config = readConfig(text, "test");
     ASSERT_TRUE(config) << config.error().text();
     auto made = Descheduler::make({.client = client.get(),
@@ -137,6 +151,20 @@ TEST_F(WholeDescheduler, AHotNodeGivesUpAPod) {
   EXPECT_EQ(made[0].meta.annotations.get("koordinator.sh/evict-trigger"), "LowNodeLoad");
   EXPECT_THAT(std::string(*made[0].meta.annotations.get("koordinator.sh/evict-reason")),
               ::testing::StartsWith("node is overutilized, node cpu usage(98.75%)"));
+}
+
+TEST_F(WholeDescheduler, TheDefaultEvictorNeedsNoJob) {
+  startDirect("{}");
+  ASSERT_TRUE(until([&] { return !hasPod("p0"); }));
+  EXPECT_TRUE(jobs().empty());
+}
+
+TEST_F(WholeDescheduler, TheDefaultEvictorSparesWhomItsArgumentsSpare) {
+  startDirect(R"({"minPodAge":"1h","nodeFit":true})");
+  ASSERT_TRUE(until([&] { return descheduler->waitingFor().empty(); }));
+  EXPECT_TRUE(descheduler->cycle().empty());
+  until([&, looks = 0]() mutable { return ++looks > 50; });
+  EXPECT_TRUE(hasPod("p0"));
 }
 
 TEST_F(WholeDescheduler, ADryRunMakesNoJob) {

@@ -9,20 +9,6 @@
 namespace mangrove::descheduler {
 namespace {
 
-bool toleratesAll(const api::Pod& pod, const api::Node& node) {
-  return std::all_of(node.spec.taints.begin(), node.spec.taints.end(), [&](const api::Taint& t) {
-    const bool repels =
-        t.effect == api::TaintEffect::kNoSchedule || t.effect == api::TaintEffect::kNoExecute;
-    return !repels || api::tolerates(pod.spec->tolerations, t);
-  });
-}
-
-bool isWanted(const api::Pod& pod, const api::Node& node) {
-  if (!api::contains(node.meta.labels, pod.spec->nodeSelector)) return false;
-  const auto& required = pod.spec->affinity->node.required;
-  return !required || api::NodeTerms(*required).match(node.meta);
-}
-
 NodeFit::Room roomOf(const Look& look, const api::Node& node) {
   NodeFit::Room room{node.status.allocatable, std::numeric_limits<int64_t>::max()};
   const Pods pods = look.activeOn(node.meta.name.view());
@@ -35,8 +21,22 @@ NodeFit::Room roomOf(const Look& look, const api::Node& node) {
 
 }  // namespace
 
+bool toleratesAll(const api::Pod& pod, const api::Node& node) {
+  return std::all_of(node.spec.taints.begin(), node.spec.taints.end(), [&](const api::Taint& t) {
+    const bool repels =
+        t.effect == api::TaintEffect::kNoSchedule || t.effect == api::TaintEffect::kNoExecute;
+    return !repels || api::tolerates(pod.spec->tolerations, t);
+  });
+}
+
+bool isWantedBy(const api::Pod& pod, const api::Node& node) {
+  if (!api::contains(node.meta.labels, pod.spec->nodeSelector)) return false;
+  const auto& required = pod.spec->affinity->node.required;
+  return !required || api::NodeTerms(*required).match(node.meta);
+}
+
 bool admits(const api::Node& node, const api::Pod& pod) {
-  return !node.spec.unschedulable && isWanted(pod, node) && toleratesAll(pod, node);
+  return !node.spec.unschedulable && isWantedBy(pod, node) && toleratesAll(pod, node);
 }
 
 bool holds(const NodeFit::Room& room, const api::ResourceList& requests) {

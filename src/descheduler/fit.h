@@ -36,7 +36,9 @@ class NodeFit {
 };
 
 // The parts that need no sums.
-bool admits(const api::Node& node, const api::Pod& pod);  // selector, affinity, taints, cordon
+bool isWantedBy(const api::Pod& pod, const api::Node& node);    // selector and required affinity
+bool toleratesAll(const api::Pod& pod, const api::Node& node);  // taints that keep pods off
+bool admits(const api::Node& node, const api::Pod& pod);        // both, and not cordoned
 bool holds(const NodeFit::Room& room, const api::ResourceList& requests);
 
 }  // namespace mangrove::descheduler

@@ -61,6 +61,8 @@ class Yes final : public EvictPlugin {
     ++evictions;
     return true;
   }
+  void beginCycle(const Look&) override {}
+  void endCycle() override {}
   int evictions = 0;
 };
 

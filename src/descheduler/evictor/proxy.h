@@ -19,6 +19,9 @@ class EvictPlugin {
   virtual std::optional<std::string> refusal(const api::Pod& pod) = 0;     // Filter
   virtual std::optional<std::string> refusalNow(const api::Pod& pod) = 0;  // PreEvictionFilter
   virtual bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) = 0;
+  // The Look is there from one to the other.
+  virtual void beginCycle(const Look& look) = 0;
+  virtual void endCycle() = 0;
 };
 
 // Told of each attempt: (pod, plugin, "success" | "error" | the limit that held it).

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include "descheduler/plugins/anti_affinity.h"
 #include "descheduler/plugins/custom_priority.h"
 #include "descheduler/plugins/fragmentation_aware.h"
 #include "descheduler/plugins/low_node_load.h"
 #include "descheduler/plugins/node_utilization.h"
 #include "descheduler/plugins/ported.h"
 #include "descheduler/plugins/scale_down_bin_pack.h"
+#include "descheduler/plugins/topology_spread.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -45,6 +47,8 @@ constexpr std::array kEntries = {
     Entry{LowNodeUtilization::kName, &make<LowNodeUtilization, readLowUtilizationArgs>},
     Entry{HighNodeUtilization::kName, &make<HighNodeUtilization, readHighUtilizationArgs>},
     Entry{RemoveDuplicates::kName, &make<RemoveDuplicates, readDuplicatesArgs>},
+    Entry{ViolatingAntiAffinity::kName, &make<ViolatingAntiAffinity, readAntiAffinityArgs>},
+    Entry{ViolatingTopologySpread::kName, &make<ViolatingTopologySpread, readTopologySpreadArgs>},
 };
 
 }  // namespace
@@ -53,7 +57,7 @@ Result<PluginPtr> makePlugin(std::string_view name, const json::Value& args, Dur
   const auto found = std::find_if(kEntries.begin(), kEntries.end(),
                                   [&](const Entry& one) { return one.name == name; });
   if (found != kEntries.end()) return found->make(args, interval);
-  return fail(Code::kUnsupported, "plugin {} is known but not part of this version; disable it",
+  return fail(Code::kUnsupported, "plugin {} does not move pods by itself, want one that does",
               name);
 }
 

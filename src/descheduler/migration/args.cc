@@ -101,23 +101,6 @@ void readPriority(Args& args, MigrationArgs& out) {
   args.take(part);
 }
 
-void readWhom(Args& args, MigrationArgs& out) {
-  out.evictFailedBarePods = args.boolean("evictFailedBarePods", false);
-  out.evictAllBarePods = args.boolean("evictAllBarePods", false);
-  out.evictLocalStoragePods = args.boolean("evictLocalStoragePods", false);
-  out.evictSystemCriticalPods = args.boolean("evictSystemCriticalPods", false);
-  out.ignorePvcPods = args.boolean("ignorePvcPods", false);
-  readPriority(args, out);
-  out.labelSelector = readSelector(args, "labelSelector");
-  out.namespaces = readNamespaces(args, "namespaces");
-  out.nodeFit = args.boolean("nodeFit", false);
-  if (const std::string text = args.text("nodeSelector"); !text.empty()) {
-    auto selector = api::Selector::parse(text);
-    if (!selector) args.complain(fmt::format("nodeSelector: {}", selector.error().text()));
-    if (selector) out.nodeSelector = std::move(*selector);
-  }
-}
-
 void oneOf(Args& args, std::string_view key, const std::string& value,
            std::initializer_list<std::string_view> known) {
   if (std::find(known.begin(), known.end(), value) != known.end()) return;
@@ -152,6 +135,23 @@ void readQps(Args& args, MigrationArgs& out) {
 }
 
 }  // namespace
+
+void readWhom(Args& args, MigrationArgs& out) {
+  out.evictFailedBarePods = args.boolean("evictFailedBarePods", false);
+  out.evictAllBarePods = args.boolean("evictAllBarePods", false);
+  out.evictLocalStoragePods = args.boolean("evictLocalStoragePods", false);
+  out.evictSystemCriticalPods = args.boolean("evictSystemCriticalPods", false);
+  out.ignorePvcPods = args.boolean("ignorePvcPods", false);
+  readPriority(args, out);
+  out.labelSelector = readSelector(args, "labelSelector");
+  out.namespaces = readNamespaces(args, "namespaces");
+  out.nodeFit = args.boolean("nodeFit", false);
+  if (const std::string text = args.text("nodeSelector"); !text.empty()) {
+    auto selector = api::Selector::parse(text);
+    if (!selector) args.complain(fmt::format("nodeSelector: {}", selector.error().text()));
+    if (selector) out.nodeSelector = std::move(*selector);
+  }
+}
 
 Result<MigrationArgs> readMigrationArgs(const json::Value& value) {
   Args args(value, "MigrationControllerArgs");

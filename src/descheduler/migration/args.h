@@ -25,6 +25,7 @@ struct MigrationArgs {
   bool evictAllBarePods = false;
   bool evictLocalStoragePods = false;
   bool evictSystemCriticalPods = false;
+  bool evictDaemonSetPods = false;  // of the DefaultEvictor only
   bool ignorePvcPods = false;
   std::optional<int64_t> priorityThreshold;  // priorityThreshold.value
   std::string priorityThresholdName;         // a PriorityClass that gives the value
@@ -50,5 +51,7 @@ struct MigrationArgs {
 };
 
 Result<MigrationArgs> readMigrationArgs(const json::Value& args);
+// The members that say whom to spare, which the DefaultEvictor has too.
+void readWhom(Args& args, MigrationArgs& out);
 
 }  // namespace mangrove::descheduler

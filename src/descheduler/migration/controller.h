@@ -23,6 +23,7 @@
 #include "client/queue/token_bucket.h"
 #include "client/queue/work_queue.h"
 #include "descheduler/desk.h"
+#include "descheduler/evictor/elsewhere.h"
 #include "descheduler/evictor/object_limiter.h"
 #include "descheduler/evictor/proxy.h"
 #include "descheduler/migration/filter.h"
@@ -53,8 +54,8 @@ class MigrationController final : public EvictPlugin {
   std::optional<std::string> refusal(const api::Pod& pod) override;
   std::optional<std::string> refusalNow(const api::Pod& pod) override;
   bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
-  void beginCycle(const Look& look);
-  void endCycle();
+  void beginCycle(const Look& look) override;
+  void endCycle() override;
 
  private:
   using JobPtr = std::shared_ptr<const api::PodMigrationJob>;
@@ -106,8 +107,7 @@ class MigrationController final : public EvictPlugin {
   std::map<std::string, JobView> assumed_;      // created, and not yet seen
   std::map<std::string, std::string, std::less<>> boundPods_;  // key of a new pod → job
   std::optional<LiveJobs> live_;
-  const Look* look_ = nullptr;
-  std::unique_ptr<NodeFit> fit_;
+  Elsewhere elsewhere_;
   MonoTime arbitratedAt_{};
   bool arbitrationDue_ = false;
   Timer arbitration_;

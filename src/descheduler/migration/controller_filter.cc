@@ -37,29 +37,18 @@ std::optional<std::string> MigrationController::refusal(const api::Pod& pod) {
 }
 
 std::optional<std::string> MigrationController::refusalNow(const api::Pod& pod) {
-  if (!args_.nodeFit || !args_.checks("NodeFit") || look_ == nullptr) return std::nullopt;
-  Nodes others = matching(args_.nodeSelector, look_->nodes());
-  std::erase_if(others, [&](const api::Node* node) {
-    return node->meta.name.view() == pod.nodeName.view() || !takesPart(*node);
-  });
-  if (fit_->fitsAny(pod, others)) return std::nullopt;
-  return "it fits on no other node";
+  if (!args_.nodeFit || !args_.checks("NodeFit")) return std::nullopt;
+  return elsewhere_.refusal(pod, args_.nodeSelector);
 }
 
 void MigrationController::beginCycle(const Look& look) {
-  look_ = &look;
-  fit_ = std::make_unique<NodeFit>(look);
+  elsewhere_.begin(look);
   live_.reset();
-  if (args_.priorityThresholdName.empty()) return;
-  const auto found = desk_.caches.priorityClasses.find(args_.priorityThresholdName);
-  if (found != nullptr) args_.priorityThreshold = found->value;
-  if (found == nullptr) log.warn("there is no PriorityClass {}", args_.priorityThresholdName);
+  desk_.caches.resolvePriority(args_.priorityThresholdName, args_.priorityThreshold);
 }
 
-// The Look ends with the cycle.
 void MigrationController::endCycle() {
-  look_ = nullptr;
-  fit_.reset();
+  elsewhere_.end();
   live_.reset();
 }
 

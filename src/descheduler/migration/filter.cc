@@ -17,9 +17,11 @@ using Why = std::optional<std::string>;
 constexpr int64_t kSystemCritical = 2'000'000'000;
 
 // Pods that something on the node itself brings back, or that are going already.
-Why tiedToItsNode(const api::Pod& pod) {
+Why tiedToItsNode(const api::Pod& pod, const MigrationArgs& args) {
   if (pod.meta.isDeleting()) return "it is being deleted already";
-  if (api::isOwnedBy(pod.meta, "DaemonSet")) return "a DaemonSet keeps it on its node";
+  if (!args.evictDaemonSetPods && api::isOwnedBy(pod.meta, "DaemonSet")) {
+    return "a DaemonSet keeps it on its node";
+  }
   if (api::isMirror(pod)) return "it is the mirror of a pod from a file of its node";
   const auto source = pod.meta.annotations.get(key::kConfigSource);
   if (source && *source != "api") return fmt::format("it is a static pod ({})", *source);
@@ -99,17 +101,21 @@ bool isForced(const api::Pod& pod) {
   return pod.meta.annotations.has(key::kEvictAnyway);
 }
 
-std::optional<std::string> neverMoves(const api::Pod& pod, const FilterRules& rules) {
-  if (isForced(pod)) return std::nullopt;
+std::optional<std::string> isSpared(const api::Pod& pod, const FilterRules& rules) {
   if (auto why = outsideOfChoice(pod, rules.args)) return why;
   if (api::parseEvictionCost(pod.meta.annotations).value_or(0) == api::kNeverEvictCost) {
     return "its eviction cost says never";
   }
-  if (auto why = tiedToItsNode(pod)) return why;
+  if (auto why = tiedToItsNode(pod, rules.args)) return why;
   if (auto why = nobodyBringsItBack(pod, rules.args)) return why;
   if (auto why = tooImportant(pod, rules.args)) return why;
   if (auto why = holdsData(pod, rules)) return why;
-  if (auto why = boundToItsGang(pod)) return why;
+  return boundToItsGang(pod);
+}
+
+std::optional<std::string> neverMoves(const api::Pod& pod, const FilterRules& rules) {
+  if (isForced(pod)) return std::nullopt;
+  if (auto why = isSpared(pod, rules)) return why;
   return refusedByReplicas(pod, rules.args.limits, rules.workloadOf);
 }
 

@@ -26,7 +26,9 @@ struct FilterRules {
 
 bool isForced(const api::Pod& pod);  // the annotation above
 
-// For good: what the pod is, or where it belongs.
+// For what the pod is and where it belongs, whoever would evict it.
+std::optional<std::string> isSpared(const api::Pod& pod, const FilterRules& rules);
+// That, or a workload that would not run without it.
 std::optional<std::string> neverMoves(const api::Pod& pod, const FilterRules& rules);
 // All of it, in the order: no job yet, its scheduler can reserve, never, limits of the moment.
 std::optional<std::string> refusal(const api::Pod& pod, const FilterRules& rules);

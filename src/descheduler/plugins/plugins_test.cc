@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/wire/decode.h"
+#include "base/number/rng.h"
+#include "descheduler/plugins/anti_affinity.h"
 #include "descheduler/plugins/custom_priority.h"
 #include "descheduler/plugins/fragmentation_aware.h"
 #include "descheduler/plugins/node_utilization.h"
 #include "descheduler/plugins/ported.h"
 #include "descheduler/plugins/scale_down_bin_pack.h"
+#include "descheduler/plugins/topology_spread.h"
 #include "descheduler/testing/scene.h"
 #include "json/value.h"
 
@@ -294,6 +298,139 @@ TEST(Ported, DuplicatesAreSpreadEvenly) {
   auto plugin = make<RemoveDuplicates, readDuplicatesArgs>("{}");
   EXPECT_TRUE(scene.run(plugin));
   EXPECT_THAT(scene.evicted, ElementsAre("p2", "p3"));
+}
+
+// ---- affinity between pods, and spread ---------------------------------------------------------
+
+// The spec as an object carries it, laid over a pod of the scene.
+void say(api::Pod& pod, std::string_view labels, std::string_view spec) {
+  const std::string text = fmt::format(
+      R"({{"metadata":{{"name":"x","namespace":"d","labels":{}}},"spec":{}}})", labels, spec);
+  const auto read = api::decodeText<api::Pod>(text);
+  ASSERT_TRUE(read) << read.error().text();
+  pod.meta.labels = read->meta.labels;
+  api::PodSpec changed = *pod.spec;
+  changed.affinity = read->spec->affinity;
+  changed.spread = read->spec->spread;
+  pod.spec = api::Shared<api::PodSpec>(std::move(changed));
+}
+
+constexpr std::string_view kAlone =
+    R"({"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[)"
+    R"({"topologyKey":"zone","labelSelector":{"matchLabels":{"app":"web"}}}]}}})";
+
+Scene twoZones() {
+  Scene scene;
+  for (const char* name : {"n1", "n2", "n3"}) {
+    scene.node(name, {{"cpu", "10"}, {"memory", "100Gi"}, {"pods", "110"}},
+               {{"zone", name == std::string("n3") ? "b" : "a"}});
+  }
+  return scene;
+}
+
+TEST(Ported, OneOfTwoThatDoNotWantEachOtherGoes) {
+  Scene scene = twoZones();
+  say(scene.pod("one", "n1"), R"({"app":"web"})", kAlone);
+  say(scene.pod("two", "n2"), R"({"app":"web"})", kAlone);  // another node of the same zone
+  say(scene.pod("far", "n3"), R"({"app":"web"})", kAlone);
+  auto plugin = make<ViolatingAntiAffinity, readAntiAffinityArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_EQ(scene.evicted.size(), 1U) << "who has gone troubles nobody";
+  EXPECT_NE(scene.evicted[0], "far");
+}
+
+TEST(Ported, AntiAffinityIsTheWordOfThePodThatHasIt) {
+  Scene scene = twoZones();
+  scene.pod("calm", "n1").meta.labels.set("app", "web");
+  say(scene.pod("shy", "n1"), R"({"app":"db"})", kAlone);
+  scene.refused = {"shy"};
+  auto plugin = make<ViolatingAntiAffinity, readAntiAffinityArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, IsEmpty()) << "calm wants nothing, and shy may not be evicted";
+  scene.refused.clear();
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_THAT(scene.evicted, ElementsAre("shy"));
+}
+
+TEST(Spread, MovesNoMoreThanTheConstraintAsksFor) {
+  struct Row {
+    std::vector<size_t> sizes;
+    int64_t maxSkew;
+    std::vector<Move> moves;
+  };
+  for (const Row& row : {
+           Row{{}, 1, {}},
+           Row{{7}, 1, {}},
+           Row{{2, 2, 2}, 1, {}},
+           Row{{3, 2, 2}, 1, {}},
+           Row{{5, 0}, 1, {{0, 1, 2}}},
+           Row{{5, 0}, 4, {{0, 1, 1}}},
+           Row{{5, 0}, 5, {}},
+           Row{{3, 0}, 0, {{0, 1, 1}}},
+           Row{{0, 6, 0}, 1, {{1, 0, 2}, {1, 2, 2}}},
+       }) {
+    EXPECT_EQ(movesToBalance(row.sizes, row.maxSkew), row.moves)
+        << fmt::format("{}", row.sizes.size());
+  }
+}
+
+TEST(Spread, EndsWithinTheSkewWhateverTheSizes) {
+  Rng rng(7);
+  const auto next = [&](uint64_t below) { return rng.next() % below; };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<size_t> sizes(1 + next(6));
+    for (size_t& size : sizes) size = next(12);
+    const int64_t skew = 1 + static_cast<int64_t>(next(3));
+    for (const Move& move : movesToBalance(sizes, skew)) {
+      ASSERT_LE(move.pods, sizes[move.from]);
+      sizes[move.from] -= move.pods;
+      sizes[move.to] += move.pods;
+    }
+    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+    EXPECT_LE(*most - *least, static_cast<size_t>(skew));
+  }
+}
+
+constexpr std::string_view kSpread =
+    R"({"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone",)"
+    R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"web"}}}]})";
+
+TEST(Spread, AFullZoneGivesToAnEmptyOne) {
+  Scene scene = twoZones();
+  for (const char* name : {"p1", "p2", "p3", "p4"}) {
+    say(scene.pod(name, "n1", {{"cpu", "1"}}), R"({"app":"web"})", kSpread);
+  }
+  scene.refused = {"p4"};
+  auto plugin = make<ViolatingTopologySpread, readTopologySpreadArgs>("{}");
+  EXPECT_TRUE(scene.run(plugin));
+  EXPECT_EQ(scene.evicted.size(), 2U);
+  EXPECT_THAT(scene.evicted, ::testing::Not(::testing::Contains("p4")));
+  EXPECT_THAT(scene.reasons[0], HasSubstr("its spread over zone differs by more than 1"));
+}
+
+TEST(Spread, WhoFitsIntoNoEmptierZoneStays) {
+  Scene scene = twoZones();
+  for (const char* name : {"p1", "p2", "p3", "p4"}) {
+    say(scene.pod(name, "n1", {{"cpu", "1"}}), R"({"app":"web"})", kSpread);
+  }
+  scene.pod("filler", "n3", {{"cpu", "10"}});
+  auto strict = make<ViolatingTopologySpread, readTopologySpreadArgs>("{}");
+  EXPECT_TRUE(scene.run(strict));
+  EXPECT_THAT(scene.evicted, IsEmpty());
+  auto anyway =
+      make<ViolatingTopologySpread, readTopologySpreadArgs>(R"({"topologyBalanceNodeFit":false})");
+  EXPECT_TRUE(scene.run(anyway));
+  EXPECT_EQ(scene.evicted.size(), 2U);
+}
+
+TEST(Spread, SoftConstraintsCountWhereToldTo) {
+  const auto wrong =
+      readTopologySpreadArgs(json::parse(R"({"constraints":["Sometimes"]})").value());
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().text(), HasSubstr("want DoNotSchedule or ScheduleAnyway"));
+  const auto soft =
+      readTopologySpreadArgs(json::parse(R"({"constraints":["ScheduleAnyway"]})").value());
+  EXPECT_TRUE(soft->soft && !soft->hard);
 }
 
 }  // namespace

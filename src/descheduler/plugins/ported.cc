@@ -62,12 +62,6 @@ void evictAll(Round& round, const Pods& pods, std::string_view plugin, std::stri
   for (const api::Pod* pod : pods) round.evictor.evict(*pod, plugin, reason);
 }
 
-bool isWantedBy(const api::Pod& pod, const api::Node& node) {
-  if (!api::contains(node.meta.labels, pod.spec->nodeSelector)) return false;
-  const auto& required = pod.spec->affinity->node.required;
-  return !required || api::NodeTerms(*required).match(node.meta);
-}
-
 int64_t preferenceFor(const api::Pod& pod, const api::Node& node) {
   int64_t sum = 0;
   for (const auto& preferred : pod.spec->affinity->node.preferred) {

@@ -4,7 +4,8 @@
 #include <fmt/core.h>
 
 #include "base/text/strings.h"
-#include "descheduler/plugins/ported.h"
+#include "descheduler/plugins/anti_affinity.h"
+#include "descheduler/plugins/topology_spread.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -113,6 +114,29 @@ Result<NodeTaintsArgs> readNodeTaintsArgs(const json::Value& value) {
   out.included = args.texts("includedTaints");
   if (!out.excluded.empty() && !out.included.empty()) {
     args.complain("excludedTaints and includedTaints are both set, want one of them");
+  }
+  return done(args, std::move(out));
+}
+
+Result<AntiAffinityArgs> readAntiAffinityArgs(const json::Value& value) {
+  Args args(value, "RemovePodsViolatingInterPodAntiAffinityArgs");
+  args.only({"namespaces", "labelSelector"});
+  AntiAffinityArgs out{readScope(args)};
+  return done(args, std::move(out));
+}
+
+Result<TopologySpreadArgs> readTopologySpreadArgs(const json::Value& value) {
+  Args args(value, "RemovePodsViolatingTopologySpreadConstraintArgs");
+  args.only({"namespaces", "labelSelector", "constraints", "topologyBalanceNodeFit"});
+  TopologySpreadArgs out;
+  out.scope = readScope(args);
+  out.nodeFit = args.boolean("topologyBalanceNodeFit", true);
+  const auto said = readSet(args, "constraints");
+  out.hard = said.empty() || said.contains("DoNotSchedule");
+  out.soft = said.contains("ScheduleAnyway");
+  for (const std::string& one : said) {
+    if (one == "DoNotSchedule" || one == "ScheduleAnyway") continue;
+    args.complain(fmt::format("constraints has '{}', want DoNotSchedule or ScheduleAnyway", one));
   }
   return done(args, std::move(out));
 }
