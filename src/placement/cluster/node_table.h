@@ -130,6 +130,7 @@ class NodeTable {
   // Between the two nothing falls out of the log, so that it can be taken back (Transaction).
   void holdLog() { holds_++; }
   void releaseLog() { holds_--; }
+  bool isTrying() const { return holds_ > 0; }  // something is tried out and may be undone
   // Forgets the changes since `mark`: the caller has undone them.
   void rewind(uint64_t mark);
   void follow(LogFollower& follower) { followers_.push_back(&follower); }

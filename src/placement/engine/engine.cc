@@ -25,6 +25,7 @@ double secondsOf(Duration duration) {
 Engine::Engine(Clock& clock, Effects& effects, Registry& registry)
     : clock_(clock),
       effects_(effects),
+      registry_(registry),
       metrics_(registry),
       pluginTimes_(metrics_.pluginExecution, clock) {}
 
@@ -37,8 +38,8 @@ Result<> Engine::configure(const SchedulerConfig& config) {
 Result<> Engine::configure(const SchedulerConfig& config, std::span<const PluginEntry> known) {
   config_ = config;
   for (const ProfileConfig& wanted : config.profiles) {
-    auto profile =
-        Profile::make(wanted, known, {cluster_, clock_, this, "", this, config.quotaGates});
+    auto profile = Profile::make(
+        wanted, known, {cluster_, clock_, this, "", this, config.quotaGates, &registry_});
     if (!profile) return profile.error().in("profile {}", wanted.schedulerName);
     for (const auto& name : (*profile)->config().absent)
       log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",
@@ -243,7 +244,7 @@ void Engine::report() {
       if (!reporting) continue;
       for (const ObjectPatch& patch : reporting->takePatches(now))
         effects_.patch(patch, [reporting, patch](const Result<>& result) {
-          if (!result) reporting->notWritten(patch);
+          result ? reporting->written(patch) : reporting->notWritten(patch);
         });
     }
 }

@@ -178,6 +178,7 @@ class Engine final : private WaitingPods, private Deeds {
 
   Clock& clock_;
   Effects& effects_;
+  Registry& registry_;
   SchedulerMetrics metrics_;
   PluginTimes pluginTimes_;
   PluginTimes* sampled_ = nullptr;  // of the cycle at hand

@@ -1,5 +1,6 @@
 #pragma once
-// A write that a plugin or controller asks for besides bindings: a merge patch of one object.
+// A write that a plugin or controller asks for besides bindings: a merge patch of one object, or an
+// object that is not there yet.
 
 #include <string>
 
@@ -12,7 +13,8 @@ struct ObjectPatch {
   const api::Kind* kind = nullptr;
   std::string ns, name;
   bool status = false;  // of the status subresource
-  json::Object body;    // what changes
+  json::Object body;    // what changes; the whole object when it is created
+  bool create = false;  // one that is there already is left alone
 };
 
 }  // namespace mangrove::placement

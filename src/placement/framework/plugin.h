@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "base/result.h"
 #include "json/value.h"
 #include "placement/cluster/cluster.h"
@@ -180,7 +181,8 @@ class Reporting {
  public:
   // What is to be written since the last call; asked about once a second, by the leader only.
   virtual std::vector<ObjectPatch> takePatches(WallTime now) = 0;
-  // One of them was not accepted.
+  // One of them was accepted; was not.
+  virtual void written(const ObjectPatch&) {}
   virtual void notWritten(const ObjectPatch&) {}
 
  protected:
@@ -320,6 +322,7 @@ struct PluginHandle {
   std::string profile = "";     // scheduler name; filled in by the profile
   Deeds* deeds = nullptr;       // null: nothing may be done (explanations)
   QuotaGates quotaGates = {};
+  Registry* metrics = nullptr;  // null: nobody reads them
 };
 
 namespace point {

@@ -221,6 +221,11 @@ void Lab::preempt(const api::Pod& victim, const api::Pod& preemptor, std::string
   deletions_.emplace_back(victim.meta.ns.str() + "/" + victim.meta.name.str(), std::move(done));
 }
 
+void Lab::evict(const api::Pod& pod, std::string_view reason, Done done) {
+  log_.push_back(fmt::format("{} evicted: {}", pod.meta.name.view(), reason));
+  deletions_.emplace_back(pod.meta.ns.str() + "/" + pod.meta.name.str(), std::move(done));
+}
+
 void Lab::ignored(const api::Pod& pod, const std::string& what, std::string_view) {
   log_.push_back(fmt::format("{} ignored: {}", pod.meta.name.view(), what));
 }

@@ -48,6 +48,7 @@ class Lab final : public Effects {
   std::shared_ptr<const api::Pod> find(std::string_view pod) const;
 
   Engine& engine() { return *engine_; }
+  Registry& metrics() { return registry_; }
   Cluster& cluster() { return engine_->cluster(); }
   VirtualClock& clock() { return clock_; }
   // The storage controller at once: what exists is tied to its claim, what does not is made.
@@ -63,6 +64,7 @@ class Lab final : public Effects {
                Done done) override;
   void clearNomination(const api::Pod& pod) override;
   void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
+  void evict(const api::Pod& pod, std::string_view reason, Done done) override;
   void patch(const ObjectPatch& patch, Done done) override;
 
  private:

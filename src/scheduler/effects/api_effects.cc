@@ -196,7 +196,19 @@ void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::str
   patchStatus(pod.meta, json::write(status), {});
 }
 
+void ApiEffects::create(const ObjectPatch& object, Done done) {
+  client::Request request;
+  request.verb = client::Verb::kCreate;
+  request.ref = {*object.kind, object.ns, ""};
+  request.body = json::write(object.body);
+  send(std::move(request), [done = std::move(done)](Result<client::Reply> reply) mutable {
+    const bool there = reply || reply.error().code() == mangrove::Code::kExists;
+    done(there ? Result<>() : Result<>(pass(reply.error())));
+  });
+}
+
 void ApiEffects::patch(const ObjectPatch& patch, Done done) {
+  if (patch.create) return create(patch, std::move(done));
   client::Ref ref{*patch.kind, patch.ns, patch.name};
   if (patch.status) ref.subresource = "status";
   send(client::patchRequest(std::move(ref), client::PatchType::kMerge, json::write(patch.body)),

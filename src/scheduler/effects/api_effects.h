@@ -48,6 +48,7 @@ class ApiEffects final : public Effects {
   void tell(std::string_view profile, Make make);
   void send(client::Request request, Answers::Done done);
   void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
+  void create(const ObjectPatch& object, Done done);
   void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
 
   client::ApiClient& client_;
