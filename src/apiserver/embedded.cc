@@ -208,6 +208,7 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailb
   // Told before it reads, so that every object is indexed once.
   store::Options kept{.dir = options.dataDir,
                       .resources = storedFields(Resources()),
+                      .maxSize = options.storeSize,
                       .onBatch = batchMetrics(metrics)};
   if (options.windowEvents > 0) kept.windowEvents = options.windowEvents;
   if (options.windowBytes.v > 0) kept.windowBytes = options.windowBytes;

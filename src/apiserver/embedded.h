@@ -29,6 +29,7 @@ struct EmbeddedOptions {
   uint64_t seed = 0;                             // of names and uids; 0: from the clock
   net::Loop* io = nullptr;                       // for admission webhooks; null: there are none
   pod_security::Configuration podSecurity = {};  // for namespaces that say nothing
+  Bytes storeSize = {};                          // most bytes of objects; zero: no limit
   // How far back watches can go (store::Options); 0: as far as the store keeps by itself.
   size_t windowEvents = 0;
   Bytes windowBytes = {};

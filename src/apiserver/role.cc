@@ -43,6 +43,8 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
   if (!credentials) return pass(credentials.error());
   auto security = server_.podSecurity();
   if (!security) return pass(security.error());
+  auto size = server_.storeLimit();
+  if (!size) return pass(size.error());
   auto audit = server_.openAudit(context.clock);
   if (!audit) return pass(audit.error());
   audit_ = std::move(*audit);
@@ -50,7 +52,8 @@ Result<> ApiServerRole::start(frame::RoleContext& context) {
                                        {.dataDir = dataDir_,
                                         .caPem = credentials->caPem,
                                         .io = &context.io,
-                                        .podSecurity = std::move(*security)});
+                                        .podSecurity = std::move(*security),
+                                        .storeSize = *size});
   if (!embedded) return pass(embedded.error());
   embedded_ = std::move(*embedded);
 

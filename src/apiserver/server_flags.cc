@@ -1,5 +1,6 @@
 #include "apiserver/server_flags.h"
 
+#include "base/number/quantity.h"
 #include "base/os/files.h"
 
 namespace mangrove::apiserver {
@@ -11,6 +12,8 @@ void ServerFlags::add(frame::Flags& flags) {
   flags.add("audit-log-path", auditLogPath, "the audit log: one JSON object a line");
   flags.add("audit-log-maxsize", auditMegabytes, "megabytes before the audit log is turned over");
   flags.add("audit-log-maxbackup", auditFiles, "how many older audit logs are kept");
+  flags.add("store-size", storeSize,
+            "most bytes of objects; beyond, growth is refused and deletes go on; 0: no limit");
 }
 
 Result<pod_security::Configuration> ServerFlags::podSecurity() const {
@@ -18,6 +21,13 @@ Result<pod_security::Configuration> ServerFlags::podSecurity() const {
   auto text = readFile(podSecurityFile);
   if (!text) return text.error().in("--pod-security-config");
   return pod_security::readConfiguration(*text, podSecurityFile);
+}
+
+Result<Bytes> ServerFlags::storeLimit() const {
+  auto size = Quantity::parse(storeSize);
+  if (!size || size->sign() < 0)
+    return invalid("--store-size {}: want an amount of bytes such as 4Gi, or 0", storeSize);
+  return size->bytes();
 }
 
 Result<std::unique_ptr<audit::AuditLog>> ServerFlags::openAudit(Clock& clock) const {

@@ -8,6 +8,7 @@
 #include "apiserver/audit/log.h"
 #include "apiserver/pod_security/policy.h"
 #include "base/clock.h"
+#include "base/number/units.h"
 #include "base/result.h"
 #include "frame/flags.h"
 
@@ -17,9 +18,12 @@ struct ServerFlags {
   std::string podSecurityFile;
   std::string auditPolicyFile, auditLogPath;
   int64_t auditMegabytes = 100, auditFiles = 10;
+  std::string storeSize = "4Gi";
 
   void add(frame::Flags& flags);
   Result<pod_security::Configuration> podSecurity() const;
+  // The most the store may hold; zero: no limit.
+  Result<Bytes> storeLimit() const;
   // Null without a policy. kInvalid when only one of the two files is named.
   Result<std::unique_ptr<audit::AuditLog>> openAudit(Clock& clock) const;
 };

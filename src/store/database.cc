@@ -107,8 +107,10 @@ Result<> Database::load(const std::function<Result<>(const StoredRow&)>& take) {
 
 Result<> Database::Impl::step(Statement& statement) {
   const int code = statement.step();
-  if (code != SQLITE_DONE) return db.failure(code);
-  return {};
+  if (code == SQLITE_DONE) return {};
+  const Failure failure = db.failure(code);
+  if (code != SQLITE_IOERR_FSYNC && code != SQLITE_IOERR_DIR_FSYNC) return failure;
+  return fail(Code::kTimeout, "{}", failure.value().text());
 }
 
 Result<> Database::Impl::writeChange(const Change& change) {

@@ -35,6 +35,7 @@ struct StoredRow {
 struct Change {
   ObjectPtr object;
   bool deleted = false;
+  int64_t growth = 0;  // bytes of JSON more than before
 };
 
 // One transaction of the store as the database sees it.
@@ -56,7 +57,8 @@ class Database {
   Result<Revision> windowStart();
   Result<> load(const std::function<Result<>(const StoredRow&)>& take);
 
-  // All of it durable when this returns, or none of it.
+  // All of it durable when this returns, or none of it; kTimeout: an fsync failed, which says nothing
+  // about what has reached the disk.
   Result<> write(std::span<const WriteItem> items);
   // Moves the write-ahead log into the database file.
   Result<> fold();

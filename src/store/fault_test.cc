@@ -223,17 +223,41 @@ TEST_F(FaultTest, EveryPointOfFailureIsSurvived) {
   }
 }
 
-TEST_F(FaultTest, ASyncThatFailsIsAWriteThatFailed) {
+// The bytes may be on the disk, or not: whoever wrote is told so, and nobody is shown them.
+TEST_F(FaultTest, ASyncThatFailsLeavesTheOutcomeUnknown) {
   Shop shop(options_);
   shop.put("a", "x");
   failSync = true;
   auto refused = shop.now(shop.puts(pods(), "a", "y"));
   ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::kTimeout);
+  EXPECT_THAT(refused.error().text(),
+              AllOf(HasSubstr("outcome unknown"), HasSubstr("read the object")));
   EXPECT_EQ(shop->get(pods(), "a", "y"), nullptr);
   heal();
   shop.put("a", "z");
   shop.reopen();
   EXPECT_THAT(paths(shop->list({.resource = pods()})->items), ElementsAre("a/x", "a/z"));
+}
+
+// What waited behind it was never written: that is known.
+TEST_F(FaultTest, OnlyTheBatchThatWasBeingSyncedIsInDoubt) {
+  std::promise<Fn> posted;
+  auto store = Store::open(options_, [&](Fn fn) { posted.set_value(std::move(fn)); });
+  ASSERT_TRUE(store);
+  failSync = true;
+  std::vector<Code> codes;
+  const auto record = [&](Result<Revision> r) { codes.push_back(r.error().code()); };
+  Txn first, second;
+  first.create({pods(), "a", "y"}, body("y", (*store)->nextRevision()));
+  ASSERT_TRUE((*store)->commit(std::move(first), record));
+  Fn message = posted.get_future().get();
+  heal();
+  posted = {};
+  second.create({pods(), "a", "z"}, body("z", (*store)->nextRevision()));
+  ASSERT_TRUE((*store)->commit(std::move(second), record));
+  message();
+  EXPECT_THAT(codes, ElementsAre(Code::kTimeout, Code::kUnavailable));
 }
 
 TEST_F(FaultTest, TrimsComeBackAfterAFailure) {

@@ -21,7 +21,9 @@
 //
 // When writing fails (disk full, I/O error) all writes that are not yet durable fail with the
 // reason (kUnavailable), the head falls back to the visible state, reads and watches go on, and
-// every further commit tries the disk again.
+// every further commit tries the disk again. When it is the fsync that failed, nobody can say
+// whether the write is on the disk: it is told "outcome unknown" (kTimeout), is not shown, and the
+// next write that succeeds takes its place; only a restart in between may bring it back.
 //
 // With an empty `dir` nothing touches a disk and no thread is started: for tests and the simulator.
 
@@ -57,6 +59,9 @@ struct Options {
   Bytes windowBytes = kMiB * 24;
   // Writes that wait for the disk; beyond that commit() says kTooMany.
   Bytes maxPending = kMiB * 64;
+  // JSON of all objects; beyond, creates and growth are refused (kUnavailable), while deletes go on
+  // (store/size_limit.h). Zero: no limit.
+  Bytes maxSize = {};
   // The write-ahead log is folded into the database when it is larger than this or after a pause.
   Bytes walLimit = kMiB * 8;
   Duration idleBeforeFold = std::chrono::seconds(1);
@@ -96,8 +101,9 @@ class Store {
 
   // Checks against the head and queues. Returns the revision of the last change, or at once, with
   // `done` not called: kExists, kNotFound, kConflict for preconditions, kInvalid for bytes that are
-  // no JSON object or a key named twice, kTooMany when too much waits. After that `done` is called
-  // exactly once: durable and visible, or kUnavailable and as if it had never been.
+  // no JSON object or a key named twice, kTooMany when too much waits, kUnavailable when the store
+  // has reached its size. After that `done` is called exactly once: durable and visible,
+  // kUnavailable and as if it had never been, or kTimeout when nobody can say.
   [[nodiscard]] Result<Revision> commit(Txn txn, Done done);
   // The revision the next change added to `txn` would get if `txn` were committed next. When the
   // bytes of a change have a metadata.resourceVersion it must be this (kInternal otherwise).

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/os/log.h"
+#include "store/size_limit.h"
 #include "store/store_impl.h"
 
 namespace mangrove::store {
@@ -85,7 +86,9 @@ Result<Change> Store::Impl::buildChange(const Op& op, Revision revision) {
   if (!object) return pass(object.error());
   if (op.body)
     if (auto inside = checkRevisionInside(op, revision); !inside) return pass(inside.error());
-  return Change{std::move(*object), remove};
+  const auto was = static_cast<int64_t>(before ? before->bytes() : 0);
+  const auto is = static_cast<int64_t>(remove ? 0 : (*object)->bytes());
+  return Change{std::move(*object), remove, is - was};
 }
 
 Result<std::vector<Change>> Store::Impl::build(const Txn& txn) {
@@ -100,9 +103,24 @@ Result<std::vector<Change>> Store::Impl::build(const Txn& txn) {
   return changes;
 }
 
+Result<> Store::Impl::checkSize(const std::vector<Change>& changes) const {
+  int64_t growth = 0;
+  bool creates = false;
+  for (const Change& change : changes) {
+    growth += change.growth;
+    creates |= !change.deleted && change.object->createRevision() == change.object->revision();
+  }
+  if (mayGrow({headBytes_, options_.maxSize.v}, growth, creates)) return {};
+  return fail(Code::kUnavailable,
+              "the store holds {} bytes, of {} it may: nothing can be added until something is "
+              "deleted, or the server is started with a larger --store-size",
+              headBytes_, options_.maxSize.v);
+}
+
 void Store::Impl::advanceHead(const std::vector<Change>& changes) {
   for (const Change& change : changes) {
     head_ = change.object->revision();
+    headBytes_ += change.growth;
     state_.of(change.object->resource())
         .setHead(std::string(change.object->path()), head_,
                  change.deleted ? nullptr : change.object);
@@ -114,6 +132,7 @@ Result<Revision> Store::Impl::commit(Txn txn, Done done) {
   auto changes = build(txn);
   doc_.shrink(kKeptText);
   if (!changes) return pass(changes.error());
+  if (auto fits = checkSize(*changes); !fits) return pass(fits.error());
   advanceHead(*changes);
   Pending pending{++sequence_, std::move(*changes), 0, nullptr, std::move(done)};
   for (const Change& change : pending.changes) pending.bytes += change.object->bytes();
@@ -149,7 +168,7 @@ void Store::Impl::settle() {
     const Outcome outcome = std::move(outcomes_.front());
     outcomes_.pop_front();
     if (options_.onBatch) options_.onBatch(outcome.batch);
-    outcome.error ? settleFailed(*outcome.error) : settleDurable(outcome.sequence);
+    outcome.error ? settleFailed(outcome) : settleDurable(outcome.sequence);
   }
 }
 
@@ -216,25 +235,35 @@ void Store::Impl::settleDurable(uint64_t sequence) {
   feed_->wake();
 }
 
-// Everything that waits was built on what has failed, so all of it fails.
-void Store::Impl::settleFailed(const Error& error) {
-  const Error told(
+// Everything that waits was built on what has failed, so all of it fails. Of the batch whose fsync
+// failed nobody can say what the disk has; what stood behind it was never written.
+void Store::Impl::settleFailed(const Outcome& outcome) {
+  const Error& error = *outcome.error;
+  const bool unknown = error.code() == Code::kTimeout;
+  const Error unwritten(
       Code::kUnavailable,
       fmt::format("cannot write to the store, nothing was changed: {}; reads go on, and "
                   "writes work again once the cause is gone",
                   error.text()),
       error.detail());
+  const Error unsure(Code::kTimeout,
+                     fmt::format("outcome unknown: the disk did not confirm the write ({}); read "
+                                 "the object before you try again",
+                                 error.text()),
+                     error.detail());
   std::deque<Pending> failed = std::exchange(pending_, {});
   pendingBytes_ = 0;
   state_.dropHead();
+  headBytes_ = static_cast<int64_t>(state_.bytes());
   for (const Pending& pending : failed)
     if (pending.trim) history_.giveBack(*pending.trim);
   if (writer_) writer_->resume();
   failures_ += 1;
-  if (!writeFailure_) log.error("{}", told.text());
-  writeFailure_ = told;
+  if (!writeFailure_) log.error("{}", (unknown ? unsure : unwritten).text());
+  writeFailure_ = unknown ? unsure : unwritten;
   for (Pending& pending : failed)
-    if (pending.done) pending.done(Failure(told));
+    if (pending.done)
+      pending.done(Failure(unknown && pending.sequence <= outcome.sequence ? unsure : unwritten));
 }
 
 void Store::Impl::backup(std::string path, Done done) {

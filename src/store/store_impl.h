@@ -51,6 +51,7 @@ class Store::Impl {
   Result<std::vector<Change>> build(const Txn& txn);
   Result<Change> buildChange(const Op& op, Revision revision);
   Result<> checkRevisionInside(const Op& op, Revision revision);
+  Result<> checkSize(const std::vector<Change>& changes) const;
   void advanceHead(const std::vector<Change>& changes);
   void enqueue(Pending pending);
   void tell();
@@ -64,7 +65,7 @@ class Store::Impl {
   // What was loaded, in portions between other messages: a start need not wait for it.
   void packSoon();
   void settleDurable(uint64_t sequence);
-  void settleFailed(const Error& error);
+  void settleFailed(const Outcome& outcome);
 
   Options options_;
   Post post_;
@@ -76,6 +77,7 @@ class Store::Impl {
   json::Doc doc_;
   Revision visible_ = kEmptyStore;
   Revision head_ = kEmptyStore;
+  int64_t headBytes_ = 0;  // JSON of the newest accepted versions
   uint64_t sequence_ = 0;
   std::deque<ObjectPtr> recent_;
   size_t recentBytes_ = 0;

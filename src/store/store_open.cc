@@ -32,6 +32,7 @@ Result<> Store::Impl::open() {
   auto loaded = database->load([&](const StoredRow& row) { return loadRow(row, *start); });
   if (!loaded) return loaded;
   head_ = visible_;
+  headBytes_ = static_cast<int64_t>(state_.bytes());
   feed_->advance(visible_);
   doc_.shrink();
   if (packSome(0)) packSoon();

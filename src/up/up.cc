@@ -140,6 +140,8 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
   if (!credentials) return pass(credentials.error());
   auto security = server_.podSecurity();
   if (!security) return pass(security.error());
+  auto size = server_.storeLimit();
+  if (!size) return pass(size.error());
   auto audit = server_.openAudit(context.clock);
   if (!audit) return pass(audit.error());
   audit_ = std::move(*audit);
@@ -148,6 +150,7 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
                                                    .caPem = credentials->caPem,
                                                    .io = &context.io,
                                                    .podSecurity = std::move(*security),
+                                                   .storeSize = *size,
                                                    .windowEvents = kWindowEvents,
                                                    .windowBytes = kWindowBytes});
   if (!embedded) return pass(embedded.error());

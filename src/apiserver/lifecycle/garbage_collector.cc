@@ -25,16 +25,6 @@ bool blocks(const json::Object& reference) {
   return flag && flag->is_bool() && flag->get_bool();
 }
 
-bool blocksOwner(const store::Object& dependent, std::string_view uid) {
-  auto root = parsed(dependent);
-  if (!root) return false;
-  const json::Array* references = findArray(metadataOf(*root), "ownerReferences");
-  if (!references) return false;
-  return std::any_of(references->begin(), references->end(), [&](const json::Value& r) {
-    return r.is_object() && textAt(r.get_object(), "uid") == uid && blocks(r.get_object());
-  });
-}
-
 void eraseReferences(json::Object& object, const std::vector<std::string>& uids) {
   json::Object& metadata = metadataOf(object);
   const json::Array* references = findArray(metadata, "ownerReferences");
@@ -127,6 +117,26 @@ store::ObjectPtr GarbageCollector::ownerAt(const store::Object& object,
   return owner && owner->uid() == textAt(reference, "uid") ? owner : nullptr;
 }
 
+// Anybody who may write somewhere can name a uid. What counts is a reference that leads to the owner:
+// same kind, name and namespace; the others neither hold it back nor are changed for it.
+std::vector<store::ObjectPtr> GarbageCollector::dependentsOf(const store::Object& owner,
+                                                             Which which) const {
+  auto found = context_.store.ownedBy(owner.uid());
+  std::erase_if(found, [&](const store::ObjectPtr& dependent) {
+    auto root = parsed(*dependent);
+    const json::Array* references =
+        root ? findArray(metadataOf(*root), "ownerReferences") : nullptr;
+    if (!references) return true;
+    return std::none_of(references->begin(), references->end(), [&](const json::Value& r) {
+      if (!r.is_object() || (which == Which::kBlocking && !blocks(r.get_object()))) return false;
+      bool judged = false;
+      auto led = ownerAt(*dependent, r.get_object(), judged);
+      return led && led->uid() == owner.uid();
+    });
+  });
+  return found;
+}
+
 GarbageCollector::Owners GarbageCollector::ownersOf(const store::Object& object,
                                                     const json::Object& root) const {
   Owners owners;
@@ -156,7 +166,7 @@ void GarbageCollector::examineDependent(const store::ObjectPtr& object, const js
     for (auto& uid : owners.leaving) owners.dangling.push_back(std::move(uid));
     return dropReferences(object, std::move(owners.dangling));
   }
-  const bool hasOwn = !context_.store.ownedBy(object->uid()).empty();
+  const bool hasOwn = !dependentsOf(*object, Which::kAll).empty();
   if (owners.waiting == 0 || !hasOwn) return remove(object, Propagation::kBackground);
   if (!unblock(object)) remove(object, Propagation::kForeground);
 }
@@ -164,7 +174,7 @@ void GarbageCollector::examineDependent(const store::ObjectPtr& object, const js
 // Two objects that own each other would wait for each other for ever: the one that is asked to go
 // because of the other stops blocking it.
 bool GarbageCollector::unblock(const store::ObjectPtr& object) {
-  const auto dependents = context_.store.ownedBy(object->uid());
+  const auto dependents = dependentsOf(*object, Which::kAll);
   const bool circle = std::any_of(dependents.begin(), dependents.end(), [](const auto& dependent) {
     auto root = parsed(*dependent);
     return root && isWaiting(*root);
@@ -196,17 +206,13 @@ bool GarbageCollector::unblock(const store::ObjectPtr& object) {
 }
 
 void GarbageCollector::finishForeground(const store::ObjectPtr& owner) {
-  bool blocked = false;
-  for (const auto& dependent : context_.store.ownedBy(owner->uid())) {
-    if (!blocksOwner(*dependent, owner->uid())) continue;
-    blocked = true;
-    queue_.add(dependent->key());
-  }
-  if (!blocked) dropFinalizer(owner->key(), kForegroundFinalizer);
+  const auto blocking = dependentsOf(*owner, Which::kBlocking);
+  for (const auto& dependent : blocking) queue_.add(dependent->key());
+  if (blocking.empty()) dropFinalizer(owner->key(), kForegroundFinalizer);
 }
 
 void GarbageCollector::finishOrphaning(const store::ObjectPtr& owner) {
-  const auto dependents = context_.store.ownedBy(owner->uid());
+  const auto dependents = dependentsOf(*owner, Which::kAll);
   if (dependents.empty()) return dropFinalizer(owner->key(), kOrphanFinalizer);
   // changed() hears of each lost reference, looks at the owner again and so ends up above.
   for (const auto& dependent : dependents) dropReferences(dependent, {std::string(owner->uid())});

@@ -46,6 +46,8 @@ class GarbageCollector final : public Observer {
   void finishForeground(const store::ObjectPtr& owner);
   void finishOrphaning(const store::ObjectPtr& owner);
   Owners ownersOf(const store::Object& object, const json::Object& root) const;
+  enum class Which { kAll, kBlocking };
+  std::vector<store::ObjectPtr> dependentsOf(const store::Object& owner, Which which) const;
   store::ObjectPtr ownerAt(const store::Object& object, const json::Object& reference,
                            bool& judged) const;
   void examineOwnersOf(const store::Object& object);

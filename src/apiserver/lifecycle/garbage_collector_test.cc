@@ -115,6 +115,26 @@ TEST_F(GarbageCollectorTest, AnOwnerThatDoesNotExistMeansTheEnd) {
   EXPECT_EQ(statusOf(map("c")), 200) << "a kind nobody serves is not ours to judge";
 }
 
+// Who may write in one namespace can name the uid of what lives in another.
+TEST_F(GarbageCollectorTest, AStrangerWhoNamesTheUidNeitherHoldsTheOwnerNorIsChanged) {
+  ask("POST", "/api/v1/namespaces", R"({"metadata":{"name":"elsewhere"}})");
+  const std::string away = "/api/v1/namespaces/elsewhere/configmaps";
+  for (const std::string policy : {"Foreground", "Orphan"}) {
+    const auto uid = createMap("victim");
+    context_->observers.clear();  // the collector would end the stranger at once
+    const auto stranger = R"({"metadata":{"name":"stranger","finalizers":["x.io/y"])" +
+                          ownedBy(owner("victim", uid, true)) + "}}";
+    EXPECT_EQ(ask("POST", away, stranger).status, 201);
+    context_->observers = {&*collector_};
+    remove("victim", policy);
+    EXPECT_EQ(statusOf(map("victim")), 404) << policy;
+    EXPECT_EQ(at(ask("GET", away + "/stranger"), "/metadata/ownerReferences/0/uid"), uid);
+    ask("DELETE", away + "/stranger");
+    ask("PATCH", away + "/stranger", R"({"metadata":{"finalizers":null}})",
+        "application/merge-patch+json");
+  }
+}
+
 TEST_F(GarbageCollectorTest, ARefusedDeletionIsTriedAgain) {
   ask("POST", "/api/v1/namespaces/default/secrets", R"({"metadata":{"name":"s"}})");
   auto uid = at(ask("GET", "/api/v1/namespaces/default/secrets/s"), "/metadata/uid");
