@@ -1,9 +1,13 @@
 #include "apiserver/http_front.h"
 
+#include <atomic>
+
 #include <fmt/core.h>
 
 #include "apiserver/core/spdy_upgrade.h"
+#include "apiserver/front_queue.h"
 #include "apiserver/output/groups.h"
+#include "base/clock.h"
 #include "base/text/strings.h"
 #include "net/upgrade/spdy_session.h"
 #include "net/upgrade/web_socket.h"
@@ -11,15 +15,29 @@
 namespace mangrove::apiserver {
 
 struct HttpFront::Shared {
-  explicit Shared(FrontParts p) : parts(std::move(p)), turnedAway(parts.server.turnedAway()) {}
+  explicit Shared(FrontParts p)
+      : parts(std::move(p)),
+        turnedAway(parts.server.turnedAway()),
+        seats(std::make_shared<Seats>(parts.maxInFlight)) {}
+
+  void arrive(const std::shared_ptr<Shared>& self, std::shared_ptr<net::Exchange> exchange,
+              RequestInfo info);
+  void handle(const net::HttpRequest& request, Call call, ResponderPtr to);
+  void judge(const net::HttpRequest& head, UniqueFn<void(net::HeadVerdict)>& verdict);
+
   FrontParts parts;
   Counter turnedAway;
-  std::atomic<size_t> inFlight = 0;
+  std::shared_ptr<Seats> seats;  // who has one may outlive us
+  FrontQueue queue{realClock()};
+  std::atomic<size_t> arriving = 0;  // posted, and nobody knows yet by whom
 };
 
 namespace {
 
 constexpr int kRetrySeconds = 1;
+// Heads that wait to be looked at, in multiples of those that may be under way: looking is quick, and
+// a flood must not hide others' requests.
+constexpr size_t kArrivals = 4;
 constexpr const char* kForever = "public, immutable, max-age=31536000";  // a year, as HTTP advises
 
 // The warn-agent "-" and code 299 are what every Kubernetes client expects.
@@ -150,42 +168,107 @@ Call callOf(const net::HttpRequest& request, RequestInfo info, Identity who) {
   return call;
 }
 
+// The answer to a head becomes the verdict about it.
+class HeadResponder final : public Responder {
+ public:
+  explicit HeadResponder(UniqueFn<void(net::HeadVerdict)>& verdict) : verdict_(verdict) {}
+  void answer(Answer answer) override { verdict_({.refusal = responseOf(std::move(answer))}); }
+  std::unique_ptr<AnswerStream> stream(Answer) override { return nullptr; }
+
+ private:
+  UniqueFn<void(net::HeadVerdict)>& verdict_;
+};
+
+net::HttpResponse tooMany() {
+  return responseOf(
+      answer::tooManyRequests("too many requests at once, please try again later", kRetrySeconds));
+}
+
 }  // namespace
+
+// On the owner thread, where it is known who asks. Then it waits for its turn.
+void HttpFront::Shared::arrive(const std::shared_ptr<Shared>& self,
+                               std::shared_ptr<net::Exchange> exchange, RequestInfo info) {
+  --arriving;
+  auto who = parts.identify(exchange->request(), info);
+  if (!who)
+    return parts.server.refuse(info, who.error(),
+                               std::make_shared<FrontResponder>(parts.owner, exchange, nullptr));
+  const std::string user = who->user;
+  if (info.isResource && !seats->take(user)) {
+    turnedAway.inc();
+    return exchange->reply(tooMany());
+  }
+  if (!info.isResource) seats->force(user);
+  auto responder = std::make_shared<FrontResponder>(parts.owner, exchange,
+                                                    [kept = seats, user] { kept->giveBack(user); });
+  queue.add(user,
+            [this, exchange, responder, info = std::move(info), who = std::move(*who)]() mutable {
+              handle(exchange->request(),
+                     callOf(exchange->request(), std::move(info), std::move(who)), responder);
+            });
+  // A message for each: the disk's answers and the watches have their turns in between.
+  parts.owner.post([self] { self->queue.serveOne(); });
+}
+
+void HttpFront::Shared::handle(const net::HttpRequest& request, Call call, ResponderPtr to) {
+  if (auto* audit = parts.audit)
+    to = audit->watched(call, request.target, hostOf(request.peer.address), std::move(to));
+  parts.server.handle(std::move(call), std::move(to));
+}
+
+// Owner thread. Who cannot say who he is gets his answer before his body is read.
+void HttpFront::Shared::judge(const net::HttpRequest& head,
+                              UniqueFn<void(net::HeadVerdict)>& verdict) {
+  auto info = parseRequest(head.method, head.target);
+  if (!info) return verdict({.refusal = responseOf(answer::ofError(info.error()))});
+  auto who = parts.identify(head, *info);
+  if (!who)
+    return parts.server.refuse(*info, who.error(), std::make_shared<HeadResponder>(verdict));
+  verdict({.known = !who->in(group::kUnauthenticated)});
+}
 
 Result<std::unique_ptr<HttpFront>> HttpFront::listen(net::Loop& loop, net::ServerOptions options,
                                                      FrontParts parts) {
   std::unique_ptr<HttpFront> front(new HttpFront);
   front->shared_ = std::make_shared<Shared>(std::move(parts));
-  auto serve = [shared = front->shared_](std::shared_ptr<net::Exchange> exchange) {
+  if (auto also = front->alsoListen(loop, std::move(options)); !also) return pass(also.error());
+  return front;
+}
+
+Result<> HttpFront::alsoListen(net::Loop& loop, net::ServerOptions options) {
+  options.checkHead = [shared = shared_](const net::HttpRequest& head,
+                                         UniqueFn<void(net::HeadVerdict)> verdict) {
+    net::HttpRequest copy{head.method, head.target, head.headers, "", head.peer};
+    shared->parts.owner.post(
+        [shared, copy = std::move(copy), verdict = std::move(verdict)]() mutable {
+          shared->judge(copy, verdict);
+        });
+  };
+  auto serve = [shared = shared_](std::shared_ptr<net::Exchange> exchange) {
     auto info = parseRequest(exchange->request().method, exchange->request().target);
     if (!info) return exchange->reply(responseOf(answer::ofError(info.error())));
-    if (info->isResource && shared->inFlight.load() >= shared->parts.maxInFlight) {
+    if (info->isResource && shared->arriving >= kArrivals * shared->parts.maxInFlight) {
       shared->turnedAway.inc();
-      return exchange->reply(responseOf(answer::tooManyRequests(
-          "too many requests at once, please try again later", kRetrySeconds)));
+      return exchange->reply(tooMany());
     }
-    shared->inFlight.fetch_add(1);
-    auto responder = std::make_shared<FrontResponder>(shared->parts.owner, exchange,
-                                                      [shared] { shared->inFlight.fetch_sub(1); });
-    shared->parts.owner.post([shared, exchange, responder, info = std::move(*info)]() mutable {
-      auto who = shared->parts.identify(exchange->request(), info);
-      if (!who) return shared->parts.server.refuse(info, who.error(), responder);
-      const net::HttpRequest& request = exchange->request();
-      Call call = callOf(request, std::move(info), std::move(*who));
-      ResponderPtr to = responder;
-      if (auto* audit = shared->parts.audit)
-        to = audit->watched(call, request.target, hostOf(request.peer.address), std::move(to));
-      shared->parts.server.handle(std::move(call), std::move(to));
+    ++shared->arriving;
+    shared->parts.owner.post([shared, exchange, info = std::move(*info)]() mutable {
+      shared->arrive(shared, exchange, std::move(info));
     });
   };
   auto http = net::HttpServer::listen(loop, std::move(options), std::move(serve));
   if (!http) return pass(http.error());
-  front->http_ = std::move(*http);
-  return front;
+  https_.push_back(std::move(*http));
+  return {};
+}
+
+void HttpFront::shutdown(Duration grace) {
+  for (auto& http : https_) http->shutdown(grace);
 }
 
 HttpFront::~HttpFront() {
-  if (http_) http_->shutdown(Duration::zero());
+  shutdown(Duration::zero());
 }
 
 }  // namespace mangrove::apiserver

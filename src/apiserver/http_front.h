@@ -5,13 +5,15 @@
 //   auto front = HttpFront::listen(loop, options, {.owner = owner, .server = server, .identify =
 //   …});
 //
-// Requests under way are counted; beyond the limit clients get 429 with Retry-After, except for
-// watches, which cost next to nothing, and health checks. Destroy it before server, owner and loop.
+// Requests under way are counted, by user; beyond the limit who has more than his share gets 429 with
+// Retry-After, except for watches, which cost next to nothing, and health checks. Those let in take
+// turns (front_queue.h). Whoever sends a body that does not come with its head is identified before
+// it is read. Destroy it before server, owner and loop.
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "apiserver/audit/log.h"
 #include "apiserver/core/call.h"
@@ -38,14 +40,17 @@ class HttpFront {
                                                    FrontParts parts);
   ~HttpFront();
 
-  uint16_t port() const { return http_->port(); }
-  net::HttpServer& http() { return *http_; }
-  void shutdown(Duration grace) { http_->shutdown(grace); }
+  // The same server at one more address; requests from everywhere share all limits.
+  Result<> alsoListen(net::Loop& loop, net::ServerOptions options);
+  uint16_t port() const { return https_.front()->port(); }
+  // All addresses, the first first.
+  const std::vector<std::unique_ptr<net::HttpServer>>& https() const { return https_; }
+  void shutdown(Duration grace);
 
  private:
   struct Shared;
   std::shared_ptr<Shared> shared_;
-  std::unique_ptr<net::HttpServer> http_;
+  std::vector<std::unique_ptr<net::HttpServer>> https_;
 };
 
 }  // namespace mangrove::apiserver

@@ -122,7 +122,7 @@ class NodePartsTest : public testing::ServerFixture {
                                                }});
     ASSERT_TRUE(front) << front.error().text();
     front_ = std::move(*front);
-    http_ = net::testing::connect(loop_, net::testing::to(front_->http()));
+    http_ = net::testing::connect(loop_, net::testing::to(*front_->https().front()));
     thread_ = std::thread([this] { owner_.run(); });
   }
   void TearDown() override {

@@ -65,6 +65,7 @@ class RequestReader final : public MessageReader {
   HttpRequest& request();
   bool isHttp11() const;
   bool expectsContinue() const;
+  size_t bodySize() const;  // decoded so far and not taken
 
  private:
   struct Impl;

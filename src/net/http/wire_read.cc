@@ -162,6 +162,7 @@ class Engine {
   bool headDone() const { return headFine_; }
   bool done() const { return headFine_ && !error() && bodyReader_.done(); }
   std::string takeBody() { return std::exchange(body_, {}); }
+  size_t bodySize() const { return body_.size(); }
 
  private:
   size_t takeHead(std::string_view input) {
@@ -301,6 +302,10 @@ bool RequestReader::isHttp11() const {
 }
 bool RequestReader::expectsContinue() const {
   return impl_->request.headers.has("Expect");
+}
+
+size_t RequestReader::bodySize() const {
+  return impl_->engine.bodySize();
 }
 
 struct ResponseReader::Impl {

@@ -69,6 +69,15 @@ class Exchange {
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 
+// Asked when the head of a request is there and its body is still on the way, so that nobody can fill
+// our memory before it is known who he is. On an I/O thread; answers once, then or later, from any
+// thread. `head` lives until the call returns.
+struct HeadVerdict {
+  bool known = false;  // false: the body counts against `maxStrangers`
+  std::optional<HttpResponse> refusal = std::nullopt;  // this instead of reading the body
+};
+using CheckHead = std::function<void(const HttpRequest& head, UniqueFn<void(HeadVerdict)> verdict)>;
+
 struct ServerOptions {
   std::string bind = "127.0.0.1";  // an address: "0.0.0.0", "::"
   uint16_t port = 0;               // 0 takes a free one, see HttpServer::port()
@@ -81,6 +90,11 @@ struct ServerOptions {
   Bytes maxQueued = kMiB * 16;  // unsent bytes of one ResponseStream; more closes it
   size_t maxConnections =
       8192;  // beyond, the longest idle one goes; when none is idle the newcomer gets 503
+
+  CheckHead checkHead = {};        // none: everybody is known
+  Bytes maxStrangers = kMiB * 16;  // bodies of all that are not known, together; else 429
+  size_t maxUpgraded = 1024;       // connections that left HTTP; they count as connections, too
+  Duration upgradedIdle = std::chrono::hours(4);  // without a byte either way; as kubelets have it
 
   // Longer than our client's, so that the client closes first.
   Duration idleTimeout = std::chrono::seconds(120);
@@ -95,6 +109,8 @@ struct ServerStats {
   size_t open = 0;
   size_t requests = 0;
   size_t refused = 0;       // by a limit, a timeout or a malformed message
+  size_t upgraded = 0;      // open connections that left HTTP
+  Bytes strangers = {};     // bodies held for those that are not known
   size_t acceptPauses = 0;  // times the process had no descriptor left
 };
 

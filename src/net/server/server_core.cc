@@ -26,7 +26,7 @@ void ServerCore::setTls(std::shared_ptr<TlsContext> context) {
 
 bool ServerCore::admit() {
   std::lock_guard lock(mutex_);
-  if (sessions_.size() < options_.maxConnections) return true;
+  if (sessions_.size() + upgraded_ < options_.maxConnections) return true;
   ServerSession* longest = nullptr;
   for (const auto& [session, owner] : sessions_)
     if (session->idleSince() && (!longest || session->idleSince() < longest->idleSince()))
@@ -36,6 +36,21 @@ bool ServerCore::admit() {
     if (auto session = weak.lock()) session->closeIfIdle();
   });
   return true;
+}
+
+bool ServerCore::holdStranger(size_t bytes) {
+  const auto limit = static_cast<size_t>(options_.maxStrangers.v);
+  if (strangers_.fetch_add(bytes) + bytes <= limit) return true;
+  strangers_ -= bytes;
+  return false;
+}
+
+std::shared_ptr<void> ServerCore::takeUpgrade(const std::shared_ptr<ServerCore>& core) {
+  if (core->upgraded_.fetch_add(1) >= core->options_.maxUpgraded) {
+    --core->upgraded_;
+    return nullptr;
+  }
+  return {core.get(), [core](void*) { --core->upgraded_; }};
 }
 
 void ServerCore::enter(const std::shared_ptr<ServerSession>& session) {
@@ -74,7 +89,9 @@ bool ServerCore::waitEmpty(Duration limit) {
 
 ServerStats ServerCore::stats() const {
   std::lock_guard lock(mutex_);
-  return {accepted, sessions_.size(), requests, refused, acceptPauses};
+  return {accepted,    sessions_.size(), requests,
+          refused,     upgraded_,        Bytes{static_cast<int64_t>(strangers_.load())},
+          acceptPauses};
 }
 
 std::string ServerCore::date() {

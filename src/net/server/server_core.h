@@ -34,6 +34,12 @@ class ServerCore {
   void enter(const std::shared_ptr<ServerSession>& session);
   void leave(ServerSession* session);
 
+  // Bytes of bodies whose senders are not known, all together. False: no room, and nothing changed.
+  bool holdStranger(size_t bytes);
+  void releaseStranger(size_t bytes) { strangers_ -= bytes; }
+  // A place among the connections that left HTTP, given back when the pointer goes; null: all taken.
+  static std::shared_ptr<void> takeUpgrade(const std::shared_ptr<ServerCore>& core);
+
   bool closing() const { return closing_; }
   void beginShutdown();
   void abortAll();
@@ -60,6 +66,8 @@ class ServerCore {
   const WireLimits limits_;
   const Handler handler_;
   std::atomic<bool> closing_ = false;
+  std::atomic<size_t> strangers_ = 0;
+  std::atomic<size_t> upgraded_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable left_;

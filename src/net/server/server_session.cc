@@ -42,6 +42,7 @@ void ServerSession::turnAway() {
 
 void ServerSession::nextRequest() {
   if (core_->closing()) return close();
+  releaseBody();
   reader_ = RequestReader(core_->limits());
   state_ = State::kIdle;
   idleSince_ = core_->idleClock++;
@@ -67,6 +68,7 @@ void ServerSession::onRead(IoResult result) {
   if (state_ == State::kLinger) return read();
   in_ += data;
   if (state_ == State::kIdle || state_ == State::kHead || state_ == State::kBody) return consume();
+  if (state_ == State::kChecking) return;
   if (in_.size() < kMaxPipelined) read();
 }
 
@@ -85,6 +87,7 @@ void ServerSession::onReadEnd(const IoResult& result) {
       if (broken) close();
       return;
     case State::kHead:
+    case State::kChecking:
     case State::kBody:
       ++core_->refused;
       return close();
@@ -102,6 +105,9 @@ void ServerSession::consume() {
   in_.erase(0, reader_.take(in_));
   if (reader_.error()) return refuse(*reader_.error());
   if (reader_.headDone() && state_ == State::kHead) onHead();
+  if (state_ == State::kChecking) return;
+  if (state_ == State::kBody && !holdBody())
+    return refuse({429, "too many bodies of senders who have not said who they are; try later"});
   if (reader_.done()) return dispatch();
   if (ended_) return close();
   read();
@@ -109,9 +115,48 @@ void ServerSession::consume() {
 
 void ServerSession::onHead() {
   state_ = State::kBody;
+  known_ = true;
   if (reader_.done()) return;
   deadline_.in(core_->options().readBodyTimeout);
+  core_->options().checkHead ? checkHead() : readBody();
+}
+
+void ServerSession::readBody() {
   if (reader_.expectsContinue() && in_.empty()) outbox_->add(std::string(kContinue));
+}
+
+void ServerSession::checkHead() {
+  state_ = State::kChecking;
+  known_ = false;
+  reader_.request().peer = peer_;
+  auto verdict = [&io = io_, weak = weak_from_this(), turn = turn_](HeadVerdict said) {
+    io.post([weak, turn, said = std::move(said)]() mutable {
+      if (auto self = weak.lock()) self->onVerdict(turn, std::move(said));
+    });
+  };
+  core_->options().checkHead(reader_.request(), std::move(verdict));
+}
+
+void ServerSession::onVerdict(uint64_t turn, HeadVerdict verdict) {
+  if (state_ != State::kChecking || turn != turn_) return;
+  if (verdict.refusal) return refuseWith(std::move(*verdict.refusal));
+  known_ = verdict.known;
+  state_ = State::kBody;
+  readBody();
+  consume();
+}
+
+// What has come of the body, on the account of those who are not known.
+bool ServerSession::holdBody() {
+  if (known_) return true;
+  const size_t more = reader_.bodySize() - held_;
+  if (!core_->holdStranger(more)) return false;
+  held_ += more;
+  return true;
+}
+
+void ServerSession::releaseBody() {
+  if (held_ > 0) core_->releaseStranger(std::exchange(held_, 0));
 }
 
 void ServerSession::dispatch() {
@@ -131,8 +176,11 @@ void ServerSession::dispatch() {
 }
 
 void ServerSession::refuse(const WireError& error) {
+  refuseWith(HttpResponse::text(error.status, error.sentence + "\n"));
+}
+
+void ServerSession::refuseWith(HttpResponse response) {
   ++core_->refused;
-  HttpResponse response = HttpResponse::text(error.status, error.sentence + "\n");
   keepAlive_ = false;
   state_ = State::kReplying;
   ResponseFraming framing{ResponseFraming::Body::kLength, response.body.size(), false};
@@ -144,6 +192,7 @@ void ServerSession::onDeadline() {
   switch (state_) {
     case State::kHead:
       return refuse({408, "the head of the request took too long"});
+    case State::kChecking:
     case State::kBody:
       return refuse({408, "the body of the request took too long"});
     case State::kStreaming:
@@ -221,6 +270,11 @@ void ServerSession::abortStream(Error why) {
 
 void ServerSession::upgrade(uint64_t turn, const HttpResponse& head, UpgradeDone done) {
   if (!awaited(turn) || ended_) return done(nullptr);
+  upgradeSeat_ = ServerCore::takeUpgrade(core_);
+  if (!upgradeSeat_) {
+    refuse({503, "too many upgraded connections (exec, attach, port-forward); close some"});
+    return done(nullptr);
+  }
   state_ = State::kUpgrading;
   upgradeDone_ = std::move(done);
   sendWhole(head, {}, "");
@@ -230,6 +284,7 @@ void ServerSession::handOver() {
   auto self = shared_from_this();
   outbox_->detach();
   upgraded_ = std::make_shared<ByteStreamCore>(io_, transport_, std::move(in_), readPending_);
+  upgraded_->keep(core_->options().upgradedIdle, std::move(upgradeSeat_));
   leave();
   std::exchange(upgradeDone_, nullptr)(upgraded_->handle());
   if (!readPending_) upgraded_.reset();
@@ -264,6 +319,7 @@ void ServerSession::closeIfIdle() {
 
 void ServerSession::leave() {
   state_ = State::kClosed;
+  releaseBody();
   idleSince_ = 0;
   deadline_.clear();
   core_->leave(this);
@@ -289,6 +345,7 @@ void ServerSession::onDrained() {
   auto self = shared_from_this();
   switch (state_) {
     case State::kReplying:
+      releaseBody();
       return keepAlive_ ? nextRequest() : linger();
     case State::kStreaming:
       deadline_.clear();

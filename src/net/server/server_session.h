@@ -2,7 +2,7 @@
 // One connection of a server, from the TLS handshake through any number of requests to its end.
 // Internal to net/. All methods run on its I/O thread; other threads hold weak references and post.
 //
-//   handshake → idle → head → body → handling → replying ─┬→ idle …
+//   handshake → idle → head → (checking →) body → handling → replying ─┬→ idle …
 //                                  ├→ streaming ─────────┤
 //                                  └→ upgrading → (left)  └→ linger → closed
 //
@@ -53,6 +53,7 @@ class ServerSession final : public std::enable_shared_from_this<ServerSession>,
     kHandshake,
     kIdle,
     kHead,
+    kChecking,  // whose body is on its way
     kBody,
     kHandling,
     kReplying,
@@ -70,7 +71,13 @@ class ServerSession final : public std::enable_shared_from_this<ServerSession>,
   void consume();
   void onHead();
   void dispatch();
+  void checkHead();
+  void onVerdict(uint64_t turn, HeadVerdict verdict);
+  void readBody();
+  bool holdBody();
+  void releaseBody();
   void refuse(const WireError& error);
+  void refuseWith(HttpResponse response);
   void onDeadline();
 
   bool awaited(uint64_t turn) const { return state_ == State::kHandling && turn == turn_; }
@@ -94,6 +101,8 @@ class ServerSession final : public std::enable_shared_from_this<ServerSession>,
   State state_ = State::kHandshake;
   std::atomic<uint64_t> idleSince_ = 0;
   uint64_t turn_ = 0;
+  bool known_ = true;  // who sends the body
+  size_t held_ = 0;    // bytes of this body that count against ServerOptions::maxStrangers
   bool readPending_ = false;
   bool ended_ = false;     // the client sends no more
   bool keepAlive_ = true;  // after the present answer
@@ -106,6 +115,7 @@ class ServerSession final : public std::enable_shared_from_this<ServerSession>,
   RequestReader reader_;
   std::shared_ptr<ResponseQueue> stream_;
   UpgradeDone upgradeDone_;
+  std::shared_ptr<void> upgradeSeat_;
   std::shared_ptr<ByteStreamCore> upgraded_;
 };
 

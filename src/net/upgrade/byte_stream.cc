@@ -63,8 +63,23 @@ void ByteStreamCore::readMore() {
                    });
 }
 
+void ByteStreamCore::keep(Duration idle, std::shared_ptr<void> seat) {
+  idle_ = idle;
+  seat_ = std::move(seat);
+  deadline_.emplace(io_, [this] {
+    auto self = shared_from_this();
+    end(Error(Code::kTimeout, "nothing has come or gone for too long"));
+  });
+  moved();
+}
+
+void ByteStreamCore::moved() {
+  if (deadline_ && !broken_) deadline_->in(idle_);
+}
+
 void ByteStreamCore::onRead(const IoResult& result, std::string_view data) {
   readPending_ = false;
+  if (!data.empty()) moved();
   buffer_ += data;
   if (result.kind == IoResult::Kind::kEnd) ended_ = true;
   if (result.kind == IoResult::Kind::kBroken && !broken_) broken_.emplace(Code::kIo, result.why);
@@ -99,7 +114,13 @@ void ByteStreamCore::finish() {
 }
 
 void ByteStreamCore::close() {
-  if (!broken_) broken_.emplace(Code::kCancelled, "the stream is closed");
+  end(Error(Code::kCancelled, "the stream is closed"));
+}
+
+void ByteStreamCore::end(Error why) {
+  if (!broken_) broken_.emplace(std::move(why));
+  if (deadline_) deadline_->clear();
+  seat_.reset();
   outbox_->detach();
   transport_->close();
   endWrites(*broken_);
@@ -117,6 +138,7 @@ void ByteStreamCore::endWrites(const Error& error) {
 void ByteStreamCore::onWritten(size_t bytes) {
   auto self = shared_from_this();
   written_ += bytes;
+  if (bytes > 0) moved();
   while (!writes_.empty() && writes_.front().end <= written_) {
     auto done = std::move(writes_.front().done);
     writes_.pop_front();

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "base/number/units.h"
+#include "net/io_thread.h"
 #include "net/server/gate.h"
 #include "net/server/outbox.h"
 #include "net/upgrade/byte_stream.h"
@@ -22,6 +24,8 @@ class ByteStreamCore final : public std::enable_shared_from_this<ByteStreamCore>
   std::unique_ptr<ByteStream> handle();
 
   void onRead(const IoResult& result, std::string_view data);
+  // Ends the stream when nothing has moved either way for `idle`; `seat` goes when it ends.
+  void keep(Duration idle, std::shared_ptr<void> seat);
 
  private:
   class Handle;
@@ -34,6 +38,8 @@ class ByteStreamCore final : public std::enable_shared_from_this<ByteStreamCore>
 
   void readMore();
   void answerRead();
+  void moved();
+  void end(Error why);
   void endWrites(const Error& error);
   void onWritten(size_t bytes) override;
   void onDrained() override;
@@ -58,6 +64,9 @@ class ByteStreamCore final : public std::enable_shared_from_this<ByteStreamCore>
   std::deque<PendingWrite> writes_;
   uint64_t added_ = 0;
   uint64_t written_ = 0;
+  Duration idle_ = Duration::zero();
+  std::optional<Deadline> deadline_;
+  std::shared_ptr<void> seat_;
 };
 
 }  // namespace mangrove::net

@@ -134,6 +134,41 @@ TEST_P(UpgradeTest, CloseCancelsWhatIsPending) {
   EXPECT_EQ(await(lateFuture), Code::kCancelled);
 }
 
+TEST_P(UpgradeTest, CountsThoseThatLeftAndRefusesMore) {
+  Loop loop(1);  // in order: the place is given back before the next request is read
+  ServerOptions options = serverOptions();
+  options.maxUpgraded = 1;
+  EchoServer echo(loop, options);
+  auto client = connect(loop, clientOptions(*echo.server));
+  {
+    auto first = upgraded(*client, upgradeRequest());
+    ASSERT_TRUE(first) << first.error().text();
+    EXPECT_EQ(echo.server->stats().upgraded, 1u);
+    auto second = upgraded(*client, upgradeRequest());
+    EXPECT_TRUE(!second || second->response.status == 503);
+    first->stream->write("bye", {});
+    EXPECT_EQ(readOnce(*first->stream), "<bye>");
+  }
+  // The client has closed, so the echo ends and gives its place back.
+  ASSERT_TRUE(echo.echoes.until([](auto& all) { return !all.empty(); }));
+  echo.echoes.change([](auto& all) { all.front()->stream.reset(); });
+  auto third = upgraded(*client, upgradeRequest());
+  ASSERT_TRUE(third) << third.error().text();
+  EXPECT_EQ(third->response.status, 101);
+}
+
+TEST_P(UpgradeTest, EndsWhatIsIdle) {
+  Loop loop(2);
+  ServerOptions options = serverOptions();
+  options.upgradedIdle = 50ms;
+  EchoServer echo(loop, options);
+  auto client = connect(loop, clientOptions(*echo.server));
+  auto result = upgraded(*client, upgradeRequest());
+  ASSERT_TRUE(result) << result.error().text();
+  const std::string end = readOnce(*result->stream);
+  EXPECT_EQ(end.find('<'), end.npos) << "nothing was said, so the end must have come: " << end;
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, UpgradeTest, ::testing::Bool(),
                          [](const auto& row) { return row.param ? "Tls" : "Plain"; });
 

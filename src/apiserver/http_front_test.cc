@@ -1,0 +1,101 @@
+// The door: who sends a body is asked first, and one user's flood does not make another wait.
+#include "apiserver/http_front.h"
+
+#include <gtest/gtest.h>
+
+#include "apiserver/subresources/test_server.h"
+#include "net/test_support.h"
+
+namespace mangrove::apiserver {
+namespace {
+
+using net::testing::RawSocket;
+
+class HttpFrontTest : public testing::ServerFixture {
+ protected:
+  void SetUp() override {
+    ServerFixture::SetUp();
+    server_->onPath("/note", [this](const Call& call, ResponderPtr to) {
+      served_.push_back(call.who.user + call.body);
+      to->answer(answer::json(200, "{}"));
+    });
+    auto identify = [](const net::HttpRequest& request, const RequestInfo&) -> Outcome<Identity> {
+      const std::string who(request.headers.get("Who"));
+      if (who.empty()) return refuse(answer::unauthorized());
+      return Identity{who, "", {std::string(group::kMasters)}, {}};
+    };
+    FrontParts parts{owner_, *server_, identify};
+    parts.maxInFlight = 4;
+    auto front = HttpFront::listen(loop_, {}, std::move(parts));
+    ASSERT_TRUE(front) << front.error().text();
+    front_ = std::move(*front);
+  }
+  void TearDown() override {
+    front_.reset();
+    ServerFixture::TearDown();
+  }
+
+  RawSocket ask(const std::string& who, const std::string& target = "/note",
+                const std::string& body = "") {
+    auto socket = RawSocket::to(front_->port());
+    socket.send(
+        fmt::format("GET {} HTTP/1.1\r\nHost: a\r\nWho: {}\r\nContent-Length: {}\r\n"
+                    "Connection: close\r\n\r\n{}",
+                    target, who, body.size(), body));
+    return socket;
+  }
+  // Until the sockets' threads have handed over `count` requests; nothing is decided meanwhile.
+  void arrived(size_t count) {
+    for (int tries = 0; front_->https().front()->stats().requests < count && tries < 100'000;
+         ++tries)
+      std::this_thread::yield();
+    ASSERT_EQ(front_->https().front()->stats().requests, count);
+  }
+
+  net::Loop loop_{1};
+  std::vector<std::string> served_;
+  std::unique_ptr<HttpFront> front_;
+};
+
+TEST_F(HttpFrontTest, AFloodWaitsForItselfNotOthersForIt) {
+  std::vector<RawSocket> sockets;
+  for (int i = 0; i < 50; ++i) sockets.push_back(ask("flood"));
+  arrived(50);
+  auto polite = ask("polite");
+  arrived(51);
+  while (served_.size() < 51) owner_.runOne(net::testing::kPatience);
+  const auto at = std::find(served_.begin(), served_.end(), "polite") - served_.begin();
+  EXPECT_LE(at, 1) << "behind fifty that came before it: at most the one under way is waited for";
+  EXPECT_TRUE(polite.receiveAll().starts_with("HTTP/1.1 200"));
+}
+
+TEST_F(HttpFrontTest, AFloodTakesNoSeatFromWhoHasFew) {
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  std::vector<RawSocket> sockets;
+  for (int i = 0; i < 8; ++i) sockets.push_back(ask("flood", pods));
+  arrived(8);
+  auto polite = ask("polite", pods);
+  arrived(9);
+  owner_.drain();
+  EXPECT_TRUE(polite.receiveAll().starts_with("HTTP/1.1 200"));
+  size_t refused = 0;
+  for (auto& socket : sockets) refused += socket.receiveAll().starts_with("HTTP/1.1 429") ? 1 : 0;
+  EXPECT_EQ(refused, 4u) << "four seats, eight requests at once";
+}
+
+TEST_F(HttpFrontTest, WhoIsNotKnownIsToldBeforeHeSendsHisBody) {
+  auto stranger = RawSocket::to(front_->port());
+  stranger.send("POST /note HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n{");
+  owner_.runOne(net::testing::kPatience);
+  EXPECT_TRUE(stranger.receiveUntil("Unauthorized").starts_with("HTTP/1.1 401"));
+
+  auto known = RawSocket::to(front_->port());
+  known.send("GET /note HTTP/1.1\r\nHost: a\r\nWho: me\r\nContent-Length: 2\r\n\r\n");
+  owner_.runOne(net::testing::kPatience);
+  known.send("{}");
+  while (served_.empty()) owner_.runOne(net::testing::kPatience);
+  EXPECT_EQ(served_.front(), "me{}");
+}
+
+}  // namespace
+}  // namespace mangrove::apiserver
