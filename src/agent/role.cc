@@ -84,6 +84,7 @@ Result<> AgentRole::connect(frame::RoleContext& context) {
                                            .metrics = &context.metrics});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
+  if (context.ops) guard_.emplace(*context.ops, *client_);
   config_ = *std::move(config);
   worker_ = std::make_unique<client::Worker>();
   return {};
@@ -252,6 +253,7 @@ void AgentRole::stop(Fn stopped) {
   enforcement_.reset();
   agent_.reset();
   worker_.reset();
+  guard_.reset();
   client_.reset();
   stopped();
 }

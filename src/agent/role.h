@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "agent/agent.h"
@@ -14,6 +15,7 @@
 #include "client/http/http_api_client.h"
 #include "client/http/kubeconfig.h"
 #include "client/queue/worker.h"
+#include "frame/ops_guard.h"
 #include "frame/role.h"
 
 namespace mangrove::agent {
@@ -46,6 +48,7 @@ class AgentRole final : public frame::Role {
   client::ClientConfig config_;
   Registry external_;
   std::unique_ptr<client::HttpApiClient> client_;
+  std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Agent> agent_;
   std::unique_ptr<PodResourcesProxy> podResources_;

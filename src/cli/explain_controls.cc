@@ -8,6 +8,8 @@
 #include "base/text/strings.h"
 #include "kernel/resource_names.h"
 #include "net/client/http_client.h"
+#include "net/http/url.h"
+#include "net/loopback.h"
 
 namespace mangrove::cli {
 namespace {
@@ -62,8 +64,14 @@ std::string limitIn(const json::Array& files) {
   return cpus;
 }
 
-Result<std::string> tokenOf(const AgentAccess& access) {
-  if (access.tokenFile.empty()) return std::string();
+Result<std::string> tokenOf(const AgentAccess& access, const ClusterAccess& cluster,
+                            const net::Url& agent) {
+  if (access.tokenFile.empty()) {
+    const auto config = net::isLoopback(agent.host)
+                            ? cluster.config()
+                            : Result<client::ClientConfig>(client::ClientConfig());
+    return config ? config->token : std::string();
+  }
   auto text = readFile(access.tokenFile);
   if (!text) return text.error().in("--token-file");
   return std::string(trim(*text));
@@ -74,7 +82,9 @@ Result<std::string> tokenOf(const AgentAccess& access) {
 void AgentAccess::declare(frame::Flags& flags) {
   flags.add("agent", address,
             "the agent's address; default: as the Node says, else its address and port 9316");
-  flags.add("token-file", tokenFile, "file with the dashboard's token, where it wants one");
+  flags.add(
+      "token-file", tokenFile,
+      "file with a token the agent's pages accept; default: the kubeconfig's own, on this machine");
 }
 
 std::string agentAddress(const std::string& said, const api::Node& node) {
@@ -86,11 +96,12 @@ std::string agentAddress(const std::string& said, const api::Node& node) {
   return fmt::format("http://127.0.0.1:{}", kAgentPort);
 }
 
-Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access, const api::Node& node) {
+Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access,
+                             const ClusterAccess& cluster, const api::Node& node) {
   const std::string address = agentAddress(access.address, node);
   auto url = net::Url::parse(address);
   if (!url) return url.error().in("--agent '{}'", address);
-  const auto token = tokenOf(access);
+  const auto token = tokenOf(access, cluster, *url);
   if (!token) return pass(token.error());
   auto client = net::HttpClient::create(loop, {.base = *url, .connectTimeout = kPatience});
   if (!client) return pass(client.error());

@@ -11,6 +11,7 @@
 #include "api/object/node.h"
 #include "api/pod/pod.h"
 #include "base/result.h"
+#include "cli/cluster_access.h"
 #include "frame/flags.h"
 #include "json/value.h"
 #include "net/loop.h"
@@ -30,8 +31,10 @@ struct AgentAccess {
 // Where the agent of the node is asked: --agent, the address `mangrove up` wrote on the Node, or
 // the node's own.
 std::string agentAddress(const std::string& said, const api::Node& node);
-// The agent's /controls.
-Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access, const api::Node& node);
+// The agent's /controls. Without a token file the kubeconfig's own token is shown, to an agent on this
+// machine only: it would travel in the clear.
+Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access,
+                             const ClusterAccess& cluster, const api::Node& node);
 
 struct PodControls {
   json::Value controls;

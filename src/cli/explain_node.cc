@@ -164,7 +164,7 @@ Result<int> run(const Options& options) {
   if (!client) return pass(client.error());
   auto in = gather(**client, options, options.names[0]);
   if (!in) return pass(in.error());
-  const auto controls = askAgent(loop, options.agent, in->node);
+  const auto controls = askAgent(loop, options.agent, options.access, in->node);
   return say(tellAll(manager::explainNode(*in), controls), options.output);
 }
 

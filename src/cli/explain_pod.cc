@@ -95,7 +95,7 @@ Result<PodControls> heldFor(client::ApiClient& client, net::Loop& loop, const Wa
   auto object = api::decodeText<api::Node>(*nodeText);
   if (!pod) return pass(pod.error());
   if (!object) return pass(object.error());
-  auto told = askAgent(loop, wanted.agent, *object);
+  auto told = askAgent(loop, wanted.agent, wanted.access, *object);
   if (!told) return pass(told.error());
   return podControls(*told, *pod);
 }

@@ -101,6 +101,7 @@ Result<> DeschedulerRole::connect(frame::RoleContext& context, const Descheduler
                                            .metrics = &context.metrics});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
+  if (context.ops) guard_.emplace(*context.ops, *client_);
   worker_ = std::make_unique<client::Worker>();
   events_ = std::make_unique<client::EventRecorder>(
       *client_, worker_->mailbox(), context.clock,
@@ -213,6 +214,7 @@ void DeschedulerRole::stop(Fn stopped) {
     descheduler_.reset();
     events_.reset();
     worker_.reset();
+    guard_.reset();
     client_.reset();
     stopped();
   };

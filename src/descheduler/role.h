@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "client/events/event_recorder.h"
@@ -12,6 +13,7 @@
 #include "client/lease/leader_election.h"
 #include "client/queue/worker.h"
 #include "descheduler/descheduler.h"
+#include "frame/ops_guard.h"
 #include "frame/role.h"
 
 namespace mangrove::descheduler {
@@ -46,6 +48,7 @@ class DeschedulerRole final : public frame::Role {
   Clock* clock_ = nullptr;
   Mailbox* owner_ = nullptr;
   std::unique_ptr<client::HttpApiClient> client_;
+  std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<client::EventRecorder> events_;
   std::unique_ptr<Descheduler> descheduler_;

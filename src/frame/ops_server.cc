@@ -4,6 +4,7 @@
 
 #include "base/text/strings.h"
 #include "frame/version.h"
+#include "net/loopback.h"
 
 namespace mangrove::frame {
 
@@ -23,7 +24,27 @@ net::HttpResponse metricsResponse(const Registry& registry) {
   return response;
 }
 
+std::string bearerToken(const net::HttpRequest& request) {
+  if (request.headers.count("Authorization") != 1) return "";
+  const auto [scheme, token, found] = cut(trim(request.headers.get("Authorization")), ' ');
+  return found && equalIgnoringCase(scheme, "Bearer") ? std::string(trim(token)) : "";
+}
+
+net::HttpResponse refusal(const Error& error) {
+  const int status = error.code() == Code::kUnauthorized ? 401
+                     : error.code() == Code::kDenied     ? 403
+                     : error.code() == Code::kTooMany    ? 429
+                                                         : 503;
+  return net::HttpResponse::text(status, error.text() + "\n");
+}
+
 }  // namespace
+
+bool isOpenPage(std::string_view path) {
+  for (std::string_view open : {"/healthz", "/livez", "/readyz", "/version", "/metrics"})
+    if (path == open) return true;
+  return path.starts_with("/metrics/") || path.ends_with("-metrics");
+}
 
 Result<ListenAddress> parseListenAddress(std::string_view text) {
   if (text.empty() || text == "0") return ListenAddress{.host = {}, .port = 0, .disabled = true};
@@ -60,9 +81,10 @@ Result<std::unique_ptr<OpsServer>> OpsServer::start(net::Loop& loop, const Liste
   net::ServerOptions options;
   options.bind = address.host;
   options.port = address.port;
+  ops->loopback_ = net::isLoopback(address.host);
   auto server = net::HttpServer::listen(
       loop, options,
-      [raw = ops.get()](std::shared_ptr<net::Exchange> exchange) { raw->answer(*exchange); });
+      [raw = ops.get()](std::shared_ptr<net::Exchange> exchange) { raw->answer(exchange); });
   if (!server) return server.error().in("health and metrics server");
   ops->server_ = std::move(*server);
   return ops;
@@ -73,25 +95,50 @@ void OpsServer::route(std::string path, Route route) {
   routes_[std::move(path)] = std::move(route);
 }
 
-void OpsServer::answer(net::Exchange& exchange) {
-  const net::HttpRequest& request = exchange.request();
-  Route found;
-  {
-    std::lock_guard lock(mutex_);
-    // A route that ends with '/' stands for everything below it; the longest one counts.
-    const std::string_view path = cut(request.target, '?').before;
-    auto it = routes_.find(path);
-    for (size_t end = path.size(); it == routes_.end() && end > 1; end--)
-      if (path[end - 1] == '/') it = routes_.find(path.substr(0, end));
-    if (it != routes_.end()) found = it->second;
-  }
-  if (!found) return exchange.reply(net::HttpResponse::text(404, "no such page\n"));
+void OpsServer::guard(Guard guard) {
+  std::lock_guard lock(mutex_);
+  guard_ = std::move(guard);
+}
+
+// A route that ends with '/' stands for everything below it; the longest one counts.
+OpsServer::Route OpsServer::find(std::string_view path) {
+  std::lock_guard lock(mutex_);
+  auto it = routes_.find(path);
+  for (size_t end = path.size(); it == routes_.end() && end > 1; end--)
+    if (path[end - 1] == '/') it = routes_.find(path.substr(0, end));
+  return it == routes_.end() ? nullptr : it->second;
+}
+
+void OpsServer::answer(const std::shared_ptr<net::Exchange>& exchange) {
+  const net::HttpRequest& request = exchange->request();
+  const std::string_view path = cut(request.target, '?').before;
+  Route page = find(path);
+  if (!page) return exchange->reply(net::HttpResponse::text(404, "no such page\n"));
   // Switches below /debug/ may be turned; everything else is only read.
   const bool mayPut = request.method == "PUT" && request.target.starts_with("/debug/");
-  if (request.method != "GET" && request.method != "HEAD" && !mayPut) {
-    return exchange.reply(net::HttpResponse::text(405, "only GET is served here\n"));
-  }
-  exchange.reply(found(request));
+  if (request.method != "GET" && request.method != "HEAD" && !mayPut)
+    return exchange->reply(net::HttpResponse::text(405, "only GET is served here\n"));
+  if (isOpenPage(path)) return exchange->reply(page(request));
+  askGuard(exchange, std::move(page));
+}
+
+void OpsServer::askGuard(const std::shared_ptr<net::Exchange>& exchange, Route page) {
+  const net::HttpRequest& request = exchange->request();
+  auto say = [exchange, page = std::move(page)](const Result<>& verdict) {
+    exchange->reply(verdict ? page(exchange->request()) : refusal(verdict.error()));
+  };
+  const std::string_view path = cut(request.target, '?').before;
+  std::string token = bearerToken(request);
+  std::lock_guard lock(mutex_);
+  if (!guard_ && loopback_) return say({});
+  if (!guard_) return say(fail(Code::kDenied, "{} is shown on loopback only here", path));
+  if (token.empty())
+    return say(fail(Code::kUnauthorized,
+                    "{} wants Authorization: Bearer and a token that the API "
+                    "server knows",
+                    path));
+  guard_({std::move(token), request.method == "PUT" ? "put" : "get", std::string(path)},
+         std::move(say));
 }
 
 }  // namespace mangrove::frame

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "frame/ops_guard.h"
 #include "net/client/http_client.h"
 
 namespace mangrove::frame {
@@ -17,6 +18,15 @@ TEST(ListenAddress, ReadsTheUsualSpellings) {
   for (auto bad : {"9316", "host:", "host:x", "host:70000", "host:-1"}) {
     EXPECT_FALSE(parseListenAddress(bad)) << bad;
   }
+}
+
+TEST(OpenPages, AreHealthVersionAndMetricsOnly) {
+  for (auto path : {"/healthz", "/livez", "/readyz", "/version", "/metrics", "/metrics/resources",
+                    "/internal-metrics", "/external-metrics", "/all-metrics"})
+    EXPECT_TRUE(isOpenPage(path)) << path;
+  for (auto path : {"/controls", "/enforcement", "/events", "/configz", "/apis/v1/nodes/n1",
+                    "/debug/flags/v", "/metricsx", "/healthz/x", "/"})
+    EXPECT_FALSE(isOpenPage(path)) << path;
 }
 
 TEST(Health, ReadinessIncludesLiveness) {
@@ -48,9 +58,9 @@ class OpsServerTest : public ::testing::Test {
     ASSERT_TRUE(client);
     client_ = std::move(*client);
   }
-  net::HttpResponse get(std::string target, std::string method = "GET") {
-    auto answer =
-        client_->call({.method = method, .target = target, .headers = {}, .body = {}, .peer = {}});
+  net::HttpResponse get(std::string target, std::string method = "GET", net::Headers headers = {}) {
+    auto answer = client_->call(
+        {.method = method, .target = target, .headers = headers, .body = {}, .peer = {}});
     EXPECT_TRUE(answer);
     return answer ? *answer : net::HttpResponse{};
   }
@@ -91,6 +101,52 @@ TEST_F(OpsServerTest, ServesMetricsVersionAndOwnRoutes) {
   EXPECT_EQ(get("/events?limit=1").body, "[]");
   EXPECT_EQ(get("/nothing").status, 404);
   EXPECT_EQ(get("/metrics", "POST").status, 405);
+}
+
+TEST_F(OpsServerTest, OtherPagesAreShownToWhomTheGuardLets) {
+  const auto page = [](const net::HttpRequest&) { return net::HttpResponse::text(200, "held"); };
+  ops_->route("/controls", page);
+  ops_->route("/debug/flags/", page);
+  std::vector<std::string> asked;
+  ops_->guard([&](Viewer viewer, OpsServer::Verdict say) {
+    asked.push_back(viewer.token + " " + viewer.verb + " " + viewer.path);
+    if (viewer.token == "good") return say({});
+    say(fail(viewer.token == "poor" ? Code::kDenied : Code::kUnauthorized, "no"));
+  });
+  const auto with = [](const std::string& token) {
+    return net::Headers{{"Authorization", "Bearer " + token}};
+  };
+  EXPECT_EQ(get("/controls").status, 401) << "no token";
+  EXPECT_EQ(get("/controls?x=1", "GET", with("bad")).status, 401);
+  EXPECT_EQ(get("/controls", "GET", with("poor")).status, 403);
+  EXPECT_EQ(get("/controls", "GET", with("good")).body, "held");
+  EXPECT_EQ(get("/debug/flags/v", "PUT", with("good")).body, "held");
+  EXPECT_EQ(get("/metrics").status, 200) << "metrics are for everybody";
+  EXPECT_EQ(asked, (std::vector<std::string>{"bad get /controls", "poor get /controls",
+                                             "good get /controls", "good put /debug/flags/v"}));
+  ops_->guard({});
+  EXPECT_EQ(get("/controls").body, "held") << "on loopback, where there is no API server to ask";
+}
+
+TEST(OpsGuard, AsksTheApiServerTwice) {
+  const Viewer viewer{"t", "get", "/controls"};
+  EXPECT_EQ(accessReviewFor(R"({"status":{"authenticated":false}})", viewer).error().code(),
+            Code::kUnauthorized);
+  EXPECT_EQ(accessReviewFor("{}", viewer).error().code(), Code::kUnauthorized);
+  EXPECT_FALSE(accessReviewFor("nonsense", viewer));
+  auto next = accessReviewFor(
+      R"({"status":{"authenticated":true,"user":{"username":"u","groups":["g"],"uid":"1"}}})",
+      viewer);
+  ASSERT_TRUE(next) << next.error().text();
+  EXPECT_NE(next->find(R"("nonResourceAttributes":{"path":"/controls","verb":"get"})"),
+            std::string::npos)
+      << *next;
+  EXPECT_NE(next->find(R"("user":"u","groups":["g"],"uid":"1")"), std::string::npos) << *next;
+  EXPECT_TRUE(allowedBy(R"({"status":{"allowed":true}})", viewer));
+  auto denied = allowedBy(R"({"status":{"allowed":false,"reason":"no role"}})", viewer);
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().code(), Code::kDenied);
+  EXPECT_NE(denied.error().text().find("no role"), std::string::npos);
 }
 
 }  // namespace

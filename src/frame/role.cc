@@ -11,6 +11,7 @@
 #include "frame/signals.h"
 #include "frame/verbosity.h"
 #include "frame/version.h"
+#include "net/loopback.h"
 
 namespace mangrove::frame {
 
@@ -78,6 +79,10 @@ class Run {
     if (auto done = gates_.set(common_.gates); !done) return done.error().in("--feature-gates");
     auto address = parseListenAddress(common_.ops);
     if (!address) return address.error().in("--{}", info_.opsFlag);
+    if (info_.opsOnLoopback && common_.ops.starts_with(':')) address->host = "127.0.0.1";
+    if (info_.opsOnLoopback && !address->disabled && !net::isLoopback(address->host))
+      return invalid("--{} {}: {} shows itself on loopback only; want :PORT or 127.0.0.1:PORT",
+                     info_.opsFlag, common_.ops, info_.name);
     if (address->disabled) return {};
     // The server answers before the role has had a chance to register probes of its own.
     health_.ready("started", [this]() -> Result<> {

@@ -38,6 +38,7 @@ struct RoleInfo {
   std::string_view about;  // one line for --help
   std::string_view opsFlag = "metrics-bind-address";
   std::string_view opsDefault = ":8080";
+  bool opsOnLoopback = false;  // ":PORT" is loopback's, other addresses are refused
   std::span<const GateInfo> gates = {};
   bool ownConfigFlag = false;                     // --config is the role's own, not a file of flags
   Duration stopGrace = std::chrono::seconds(30);  // after this a stop is forced

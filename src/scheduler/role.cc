@@ -204,6 +204,7 @@ Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConf
        .metrics = &context.metrics});
   if (!client) return pass(client.error());
   client_ = std::move(*client);
+  if (context.ops) guard_.emplace(*context.ops, *client_);
   return {};
 }
 
@@ -339,6 +340,7 @@ void SchedulerRole::stop(Fn stopped) {
       owner_->post([this, stopped = std::move(stopped)]() mutable {
         leader_.reset();
         scheduler_.reset();
+        guard_.reset();
         client_.reset();
         stopped();
       });

@@ -4,11 +4,13 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/http/http_api_client.h"
 #include "client/lease/leader_election.h"
+#include "frame/ops_guard.h"
 #include "frame/role.h"
 #include "placement/engine/engine.h"
 #include "scheduler/names.h"
@@ -57,6 +59,7 @@ class SchedulerRole final : public frame::Role {
 
   Mailbox* owner_ = nullptr;
   std::unique_ptr<client::HttpApiClient> client_;
+  std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<client::LeaderElection> leader_;
 };

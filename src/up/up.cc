@@ -46,6 +46,7 @@ frame::RoleInfo UpRole::info() const {
       .name = "up",
       .about = "a whole colocated machine: API server, node runner and all roles in one process",
       .opsDefault = "0",
+      .opsOnLoopback = true,
       .gates = agent::agentGates(),
       .stopGrace = kStopGrace};
 }
@@ -161,6 +162,7 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
       managerAdmission(picture_, context.owner, context.clock, context.metrics));
   client_ = std::make_unique<apiserver::InProcessClient>(
       context.owner, embedded_->server(), apiserver::Identity::system(), "mangrove-up");
+  if (context.ops) guard_.emplace(*context.ops, *client_);
 
   net::ServerOptions options;
   options.bind = bind_;
@@ -260,6 +262,7 @@ void UpRole::stopRunner(Fn stopped) {
 void UpRole::stopServer(Fn stopped) {
   front_->shutdown(kShutdownGrace);
   front_.reset();
+  guard_.reset();
   client_.reset();
   embedded_->close();
   owner_->stop();  // what still waits there names parts of the server

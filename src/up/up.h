@@ -21,6 +21,7 @@
 #include "apiserver/in_process_client.h"
 #include "apiserver/server_flags.h"
 #include "client/queue/worker.h"
+#include "frame/ops_guard.h"
 #include "frame/role.h"
 #include "runtime/node/runner.h"
 #include "up/manager_admission.h"
@@ -77,6 +78,7 @@ class UpRole final : public frame::Role {
   std::unique_ptr<apiserver::EmbeddedServer> embedded_;
   std::unique_ptr<apiserver::HttpFront> front_;
   std::unique_ptr<apiserver::InProcessClient> client_;
+  std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> runnerThread_;
   std::unique_ptr<runtime::Runner> runner_;          // lives and dies on runnerThread_
   std::unique_ptr<runtime::Registration> observer_;  // instead of a runner

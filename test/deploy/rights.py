@@ -31,7 +31,8 @@ elsewhere = {
     "agent": {"devices": "gates Accelerators and RDMADevices, with hardware", "nodes/proxy": "only in config/rbac-kubelet", "nodes patch": "--cooldown-taint",
               "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "persistentvolumeclaims": "block I/O by volume",
               "nodemetrics/status": "needs a tick of 5 s and a NodeMetric; test/e2e/agent_nodemetric.sh", "noderesourcetopologies create": "as above",
-              "noderesourcetopologies patch": "as above", "events": "only where something is wrong"},
+              "noderesourcetopologies patch": "as above", "events": "only where something is wrong",
+              "tokenreviews": "somebody asks for its pages; test/e2e/agent_evict.sh", "subjectaccessreviews": "as above"},
     "manager": {"nodes patch": "time policies that drain", "pods patch": "gate ColocationProfileController, time policies", "pods/eviction": "time policies",
                 "nodemetrics delete": "a node that goes", "nodeslos delete": "a node that goes", "nodemetrics patch": "a configuration that changes",
                 "nodeslos patch": "a configuration that changes", "noderesourcetopologies patch": "batch resources of zones", "elasticquotaprofiles patch": "the tree's id",
@@ -40,10 +41,12 @@ elsewhere = {
                 "events create": "only where something is worth one", "namespaces get": "asked before the proxy's first line"},
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
-                  "scheduleexplanations/status": "an explanation asked for", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost"},
+                  "scheduleexplanations/status": "an explanation asked for", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost",
+                  "tokenreviews": "somebody asks for its pages; test/e2e/scheduler_kubectl.sh", "subjectaccessreviews": "as above"},
     "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs", "pods delete": "evictionPolicy Delete",
                     "podmigrationjobs create": "a plugin that moves a pod", "podmigrationjobs delete": "jobs older than their ttl", "reservations create": "ReservationFirst",
-                    "reservations patch": "as above", "reservations delete": "as above", "events": "a move or a refusal", "leases watch": "a second replica"},
+                    "reservations patch": "as above", "reservations delete": "as above", "events": "a move or a refusal", "leases watch": "a second replica",
+                    "tokenreviews": "somebody asks for /configz", "subjectaccessreviews": "as above"},
 }
 
 

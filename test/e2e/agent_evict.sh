@@ -15,6 +15,7 @@ sh -c "for c in $controllers; do echo \$\$ >$cgroup/\$c/$tree/kubepods/besteffor
 helpers=$!
 threshold "enable: true, memoryEvictThresholdPercent: 1, memoryEvictLowerPercent: 0, cpuSuppressPolicy: cfsQuota"
 
+bearer="Authorization: Bearer $(cut -d, -f1 "$dir/data/tokens.csv")"  # its pages are for those who may see them
 ops=$((20000 + $$ % 20000))
 run_agent() {
   start_agent --enable-nri-runtime-hook=false --guardian=false --audit-log-dir "$dir/audit" \
@@ -23,13 +24,13 @@ run_agent() {
 
 # A dry run says whom it would evict, and nobody goes.
 run_agent --dry-run
-eventually want dry-run curl -sf "http://127.0.0.1:$ops/events"
+eventually want dry-run curl -sf -H "$bearer" "http://127.0.0.1:$ops/events"
 same job kubectl get pod job -o 'jsonpath={.metadata.name}'
 stop_agent
 
 # What the agent holds, with reasons.
 run_agent --dry-run-strategies=memory-evict
-eventually want "cpu.cfs_quota_us" curl -sf "http://127.0.0.1:$ops/controls"
+eventually want "cpu.cfs_quota_us" curl -sf -H "$bearer" "http://127.0.0.1:$ops/controls"
 eventually want "cpu-suppress since" "$mangrove" explain node n1 --agent 127.0.0.1:$ops
 want "was -1" "$mangrove" explain node n1 --agent 127.0.0.1:$ops
 eventually want "cpu.idle" "$mangrove" explain pod job --agent 127.0.0.1:$ops

@@ -18,10 +18,11 @@ start_scheduler two --config "$dir/scheduler.yaml"
 make_pod a 1
 eventually same n1 node_of a
 lacks leading cat "$dir/scheduler-two"
+bearer="Authorization: Bearer $(cut -d, -f1 "$dir/data/tokens.csv")"
 if command -v curl >/dev/null; then
-  eventually want "the instance is not leader" curl -s "$(ops_of two)/apis/v1/nodes/n1"
-  same 503 curl -s -o /dev/null -w '%{http_code}' "$(ops_of two)/apis/v1/nodes/n1"
-  same 200 curl -s -o /dev/null -w '%{http_code}' "$(ops_of one)/apis/v1/nodes/n1"
+  eventually want "the instance is not leader" curl -s -H "$bearer" "$(ops_of two)/apis/v1/nodes/n1"
+  same 503 curl -s -o /dev/null -w '%{http_code}' -H "$bearer" "$(ops_of two)/apis/v1/nodes/n1"
+  same 200 curl -s -o /dev/null -w '%{http_code}' -H "$bearer" "$(ops_of one)/apis/v1/nodes/n1"
 fi
 kill -9 "${scheduler[one]}"
 make_pod b 1  # while nobody leads

@@ -85,12 +85,15 @@ refused "explain -f FILE" "$mangrove" explain something
 # Its own pages.
 if command -v curl >/dev/null; then
   ops=$(ops_of one)
+  bearer="Authorization: Bearer $(cut -d, -f1 "$dir/data/tokens.csv")"
+  same 401 curl -s -o /dev/null -w '%{http_code}' "$ops/configz"
+  same 401 curl -s -o /dev/null -w '%{http_code}' -H "Authorization: Bearer nobody" "$ops/apis/v1/nodes/n1"
   same ok curl -sf "$ops/healthz"
-  want '/apis/v1/nodes/' curl -sf "$ops/apis/v1/__services__"
-  want '"pods":["default/mighty"]' curl -sf "$ops/apis/v1/nodes/n1"
+  want '/apis/v1/nodes/' curl -sf -H "$bearer" "$ops/apis/v1/__services__"
+  want '"pods":["default/mighty"]' curl -sf -H "$bearer" "$ops/apis/v1/nodes/n1"
   want 'scheduler_schedule_attempts_total{result="scheduled",profile="koord-scheduler"}' curl -sf "$ops/metrics"
   want 'scheduler_pod_scheduling_feasible_nodes_bucket' curl -sf "$ops/metrics"
-  want 'koord-scheduler' curl -sf "$ops/configz"
+  want 'koord-scheduler' curl -sf -H "$bearer" "$ops/configz"
 fi
 refused "did you mean 'profiles'" "$mangrove" scheduler --kubeconfig "$KUBECONFIG" --config <(echo "profile: []")
 all_good
