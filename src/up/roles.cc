@@ -120,12 +120,13 @@ class SchedulerMate final : public MateRole {
 
 class WorkloadsMate final : public MateRole {
  public:
-  explicit WorkloadsMate(MateHouse& house)
+  WorkloadsMate(MateHouse& house, std::shared_ptr<const workloads::UsageBoard> usage)
       : workloads_({.client = &house.client,
                     .owner = &house.owner,
                     .home = &house.home,
                     .clock = &house.clock,
-                    .metrics = &house.metrics}) {}
+                    .metrics = &house.metrics,
+                    .usage = std::move(usage)}) {}
   Result<> start() override {
     workloads_.start();
     return {};
@@ -135,6 +136,22 @@ class WorkloadsMate final : public MateRole {
  private:
   workloads::Workloads workloads_;
 };
+
+// Containers whose use is known this tick.
+std::vector<workloads::UsageBoard::Seen> seenIn(const agent::Look& look) {
+  std::vector<workloads::UsageBoard::Seen> out;
+  for (const agent::PodLook& pod : look.pods) {
+    if (!pod.pod) continue;
+    workloads::UsageBoard::Seen one{pod.pod->meta.ns.str(), pod.pod->meta.name.str(), {}};
+    for (const agent::ContainerLook& container : pod.containers) {
+      if (!container.usage.cpu || !container.usage.memory) continue;
+      one.containers.push_back(
+          {std::string(container.name), *container.usage.cpu, container.usage.memory->v});
+    }
+    if (!one.containers.empty()) out.push_back(std::move(one));
+  }
+  return out;
+}
 
 class AgentMate final : public MateRole {
  public:
@@ -155,9 +172,10 @@ class AgentMate final : public MateRole {
     if (!made) return pass(made.error());
     agent_ = std::move(*made);
     if (options_.gates != nullptr && !options_.observeOnly) enforce();
-    if (options_.onLook)
-      agent_->onLook(
-          [this](const agent::Look& look) { options_.onLook(look, enforcement_.get()); });
+    agent_->onLook([this](const agent::Look& look) {
+      options_.usage->note(look.wall, seenIn(look));
+      if (options_.onLook) options_.onLook(look, enforcement_.get());
+    });
     agent_->start();
     return {};
   }
@@ -200,8 +218,9 @@ std::vector<NamedMate> allRoles(const RolesOptions& options) {
   roles.push_back({"koord-scheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
                      return std::make_unique<SchedulerMate>(house);
                    }});
-  roles.push_back({"workload-controllers", [](MateHouse& house) -> std::unique_ptr<MateRole> {
-                     return std::make_unique<WorkloadsMate>(house);
+  roles.push_back({"workload-controllers",
+                   [usage = options.usage](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<WorkloadsMate>(house, usage);
                    }});
   if (options.node.empty()) return roles;
   roles.push_back({"koordlet", [options](MateHouse& house) -> std::unique_ptr<MateRole> {

@@ -12,6 +12,7 @@
 #include "kernel/cgroup_layout.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
+#include "workloads/autoscaler/usage_board.h"
 
 namespace mangrove::agent {
 class Enforcement;
@@ -32,6 +33,8 @@ struct RolesOptions {
   // Told of every tick of the agent, on its thread, with its enforcing half (null while it only
   // observes).
   std::function<void(const agent::Look&, const agent::Enforcement*)> onLook = {};
+  // What the agent measures of pods, for autoscalers.
+  std::shared_ptr<workloads::UsageBoard> usage = std::make_shared<workloads::UsageBoard>();
   // Where the manager's admission finds its picture of the cluster.
   std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
 };

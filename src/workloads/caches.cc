@@ -49,6 +49,7 @@ Caches::Known lookIn(const client::Informer<T>& informer, std::string_view key) 
 Caches::Caches(const CachesSetup& setup)
     : deployments(client::follow(setup, api::kind::kDeployment, kWithText)),
       replicaSets(client::follow(setup, api::kind::kReplicaSet, kWithText)),
+      replicationControllers(client::follow(setup, api::kind::kReplicationController, kWithText)),
       statefulSets(client::follow(setup, api::kind::kStatefulSet, kWithText)),
       daemonSets(client::follow(setup, api::kind::kDaemonSet, kWithText)),
       jobs(client::follow(setup, api::kind::kJob, kWithText)),
@@ -58,6 +59,8 @@ Caches::Caches(const CachesSetup& setup)
       services(client::follow(setup, api::kind::kService)),
       endpoints(client::follow(setup, kEndpoints, kWithText)),
       slices(client::follow(setup, kEndpointSlice, kWithText)),
+      autoscalers(client::follow(setup, kAutoscaler, kWithText)),
+      metrics(client::follow(setup, api::kind::kNodeMetric)),
       pods(client::follow(setup, api::kind::kPod)),
       nodes(client::follow(setup, api::kind::kNode)) {
   indexByOwner(replicaSets);
@@ -72,6 +75,7 @@ Caches::Caches(const CachesSetup& setup)
 void Caches::start() {
   deployments.start();
   replicaSets.start();
+  replicationControllers.start();
   statefulSets.start();
   daemonSets.start();
   jobs.start();
@@ -81,6 +85,8 @@ void Caches::start() {
   services.start();
   endpoints.start();
   slices.start();
+  autoscalers.start();
+  metrics.start();
   pods.start();
   nodes.start();
 }
@@ -89,6 +95,7 @@ bool Caches::synced() const {
   return deployments.hasSynced() && replicaSets.hasSynced() && statefulSets.hasSynced() &&
          daemonSets.hasSynced() && jobs.hasSynced() && cronJobs.hasSynced() &&
          revisions.hasSynced() && budgets.hasSynced() && services.hasSynced() &&
+         replicationControllers.hasSynced() && autoscalers.hasSynced() && metrics.hasSynced() &&
          endpoints.hasSynced() && slices.hasSynced() && pods.hasSynced() && nodes.hasSynced();
 }
 
@@ -120,6 +127,8 @@ std::optional<Caches::Known> Caches::look(const api::Kind& kind, std::string_vie
   if (kind == api::kind::kPod) return lookIn(pods, key);
   if (kind == api::kind::kReplicaSet) return lookIn(replicaSets, key);
   if (kind == api::kind::kDeployment) return lookIn(deployments, key);
+  if (kind == api::kind::kReplicationController) return lookIn(replicationControllers, key);
+  if (kind == kAutoscaler) return lookIn(autoscalers, key);
   if (kind == api::kind::kStatefulSet) return lookIn(statefulSets, key);
   if (kind == api::kind::kDaemonSet) return lookIn(daemonSets, key);
   if (kind == api::kind::kJob) return lookIn(jobs, key);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/koordinator/node_metric.h"
 #include "api/object/core_objects.h"
 #include "api/object/node.h"
 #include "api/pod/pod.h"
@@ -13,6 +14,7 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/informer/informer.h"
+#include "workloads/autoscaler/objects.h"
 #include "workloads/objects.h"
 #include "workloads/plan.h"
 
@@ -34,6 +36,7 @@ class Caches {
 
   client::Informer<Deployment> deployments;
   client::Informer<ReplicaSet> replicaSets;
+  client::Informer<ReplicationController> replicationControllers;
   client::Informer<StatefulSet> statefulSets;
   client::Informer<DaemonSet> daemonSets;
   client::Informer<Job> jobs;
@@ -43,6 +46,8 @@ class Caches {
   client::Informer<Service> services;
   client::Informer<api::ObjectHead> endpoints;
   client::Informer<api::ObjectHead> slices;
+  client::Informer<Autoscaler> autoscalers;
+  client::Informer<api::NodeMetric> metrics;  // what autoscalers go by
   client::Informer<api::Pod> pods;
   client::Informer<api::Node> nodes;
 

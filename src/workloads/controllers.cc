@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "api/object/event.h"
-#include "api/select/selector.h"
 #include "base/text/strings.h"
 #include "base/text/time_zone.h"
-#include "workloads/claim.h"
 #include "workloads/cron_job.h"
 #include "workloads/daemon_set.h"
 #include "workloads/deployment.h"
@@ -15,60 +12,23 @@
 #include "workloads/endpoints.h"
 #include "workloads/job.h"
 #include "workloads/job_count.h"
+#include "workloads/over.h"
 #include "workloads/replica_set.h"
 #include "workloads/stateful_set.h"
 
 namespace mangrove::workloads {
 namespace {
 
-api::Selector selectorOf(const std::optional<api::LabelSelector>& selector) {
-  return api::compile(selector).value_or(api::Selector::nothing());
-}
-
-void append(std::vector<Amendment>& to, std::vector<Amendment> more) {
-  for (auto& one : more) to.push_back(std::move(one));
-}
-
-// What every controller over one informer has in common.
-template <class T>
-class Over : public Controller {
+// ReplicaSets, and their elder ReplicationController, which differs in how it is written.
+template <class Set>
+class OfSets final : public Over<Set> {
  public:
-  Over(const Caches& caches, const client::Informer<T>& informer, const api::Kind& kind)
-      : caches_(caches), informer_(informer), kind_(kind) {}
-  const api::Kind& kind() const override { return kind_; }
-  std::optional<api::ObjectRef> about(std::string_view key) const override {
-    auto object = informer_.find(key);
-    if (!object) return std::nullopt;
-    return api::refTo(kind_, object->meta);
-  }
-  std::optional<Plan> plan(std::string_view key, std::string_view trouble, WallTime now) override {
-    auto object = informer_.find(key);
-    if (!object) return std::nullopt;
-    return planFor(*object, informer_.raw(key).value_or(""), trouble, now);
-  }
-
- protected:
-  virtual Plan planFor(const T& object, std::string raw, std::string_view trouble,
-                       WallTime now) = 0;
-  Claim<api::Pod> ownPods(const WorkloadHead& head) const {
-    return claimOwn(kind_, head.meta, selectorOf(head.selector), api::kind::kPod,
-                    caches_.podsOf(head.meta, true), api::isActive);
-  }
-  const Caches& caches_;
-  const client::Informer<T>& informer_;
-  const api::Kind& kind_;
-};
-
-class OfReplicaSets final : public Over<ReplicaSet> {
- public:
-  explicit OfReplicaSets(const Caches& caches)
-      : Over(caches, caches.replicaSets, api::kind::kReplicaSet) {}
+  using Over<Set>::Over;
 
  private:
-  Plan planFor(const ReplicaSet& set, std::string raw, std::string_view trouble,
-               WallTime now) override {
-    auto claim = ownPods(set);
-    Plan plan = planReplicaSet(set, claim.own, std::move(raw), now, trouble);
+  Plan planFor(const Set& set, std::string raw, std::string_view trouble, WallTime now) override {
+    auto claim = this->ownPods(set);
+    Plan plan = planReplicaSet(this->kind(), set, claim.own, std::move(raw), now, trouble);
     append(plan.change, std::move(claim.amendments));
     return plan;
   }
@@ -213,6 +173,10 @@ class OfBudgets final : public Over<api::PodDisruptionBudget> {
       auto set = caches_.statefulSets.find(key);
       return set ? set->replicas : 0;
     }
+    if (owner.kind.view() == "ReplicationController") {
+      auto set = caches_.replicationControllers.find(key);
+      return set ? set->replicas : 0;
+    }
     if (owner.kind.view() == "ReplicaSet") {
       auto set = caches_.replicaSets.find(key);
       const auto* above = set ? set->meta.controller() : nullptr;
@@ -249,7 +213,11 @@ class OfServices final : public Over<Service> {
 }  // namespace
 
 std::unique_ptr<Controller> replicaSetController(const Caches& caches) {
-  return std::make_unique<OfReplicaSets>(caches);
+  return std::make_unique<OfSets<ReplicaSet>>(caches, caches.replicaSets, api::kind::kReplicaSet);
+}
+std::unique_ptr<Controller> replicationControllerController(const Caches& caches) {
+  return std::make_unique<OfSets<ReplicationController>>(caches, caches.replicationControllers,
+                                                         api::kind::kReplicationController);
 }
 std::unique_ptr<Controller> deploymentController(const Caches& caches) {
   return std::make_unique<OfDeployments>(caches);

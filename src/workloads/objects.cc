@@ -63,6 +63,33 @@ bool read(const In& in, ReplicaSet& out) {
   return fields.read(in, out);
 }
 
+static bool readPlainSelector(const In& in, ReplicationController& out) {
+  return read(in, out.selector.emplace().matchLabels);
+}
+
+static bool readReplicationSpec(const In& in, ReplicationController& out) {
+  static constexpr Fields fields{
+      head<ReplicationController, &WorkloadHead::replicas>("replicas"),
+      via<readPlainSelector>("selector"),
+      head<ReplicationController, &WorkloadHead::podTemplate>("template"),
+      head<ReplicationController, &WorkloadHead::minReadySeconds>("minReadySeconds"),
+  };
+  return fields.read(in, out);
+}
+
+static bool readReplicationStatus(const In& in, ReplicationController& out) {
+  return readReplicaSetStatus(in, out);
+}
+
+bool read(const In& in, ReplicationController& out) {
+  static constexpr Fields fields{
+      head<ReplicationController, &WorkloadHead::meta>("metadata"),
+      via<readReplicationSpec>("spec"),
+      via<readReplicationStatus>("status"),
+  };
+  return fields.read(in, out);
+}
+
 // ---- Deployment --------------------------------------------------------------------------------
 
 static bool readDeploymentRolling(const In& in, Deployment& out) {

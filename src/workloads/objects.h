@@ -53,6 +53,10 @@ struct ReplicaSet : WorkloadHead {
 };
 bool read(const api::In& in, ReplicaSet& out);
 
+// Its selector is written as a plain map.
+struct ReplicationController : ReplicaSet {};
+bool read(const api::In& in, ReplicationController& out);
+
 struct Deployment : WorkloadHead {
   std::string strategy = "RollingUpdate";  // or Recreate
   std::optional<api::IntOrString> maxSurge, maxUnavailable;

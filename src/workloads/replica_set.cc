@@ -17,10 +17,10 @@ Pods activeOf(const Pods& pods) {
   return active;
 }
 
-void scale(const ReplicaSet& set, Pods active, Plan& plan) {
+void scale(const api::Kind& kind, const ReplicaSet& set, Pods active, Plan& plan) {
   const auto wanted = static_cast<size_t>(std::max(0, set.replicas));
   if (active.size() < wanted) {
-    auto pod = podFromTemplate(set.podTemplate.text, api::kind::kReplicaSet, set.meta);
+    auto pod = podFromTemplate(set.podTemplate.text, kind, set.meta);
     if (!pod) {
       plan.notes.push_back({true, "FailedCreate", pod.error().text()});
       return;
@@ -78,20 +78,21 @@ json::Object statusOf(const ReplicaSet& set, const Pods& active, int64_t termina
 
 }  // namespace
 
-Plan planReplicaSet(const ReplicaSet& set, const Pods& pods, std::string raw, WallTime now,
-                    std::string_view trouble) {
+Plan planReplicaSet(const api::Kind& kind, const ReplicaSet& set, const Pods& pods, std::string raw,
+                    WallTime now, std::string_view trouble) {
   Plan plan;
   Pods active = activeOf(pods);
   const auto terminating = std::count_if(pods.begin(), pods.end(), [](const auto& pod) {
     return pod->meta.isDeleting() && !api::isTerminated(*pod);
   });
   for (const auto& pod : active) plan.lookAgainIn(untilAvailable(*pod, set.minReadySeconds, now));
-  if (!set.meta.isDeleting()) scale(set, active, plan);
-  plan.change.push_back(
-      {{api::kind::kReplicaSet, std::string(set.meta.ns.view()), set.meta.name.str(), "status"},
-       client::PatchType::kMerge,
-       {{"status", statusOf(set, active, terminating, now, trouble)}},
-       std::move(raw)});
+  if (!set.meta.isDeleting()) scale(kind, set, active, plan);
+  json::Object status = statusOf(set, active, terminating, now, trouble);
+  if (kind == api::kind::kReplicationController) status.erase("terminatingReplicas");
+  plan.change.push_back({{kind, std::string(set.meta.ns.view()), set.meta.name.str(), "status"},
+                         client::PatchType::kMerge,
+                         {{"status", std::move(status)}},
+                         std::move(raw)});
   return plan;
 }
 

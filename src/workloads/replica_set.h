@@ -8,9 +8,9 @@
 
 namespace mangrove::workloads {
 
-// `pods`: the set's own pods, terminated and terminating ones included. `raw` is the set's JSON.
+// `kind`: ReplicaSet or ReplicationController. `pods`: the set's own pods, terminated and terminating ones included. `raw` is the set's JSON.
 // `trouble`: why the last creation failed, "" when it did not.
-Plan planReplicaSet(const ReplicaSet& set, const Pods& pods, std::string raw, WallTime now,
-                    std::string_view trouble = {});
+Plan planReplicaSet(const api::Kind& kind, const ReplicaSet& set, const Pods& pods, std::string raw,
+                    WallTime now, std::string_view trouble = {});
 
 }  // namespace mangrove::workloads

@@ -15,6 +15,7 @@ struct OwnerKind {
 
 enum : size_t {
   kSets,
+  kReplication,
   kDeployments,
   kStateful,
   kDaemons,
@@ -22,17 +23,15 @@ enum : size_t {
   kCrons,
   kBudgets,
   kServices,
+  kScalers,
   kCount
 };
 
 constexpr std::array kOwners = {
-    OwnerKind{"ReplicaSet", kSets},
-    OwnerKind{"Deployment", kDeployments},
-    OwnerKind{"StatefulSet", kStateful},
-    OwnerKind{"DaemonSet", kDaemons},
-    OwnerKind{"Job", kJobs},
-    OwnerKind{"CronJob", kCrons},
-    OwnerKind{"Service", kServices},
+    OwnerKind{"ReplicaSet", kSets},        OwnerKind{"ReplicationController", kReplication},
+    OwnerKind{"Deployment", kDeployments}, OwnerKind{"StatefulSet", kStateful},
+    OwnerKind{"DaemonSet", kDaemons},      OwnerKind{"Job", kJobs},
+    OwnerKind{"CronJob", kCrons},          OwnerKind{"Service", kServices},
 };
 
 }  // namespace
@@ -47,6 +46,7 @@ struct Workloads::Parts {
       runners[at] = std::make_unique<Runner>(std::move(controller), caches, run);
     };
     add(kSets, replicaSetController(caches));
+    add(kReplication, replicationControllerController(caches));
     add(kDeployments, deploymentController(caches));
     add(kStateful, statefulSetController(caches));
     add(kDaemons, daemonSetController(caches));
@@ -54,6 +54,7 @@ struct Workloads::Parts {
     add(kCrons, cronJobController(caches));
     add(kBudgets, budgetController(caches));
     add(kServices, endpointsController(caches));
+    add(kScalers, autoscalerController(caches, setup.usage));
     wire();
   }
 
@@ -87,6 +88,7 @@ struct Workloads::Parts {
     tell(caches.services, kServices);
     if (pod.meta.controller()) return;
     tell(caches.replicaSets, kSets);
+    tell(caches.replicationControllers, kReplication);
     tell(caches.statefulSets, kStateful);
     tell(caches.daemonSets, kDaemons);
     tell(caches.jobs, kJobs);
@@ -94,6 +96,8 @@ struct Workloads::Parts {
 
   void wire() {
     follow(caches.replicaSets, kSets);
+    follow(caches.replicationControllers, kReplication);
+    follow(caches.autoscalers, kScalers);
     follow(caches.deployments, kDeployments);
     follow(caches.statefulSets, kStateful);
     follow(caches.daemonSets, kDaemons);

@@ -1,6 +1,6 @@
 #pragma once
-// The workload controllers of one machine, together: Deployment, ReplicaSet, StatefulSet,
-// DaemonSet, Job, CronJob, disruption budgets and endpoints. On a real cluster
+// The workload controllers of one machine, together: Deployment, ReplicaSet, ReplicationController,
+// StatefulSet, DaemonSet, Job, CronJob, autoscalers, disruption budgets and endpoints. On a real cluster
 // kube-controller-manager does this; `up` brings its own.
 //
 //   Workloads workloads({.client = &client, .owner = &owner, .clock = &clock, …});
@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "base/fn.h"
+#include "workloads/autoscaler/usage_board.h"
 #include "workloads/runner.h"
 
 namespace mangrove::workloads {
@@ -22,6 +23,8 @@ struct WorkloadsSetup {
   Mailbox* home = nullptr;  // where decoding happens; null: the owner's thread
   Clock* clock = nullptr;
   Registry* metrics = nullptr;
+  // What pods of this machine use, fresher than reports; null: autoscalers go by reports.
+  std::shared_ptr<const UsageBoard> usage = nullptr;
 };
 
 class Workloads {

@@ -21,7 +21,8 @@ Result<DefaultEvictorArgs> readDefaultEvictorArgs(const json::Value& value) {
   if (out.minReplicas < 0) args.complain("minReplicas is negative, want 0 or more");
   out.minPodAge = args.duration("minPodAge").value_or(Duration::zero());
   if (args.boolean("ignorePodsWithoutPDB", false)) {
-    args.complain("ignorePodsWithoutPDB is not supported, want it left out: budgets are asked by the server");
+    args.complain(
+        "ignorePodsWithoutPDB is not supported, want it left out: budgets are asked by the server");
   }
   if (auto ok = args.done(); !ok) return pass(ok.error());
   return out;
@@ -44,7 +45,9 @@ std::optional<std::string> sparedByDefault(const api::Pod& pod, const DefaultEvi
 
 std::optional<std::string> DefaultEvictor::refusal(const api::Pod& pod) {
   static const LiveJobs kNoJobs;
-  const WorkloadOf workloadOf = [this](const api::Pod& one) { return desk_.caches.workloadOf(one); };
+  const WorkloadOf workloadOf = [this](const api::Pod& one) {
+    return desk_.caches.workloadOf(one);
+  };
   if (isForced(pod)) return std::nullopt;
   if (auto why = isSpared(pod, {args_.whom, kNoJobs, workloadOf, [this](const api::Pod& one) {
                                   return desk_.caches.hasLocalStorage(one);
@@ -69,7 +72,8 @@ bool DefaultEvictor::evict(const api::Pod& pod, std::string_view plugin, std::st
               key = api::keyOf(pod.meta).text()](Result<client::Reply> done) {
                if (done) return;
                log.warn("{} could not evict {}: {}", plugin, key, done.error().text());
-               if (desk_.events != nullptr) desk_.events->warning(who, "FailedEvict", done.error().text());
+               if (desk_.events != nullptr)
+                 desk_.events->warning(who, "FailedEvict", done.error().text());
              });
   return true;
 }

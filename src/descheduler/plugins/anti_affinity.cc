@@ -31,7 +31,8 @@ void narrow(api::Selector& selector, const api::Pod& pod, const std::vector<Inte
   for (Interned key : keys) {
     const auto value = pod.meta.labels.get(key.view());
     if (!value) continue;
-    if (auto made = api::Requirement::make(key.view(), op, {*value})) selector.add(std::move(*made));
+    if (auto made = api::Requirement::make(key.view(), op, {*value}))
+      selector.add(std::move(*made));
   }
 }
 
@@ -45,7 +46,8 @@ Term compileTerm(const api::Pod& pod, const api::PodAffinityTerm& term) {
   }
   for (Interned ns : term.namespaces) out.namespaces.insert(ns.str());
   const auto& selected = term.namespaceSelector;
-  out.everyNamespace = selected && api::compile(*selected).value_or(api::Selector::nothing()).matchesEverything();
+  out.everyNamespace =
+      selected && api::compile(*selected).value_or(api::Selector::nothing()).matchesEverything();
   if (out.namespaces.empty() && !selected) out.namespaces.insert(pod.meta.ns.str());
   return out;
 }
@@ -89,7 +91,8 @@ Result<> ViolatingAntiAffinity::run(Round& round) {
     if (who.pod->spec->affinity->antiPod.required.empty() || !args_.scope.takes(*who.pod)) continue;
     if (!isTroubled(who, staying)) continue;
     if (!round.evictor.permits(*who.pod) || !round.evictor.permitsNow(*who.pod)) continue;
-    if (!round.evictor.evict(*who.pod, kName, "its anti-affinity does not want a neighbour it has")) {
+    if (!round.evictor.evict(*who.pod, kName,
+                             "its anti-affinity does not want a neighbour it has")) {
       continue;
     }
     std::erase_if(staying, [&](const Placed& one) { return one.pod == who.pod; });

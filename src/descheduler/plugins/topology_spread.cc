@@ -19,7 +19,8 @@ struct Constraint {
   int64_t maxSkew = 1;
   Interned topologyKey;
   api::Selector selector;
-  const api::Pod* of = nullptr;  // one of the pods that ask for it: its node rules decide on domains
+  const api::Pod* of =
+      nullptr;  // one of the pods that ask for it: its node rules decide on domains
   bool honorAffinity = true;
   bool honorTaints = false;
 
@@ -90,7 +91,8 @@ class Balance {
  public:
   Balance(Round& round, const Constraint& constraint, bool nodeFit)
       : round_(round), constraint_(constraint), nodeFit_(nodeFit) {
-    for (auto& [value, domain] : domainsOf(round, constraint)) domains_.push_back(std::move(domain));
+    for (auto& [value, domain] : domainsOf(round, constraint))
+      domains_.push_back(std::move(domain));
   }
 
   void run(std::set<const api::Pod*>& gone) {
@@ -115,10 +117,9 @@ class Balance {
   bool leaves(const api::Pod& pod, const Domain& to) {
     if (nodeFit_ && !round_.fit.fitsAny(pod, to.nodes)) return false;
     if (!round_.evictor.permits(pod) || !round_.evictor.permitsNow(pod)) return false;
-    return round_.evictor.evict(
-        pod, ViolatingTopologySpread::kName,
-        fmt::format("its spread over {} differs by more than {}", constraint_.topologyKey.view(),
-                    constraint_.maxSkew));
+    return round_.evictor.evict(pod, ViolatingTopologySpread::kName,
+                                fmt::format("its spread over {} differs by more than {}",
+                                            constraint_.topologyKey.view(), constraint_.maxSkew));
   }
 
   Round& round_;
@@ -131,8 +132,9 @@ std::vector<Constraint> constraintsOf(const Round& round, const TopologySpreadAr
   std::vector<Constraint> out;
   const auto add = [&](const api::Pod& pod, const api::SpreadConstraint& said) {
     if (said.isHard ? !args.hard : !args.soft) return;
-    Constraint one{pod.meta.ns.str(), said.maxSkew, said.topologyKey, selectorOf(pod, said), &pod,
-                   said.honorNodeAffinity, said.honorNodeTaints};
+    Constraint one{pod.meta.ns.str(),     said.maxSkew, said.topologyKey,
+                   selectorOf(pod, said), &pod,         said.honorNodeAffinity,
+                   said.honorNodeTaints};
     const bool known = std::any_of(out.begin(), out.end(),
                                    [&](const Constraint& other) { return one.isSame(other); });
     if (!known) out.push_back(std::move(one));
@@ -147,9 +149,8 @@ std::vector<Constraint> constraintsOf(const Round& round, const TopologySpreadAr
 }
 
 void add(std::vector<Move>& moves, size_t from, size_t to) {
-  const auto same = std::find_if(moves.begin(), moves.end(), [&](const Move& one) {
-    return one.from == from && one.to == to;
-  });
+  const auto same = std::find_if(moves.begin(), moves.end(),
+                                 [&](const Move& one) { return one.from == from && one.to == to; });
   if (same != moves.end()) ++same->pods;
   if (same == moves.end()) moves.push_back({from, to, 1});
 }

@@ -25,9 +25,9 @@ std::vector<Move> movesToBalance(std::vector<size_t> sizes, int64_t maxSkew);
 
 struct TopologySpreadArgs {
   PodScope scope;
-  bool hard = true;      // constraints: DoNotSchedule
-  bool soft = false;     // constraints: ScheduleAnyway
-  bool nodeFit = true;   // topologyBalanceNodeFit: only who fits into an emptier domain
+  bool hard = true;     // constraints: DoNotSchedule
+  bool soft = false;    // constraints: ScheduleAnyway
+  bool nodeFit = true;  // topologyBalanceNodeFit: only who fits into an emptier domain
 };
 Result<TopologySpreadArgs> readTopologySpreadArgs(const json::Value& args);
 
