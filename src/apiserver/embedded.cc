@@ -142,11 +142,23 @@ struct EmbeddedServer::Parts {
     serveOpenApi(server, context);
     serveTokens(server, context, serviceAccounts);
     serveReviews(server, reviews);
+    serveNoMeasurements();
     serveSubresources(server, context, [this] { return runner; });
     namespaces.install(server);
     serveHealth();
     serveMetrics(server, context);
     serveBackup(server, context, dataDir);
+  }
+
+  // Until somebody who measures takes over (up/metrics_api.h).
+  void serveNoMeasurements() {
+    for (const char* plural : {"nodes", "pods"}) {
+      server.onSubresource(
+          "metrics.k8s.io", plural, "", [](const Call&, ResourcePtr, ResponderPtr to) {
+            to->answer(
+                answer::unavailable("nobody measures nodes and pods here; `mangrove up` does"));
+          });
+    }
   }
 
   // What an earlier run left undone, then what every server has.

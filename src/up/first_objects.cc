@@ -42,6 +42,19 @@ FirstObject localStorage() {
   return {client::kind::kStorageClass, "", std::move(body)};
 }
 
+// Whoever may look at a namespace may look at what its pods use.
+FirstObject metricsReader() {
+  json::Object body{{"apiVersion", "rbac.authorization.k8s.io/v1"},
+                    {"kind", "ClusterRole"},
+                    {"metadata", meta("system:aggregated-metrics-reader", "")}};
+  body["metadata"].get_object()["labels"] =
+      json::Object{{"rbac.authorization.k8s.io/aggregate-to-view", "true"}};
+  body["rules"] = json::Array{json::Object{{"apiGroups", json::Array{"metrics.k8s.io"}},
+                                           {"resources", json::Array{"pods", "nodes"}},
+                                           {"verbs", json::Array{"get", "list"}}}};
+  return {client::kind::kClusterRole, "", std::move(body)};
+}
+
 // One machine: report and recompute quickly, keep more in hand than a fleet would, suppress
 // best-effort CPU by quota (a small machine has too few CPUs to hand out as sets) and only near the
 // end: the kernel's idle class comes first, and `mangrove bench impact` measures this profile.
@@ -103,6 +116,7 @@ std::vector<FirstObject> firstObjects() {
           priorityClass("koord-batch", 5000, "Batch work on reclaimed resources"),
           priorityClass("koord-free", 3000, "Work that gets what is left over"),
           localStorage(),
+          metricsReader(),
           sloConfig()};
 }
 

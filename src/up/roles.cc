@@ -142,7 +142,8 @@ std::vector<workloads::UsageBoard::Seen> seenIn(const agent::Look& look) {
   std::vector<workloads::UsageBoard::Seen> out;
   for (const agent::PodLook& pod : look.pods) {
     if (!pod.pod) continue;
-    workloads::UsageBoard::Seen one{pod.pod->meta.ns.str(), pod.pod->meta.name.str(), {}};
+    workloads::UsageBoard::Seen one{
+        pod.pod->meta.ns.str(), pod.pod->meta.name.str(), {}, pod.pod->meta.labels};
     for (const agent::ContainerLook& container : pod.containers) {
       if (!container.usage.cpu || !container.usage.memory) continue;
       one.containers.push_back(
@@ -173,7 +174,7 @@ class AgentMate final : public MateRole {
     agent_ = std::move(*made);
     if (options_.gates != nullptr && !options_.observeOnly) enforce();
     agent_->onLook([this](const agent::Look& look) {
-      options_.usage->note(look.wall, seenIn(look));
+      note(look);
       if (options_.onLook) options_.onLook(look, enforcement_.get());
     });
     agent_->start();
@@ -186,6 +187,12 @@ class AgentMate final : public MateRole {
   }
 
  private:
+  void note(const agent::Look& look) {
+    options_.usage->note(look.wall, seenIn(look));
+    const agent::Usage& node = look.node.usage;
+    if (!node.cpu || !node.memory) return;
+    options_.usage->noteNode(look.wall, options_.node, *node.cpu, node.memory->v);
+  }
   void enforce() {
     agent::AgentFlags flags;
     flags.enforceState = options_.stateDir + "/enforce.json";

@@ -13,6 +13,7 @@
 #include "frame/version.h"
 #include "net/loopback.h"
 #include "up/first_objects.h"
+#include "up/metrics_api.h"
 #include "up/roles.h"
 
 namespace mangrove::up {
@@ -121,6 +122,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;
   options.onLook = onLook_;
+  if (!options.node.empty()) serveMeasurements(embedded_->server(), options.usage);
   auto roles = allRoles(options);
   std::move(guests_.begin(), guests_.end(), std::back_inserter(roles));
   for (const auto& name : without_)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What manifests take for granted besides Deployments: a ReplicationController keeps its pods, and a HorizontalPodAutoscaler, made by a stock
-# `kubectl autoscale`, follows the load that the agent of this machine measures, up and down.
+# `kubectl autoscale`, follows the load that the agent of this machine measures, up and down; `kubectl top` shows it.
 source "$(dirname "$0")/lib/up.sh"
 up_start
 kubectl apply -f - >/dev/null <<Y || fail "the replication controller was refused"
@@ -36,6 +36,11 @@ Y
 kubectl autoscale deployment busy --cpu-percent=50 --min=1 --max=3 >/dev/null || fail "kubectl autoscale was refused"
 kubectl patch hpa busy --type merge -p '{"spec":{"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}}}}' >/dev/null
 tries=900 want "3/3" kubectl get deploy busy --no-headers
+# What it goes by is what `kubectl top` shows.
+want "busy-" kubectl top pods -l app=busy --no-headers
+want " c " kubectl top pods -l app=busy --containers --no-headers
+never "busy-" kubectl top pods -l app=other
+want "%" kubectl top nodes --no-headers
 want "SuccessfulRescale" kubectl get events --field-selector involvedObject.name=busy
 want "ScalingActive=True" kubectl get hpa busy -o 'jsonpath={range .status.conditions[*]}{.type}={.status} {end}'
 for pod in $(kubectl get pods -l app=busy -o name); do kubectl exec "$pod" -- touch /tmp/calm || fail "no exec in $pod"; done

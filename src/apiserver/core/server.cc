@@ -120,15 +120,14 @@ class Server::Impl {
     }
   }
 
-  // Kinds that are questions (reviews) are answered instead of stored: they register for "".
-  SubresourceHandler* createHandler(const Call& call) {
-    if (call.info.verb != Verb::kCreate) return nullptr;
+  // Kinds that are answered instead of stored (reviews, measurements) register for "".
+  SubresourceHandler* answerer(const Call& call) {
     auto found = subresources.find({call.info.group, call.info.resource, ""});
     return found == subresources.end() ? nullptr : &found->second;
   }
 
   void handleObject(Call call, ResourcePtr resource, ResponderPtr to) {
-    if (auto* own = createHandler(call)) return (*own)(call, std::move(resource), std::move(to));
+    if (auto* own = answerer(call)) return (*own)(call, std::move(resource), std::move(to));
     switch (call.info.verb) {
       case Verb::kGet:
         return to->answer(getObject(context_, call, *resource));

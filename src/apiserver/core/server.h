@@ -66,7 +66,7 @@ class Server {
   // `prefix` "/openapi/" takes everything below it; "/version" that path alone.
   void onPath(std::string prefix, PathHandler handler);
   // resource "pods", subresource "binding"; group "" is core. "*" as resource: of every kind that
-  // has it.
+  // has it. Subresource "": a kind that is answered instead of stored. The last one stays.
   void onSubresource(std::string group, std::string resource, std::string subresource,
                      SubresourceHandler handler);
 

@@ -38,8 +38,8 @@ Result<> Engine::configure(const SchedulerConfig& config) {
 Result<> Engine::configure(const SchedulerConfig& config, std::span<const PluginEntry> known) {
   config_ = config;
   for (const ProfileConfig& wanted : config.profiles) {
-    auto profile = Profile::make(
-        wanted, known, {cluster_, clock_, this, "", this, config.quotaGates, &registry_});
+    auto profile = Profile::make(wanted, known,
+                                 {cluster_, clock_, this, "", this, config.quotaGates, &registry_});
     if (!profile) return profile.error().in("profile {}", wanted.schedulerName);
     for (const auto& name : (*profile)->config().absent)
       log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",

@@ -56,8 +56,10 @@ class Look {
       return say("ScalingActive", false, "ScalingDisabled",
                  "scaling is disabled since the replica count of the target is zero");
     }
-    if (target_.wanted > scaler_.most) return edge(scaler_.most, "Current number of replicas above Spec.MaxReplicas");
-    if (target_.wanted < scaler_.least) return edge(scaler_.least, "Current number of replicas below Spec.MinReplicas");
+    if (target_.wanted > scaler_.most)
+      return edge(scaler_.most, "Current number of replicas above Spec.MaxReplicas");
+    if (target_.wanted < scaler_.least)
+      return edge(scaler_.least, "Current number of replicas below Spec.MinReplicas");
     byMetrics();
   }
   void edge(int32_t replicas, const char* why) {
@@ -76,7 +78,8 @@ class Look {
       }
       if (!most || one.replicas > *most) {
         most = one.replicas;
-        because_ = fmt::format("{} {} target", nameOf(wish), one.replicas < target_.wanted ? "below" : "above");
+        because_ = fmt::format("{} {} target", nameOf(wish),
+                               one.replicas < target_.wanted ? "below" : "above");
       }
       show(wish, one);
     }
@@ -127,13 +130,16 @@ class Look {
 
   Proposal ask(const MetricWish& wish) const {
     if (wish.type != "Resource" && wish.type != "ContainerResource")
-      return {0, 0, 0, fmt::format("metrics of type {} need an adapter, and there is none", wish.type)};
+      return {0, 0, 0,
+              fmt::format("metrics of type {} need an adapter, and there is none", wish.type)};
     Question question;
     question.current = target_.wanted;
     question.utilization = wish.utilization;
     question.average = wish.average ? wish.average->milliValue() : 0;
-    if (scaler_.up.tolerance) question.toleranceUp = static_cast<double>(scaler_.up.tolerance->milliValue()) / 1000;
-    if (scaler_.down.tolerance) question.toleranceDown = static_cast<double>(scaler_.down.tolerance->milliValue()) / 1000;
+    if (scaler_.up.tolerance)
+      question.toleranceUp = static_cast<double>(scaler_.up.tolerance->milliValue()) / 1000;
+    if (scaler_.down.tolerance)
+      question.toleranceDown = static_cast<double>(scaler_.down.tolerance->milliValue()) / 1000;
     if (!wish.utilization && question.average <= 0) return {0, 0, 0, "its target is not above 0"};
     return replicasFor(question, readings(wish));
   }
@@ -183,10 +189,12 @@ class Look {
   }
 
   void scale() {
-    plan_.change.push_back({target_.ref, client::PatchType::kMerge,
-                            {{"spec", json::Object{{"replicas", desired_}}}}, ""});
-    plan_.notes.push_back({false, "SuccessfulRescale",
-                           fmt::format("New size: {}; reason: {}", desired_, because_)});
+    plan_.change.push_back({target_.ref,
+                            client::PatchType::kMerge,
+                            {{"spec", json::Object{{"replicas", desired_}}}},
+                            ""});
+    plan_.notes.push_back(
+        {false, "SuccessfulRescale", fmt::format("New size: {}; reason: {}", desired_, because_)});
     history_.changes.push_back({now_, desired_ - target_.wanted});
     scaledAt_ = now_;
     say("AbleToScale", true, "SucceededRescale",
@@ -201,11 +209,11 @@ class Look {
                         {"conditions", conditionsJson(conditions_)}};
     status["currentMetrics"] = metrics_.empty() ? json::Value() : json::Value(std::move(metrics_));
     if (scaledAt_ != kZeroTime) status["lastScaleTime"] = api::toJson(scaledAt_);
-    plan_.change.push_back({{kAutoscaler, std::string(scaler_.meta.ns.view()),
-                             scaler_.meta.name.str(), "status"},
-                            client::PatchType::kMerge,
-                            {{"status", std::move(status)}},
-                            std::move(raw)});
+    plan_.change.push_back(
+        {{kAutoscaler, std::string(scaler_.meta.ns.view()), scaler_.meta.name.str(), "status"},
+         client::PatchType::kMerge,
+         {{"status", std::move(status)}},
+         std::move(raw)});
   }
 
   const Autoscaler& scaler_;

@@ -15,10 +15,10 @@
 namespace mangrove::workloads {
 
 struct Measured {
-  api::ResourceList usage;  // of the whole pod
+  api::ResourceList usage;                                   // of the whole pod
   std::map<std::string, api::ResourceList> containers = {};  // where measured one by one
-  WallTime at{};      // when the span ended
-  Duration window{};  // over which amounts were taken
+  WallTime at{};                                             // when the span ended
+  Duration window{};                                         // over which amounts were taken
 };
 // What a pod was last seen to use; nullopt: nobody measured it.
 using UsageOf = std::function<std::optional<Measured>(const api::Pod&)>;

@@ -48,20 +48,26 @@ TEST(Autoscaler, ProposesWhatBringsTheAverageToTheTarget) {
            Row{"unready ones hold growth back", 3, 30, "u300/1000 500/1000 700/1000", 4},
            Row{"and may stop it", 3, 30, "400/1000 u500/1000 u700/1000", 3},
            Row{"but not shrinking", 4, 100, "100/1000 100/1000 u100/1000 u100/1000", 1},
-           Row{"who is not measured counts as idle when growing", 4, 50, "-/1000 500/1000 900/1000 900/1000", 5},
+           Row{"who is not measured counts as idle when growing", 4, 50,
+               "-/1000 500/1000 900/1000 900/1000", 5},
            Row{"and as busy when shrinking", 4, 50, "-/1000 100/1000 100/1000 100/1000", 3},
            Row{"who leaves does not count", 3, 50, "x 1000/1000 1000/1000", 4},
            Row{"in proportion to what is asked", 2, 50, "500/500 500/1500", 2},
        }) {
-    EXPECT_EQ(replicasFor({.current = row.current, .utilization = row.target}, pods(row.pods)).replicas,
-              row.wants)
+    EXPECT_EQ(
+        replicasFor({.current = row.current, .utilization = row.target}, pods(row.pods)).replicas,
+        row.wants)
         << row.what;
   }
 }
 
 TEST(Autoscaler, ProposesByAmountToo) {
-  EXPECT_EQ(replicasFor({.current = 3, .utilization = {}, .average = 100}, pods("200 300 400")).replicas, 9);
-  EXPECT_EQ(replicasFor({.current = 4, .utilization = {}, .average = 100}, pods("20 20 20 20")).replicas, 1);
+  EXPECT_EQ(
+      replicasFor({.current = 3, .utilization = {}, .average = 100}, pods("200 300 400")).replicas,
+      9);
+  EXPECT_EQ(
+      replicasFor({.current = 4, .utilization = {}, .average = 100}, pods("20 20 20 20")).replicas,
+      1);
 }
 
 TEST(Autoscaler, SaysWhyItCannotPropose) {
@@ -98,9 +104,11 @@ TEST(Autoscaler, GrowsByFourOrTwofoldEachFifteenSeconds) {
   EXPECT_EQ(bounded(scaler(), 2, 40, history, kNoon).replicas, 6);
   EXPECT_EQ(bounded(scaler(), 2, 40, history, kNoon).limited, "ScaleUpLimit");
   history.changes.push_back({kNoon, +4});
-  EXPECT_EQ(bounded(scaler(), 6, 40, history, kNoon + seconds(10)).replicas, 6) << "all of it is used up";
+  EXPECT_EQ(bounded(scaler(), 6, 40, history, kNoon + seconds(10)).replicas, 6)
+      << "all of it is used up";
   EXPECT_EQ(bounded(scaler(), 6, 40, history, kNoon + seconds(16)).replicas, 12);
-  EXPECT_EQ(bounded(scaler("", 10), 6, 40, history, kNoon + seconds(16)).limited, "TooManyReplicas");
+  EXPECT_EQ(bounded(scaler("", 10), 6, 40, history, kNoon + seconds(16)).limited,
+            "TooManyReplicas");
 }
 
 TEST(Autoscaler, ShrinksToTheHighestWishOfFiveMinutes) {
@@ -118,20 +126,26 @@ TEST(Autoscaler, FollowsItsOwnPolicies) {
     return scaler(R"(,"behavior":)" + behaviour);
   };
   History fresh;
-  EXPECT_EQ(bounded(with(R"({"scaleUp":{"policies":[{"type":"Pods","value":1,"periodSeconds":60}]}})"),
-                    4, 20, fresh, kNoon)
-                .replicas,
-            5);
-  EXPECT_EQ(bounded(with(R"({"scaleUp":{"selectPolicy":"Disabled"}})"), 4, 20, fresh, kNoon).replicas, 4);
+  EXPECT_EQ(
+      bounded(with(R"({"scaleUp":{"policies":[{"type":"Pods","value":1,"periodSeconds":60}]}})"), 4,
+              20, fresh, kNoon)
+          .replicas,
+      5);
+  EXPECT_EQ(
+      bounded(with(R"({"scaleUp":{"selectPolicy":"Disabled"}})"), 4, 20, fresh, kNoon).replicas, 4);
   History other;
-  EXPECT_EQ(bounded(with(R"({"scaleDown":{"stabilizationWindowSeconds":0,"selectPolicy":"Min","policies":[{"type":"Pods","value":2,"periodSeconds":60},{"type":"Percent","value":50,"periodSeconds":60}]}})"),
-                    20, 2, other, kNoon)
-                .replicas,
-            18);
+  EXPECT_EQ(
+      bounded(
+          with(
+              R"({"scaleDown":{"stabilizationWindowSeconds":0,"selectPolicy":"Min","policies":[{"type":"Pods","value":2,"periodSeconds":60},{"type":"Percent","value":50,"periodSeconds":60}]}})"),
+          20, 2, other, kNoon)
+          .replicas,
+      18);
   History third;
   const Autoscaler careful = with(R"({"scaleUp":{"stabilizationWindowSeconds":60}})");
   bounded(careful, 4, 4, third, kNoon);
-  EXPECT_EQ(bounded(careful, 4, 6, third, kNoon + seconds(30)).replicas, 4) << "a moment ago 4 were enough";
+  EXPECT_EQ(bounded(careful, 4, 6, third, kNoon + seconds(30)).replicas, 4)
+      << "a moment ago 4 were enough";
   EXPECT_EQ(bounded(careful, 4, 6, third, kNoon + seconds(61)).replicas, 6);
 }
 
@@ -175,8 +189,10 @@ TEST(Autoscaler, ChangesTheTargetAndSaysSo) {
 
 TEST(Autoscaler, HoldsItsBounds) {
   History history;
-  EXPECT_EQ(textOf(look(scaler(), 1, 10, history)), "size web=2 | note SuccessfulRescale | again 15s");
-  EXPECT_EQ(textOf(look(scaler("", 3), 5, 900, history)), "size web=3 | note SuccessfulRescale | again 15s");
+  EXPECT_EQ(textOf(look(scaler(), 1, 10, history)),
+            "size web=2 | note SuccessfulRescale | again 15s");
+  EXPECT_EQ(textOf(look(scaler("", 3), 5, 900, history)),
+            "size web=3 | note SuccessfulRescale | again 15s");
   const Plan off = look(scaler(), 0, 900, history);
   EXPECT_EQ(textOf(off), "again 15s");
   EXPECT_EQ(reasonOf(off, "ScalingActive"), "ScalingDisabled");
@@ -199,7 +215,8 @@ TEST(UsageBoard, GivesTheMeanOfHalfAMinute) {
   UsageBoard board;
   EXPECT_FALSE(board.of("d", "p"));
   for (int i = 0; i < 60; ++i) {
-    board.note(kNoon + seconds(i), {{"d", "p", {{"app", i < 30 ? 0.0 : 1.0, 1000}, {"side", 0.5, 24}}}});
+    board.note(kNoon + seconds(i),
+               {{"d", "p", {{"app", i < 30 ? 0.0 : 1.0, 1000}, {"side", 0.5, 24}}, {}}});
   }
   const auto seen = board.of("d", "p");
   ASSERT_TRUE(seen);
@@ -212,7 +229,7 @@ TEST(UsageBoard, GivesTheMeanOfHalfAMinute) {
 
 TEST(UsageBoard, ForgetsPodsThatAreGone) {
   UsageBoard board;
-  board.note(kNoon, {{"d", "p", {{"app", 1, 1}}}});
+  board.note(kNoon, {{"d", "p", {{"app", 1, 1}}, {}}});
   board.note(kNoon + seconds(31), {});
   EXPECT_FALSE(board.of("d", "p"));
 }

@@ -59,16 +59,17 @@ int32_t stabilize(const Autoscaler& scaler, int32_t current, int32_t proposed,
   return std::min(std::max(current, lowest), highest);
 }
 
-Bounded withinBounds(int32_t wanted, int32_t least, int32_t most,
-                     bool byRate) {
+Bounded withinBounds(int32_t wanted, int32_t least, int32_t most, bool byRate) {
   if (wanted > most)
     return {most, byRate ? "ScaleUpLimit" : "TooManyReplicas",
             byRate ? "the policies of scaleUp allow no faster increase"
-                   : "the desired replica count is more than the maximum replica count", 0};
+                   : "the desired replica count is more than the maximum replica count",
+            0};
   if (wanted < least)
     return {least, byRate ? "ScaleDownLimit" : "TooFewReplicas",
             byRate ? "the policies of scaleDown allow no faster decrease"
-                   : "the desired replica count is less than the minimum replica count", 0};
+                   : "the desired replica count is less than the minimum replica count",
+            0};
   return {wanted, "", "", 0};
 }
 

@@ -41,7 +41,7 @@ struct Bounded {
 Bounded bounded(const Autoscaler& scaler, int32_t current, int32_t proposed, History& history,
                 WallTime now);
 
-ScaleRules upRules(const Autoscaler& scaler);    // completed with the defaults
+ScaleRules upRules(const Autoscaler& scaler);  // completed with the defaults
 ScaleRules downRules(const Autoscaler& scaler);
 
 }  // namespace mangrove::workloads

@@ -48,7 +48,8 @@ class OfAutoscalers final : public Over<Autoscaler> {
   }
 
   template <class T>
-  ScaleView view(const Autoscaler& scaler, const client::Informer<T>& of, const api::Kind& kind) const {
+  ScaleView view(const Autoscaler& scaler, const client::Informer<T>& of,
+                 const api::Kind& kind) const {
     const std::string ns(scaler.meta.ns.view());
     ScaleView out;
     out.ref = {kind, ns, scaler.target.name};
@@ -62,8 +63,8 @@ class OfAutoscalers final : public Over<Autoscaler> {
     for (auto& pod : caches_.podsIn(ns)) {
       if (selector.matches(pod->meta.labels)) out.pods.push_back(std::move(pod));
     }
-    out.present = static_cast<int32_t>(
-        std::count_if(out.pods.begin(), out.pods.end(), [](const auto& pod) { return api::isActive(*pod); }));
+    out.present = static_cast<int32_t>(std::count_if(
+        out.pods.begin(), out.pods.end(), [](const auto& pod) { return api::isActive(*pod); }));
     return out;
   }
 

@@ -71,8 +71,10 @@ static bool readBehaviour(const In& in, Autoscaler& out) {
 
 static bool readAutoscalerSpec(const In& in, Autoscaler& out) {
   static constexpr Fields fields{
-      field<&Autoscaler::target>("scaleTargetRef"), field<&Autoscaler::least>("minReplicas"),
-      field<&Autoscaler::most>("maxReplicas"),      field<&Autoscaler::metrics>("metrics"),
+      field<&Autoscaler::target>("scaleTargetRef"),
+      field<&Autoscaler::least>("minReplicas"),
+      field<&Autoscaler::most>("maxReplicas"),
+      field<&Autoscaler::metrics>("metrics"),
       via<readBehaviour>("behavior"),
   };
   return fields.read(in, out);

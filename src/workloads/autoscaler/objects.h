@@ -23,9 +23,9 @@ bool read(const api::In& in, ScaleTarget& out);
 // One entry of spec.metrics. Kinds that need a metrics adapter keep their type, so that they can be
 // named as what cannot be answered here.
 struct MetricWish {
-  std::string type;       // Resource, ContainerResource; Pods, Object, External
-  std::string resource;   // cpu, memory
-  std::string container;  // of ContainerResource
+  std::string type;                    // Resource, ContainerResource; Pods, Object, External
+  std::string resource;                // cpu, memory
+  std::string container;               // of ContainerResource
   std::optional<int32_t> utilization;  // percent of what the pods ask for
   std::optional<Quantity> average;     // amount per pod
 };

@@ -22,25 +22,38 @@ api::ResourceList amounts(double cores, int64_t bytes) {
 
 }  // namespace
 
-void UsageBoard::forget(Samples& samples, WallTime before) {
-  while (!samples.empty() && samples.front().at < before) samples.pop_front();
+void UsageBoard::add(Subjects& subjects, WallTime at, Seen seen) {
+  Subject& subject = subjects[fmt::format("{}/{}", seen.ns, seen.pod)];
+  subject.samples.push_back({at, std::move(seen.containers)});
+  subject.ns = std::move(seen.ns);
+  subject.name = std::move(seen.pod);
+  subject.labels = std::move(seen.labels);
+}
+
+void UsageBoard::forget(Subjects& subjects, WallTime before) {
+  for (auto& [key, subject] : subjects) {
+    while (!subject.samples.empty() && subject.samples.front().at < before) {
+      subject.samples.pop_front();
+    }
+  }
+  std::erase_if(subjects, [](const auto& entry) { return entry.second.samples.empty(); });
 }
 
 void UsageBoard::note(WallTime at, std::vector<Seen> pods) {
   const std::lock_guard lock(mutex_);
-  for (Seen& one : pods) {
-    pods_[fmt::format("{}/{}", one.ns, one.pod)].push_back({at, std::move(one.containers)});
-  }
-  for (auto& [key, samples] : pods_) forget(samples, at - kWindow);
-  std::erase_if(pods_, [](const auto& entry) { return entry.second.empty(); });
+  for (Seen& one : pods) add(pods_, at, std::move(one));
+  forget(pods_, at - kWindow);
 }
 
-std::optional<Measured> UsageBoard::of(std::string_view ns, std::string_view pod) const {
+void UsageBoard::noteNode(WallTime at, std::string name, double cores, int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto found = pods_.find(fmt::format("{}/{}", ns, pod));
-  if (found == pods_.end()) return std::nullopt;
+  add(nodes_, at, {"", std::move(name), {{"", cores, bytes}}, {}});
+  forget(nodes_, at - kWindow);
+}
+
+Measured UsageBoard::meanOf(const Subject& subject) {
   std::map<std::string, Sum> sums;
-  for (const Sample& sample : found->second) {
+  for (const Sample& sample : subject.samples) {
     for (const Container& one : sample.containers) {
       Sum& sum = sums[one.name];
       sum.cores += one.cores;
@@ -49,8 +62,8 @@ std::optional<Measured> UsageBoard::of(std::string_view ns, std::string_view pod
     }
   }
   Measured out;
-  out.at = found->second.back().at;
-  out.window = out.at - found->second.front().at;
+  out.at = subject.samples.back().at;
+  out.window = out.at - subject.samples.front().at;
   double cores = 0;
   int64_t bytes = 0;
   for (const auto& [name, sum] : sums) {
@@ -61,6 +74,30 @@ std::optional<Measured> UsageBoard::of(std::string_view ns, std::string_view pod
   }
   out.usage = amounts(cores, bytes);
   return out;
+}
+
+std::optional<Measured> UsageBoard::of(std::string_view ns, std::string_view pod) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = pods_.find(fmt::format("{}/{}", ns, pod));
+  if (found == pods_.end()) return std::nullopt;
+  return meanOf(found->second);
+}
+
+std::vector<UsageBoard::Known> UsageBoard::all(const Subjects& subjects) {
+  std::vector<Known> out;
+  for (const auto& [key, one] : subjects)
+    out.push_back({one.ns, one.name, one.labels, meanOf(one)});
+  return out;
+}
+
+std::vector<UsageBoard::Known> UsageBoard::pods() const {
+  const std::lock_guard lock(mutex_);
+  return all(pods_);
+}
+
+std::vector<UsageBoard::Known> UsageBoard::nodes() const {
+  const std::lock_guard lock(mutex_);
+  return all(nodes_);
 }
 
 }  // namespace mangrove::workloads
