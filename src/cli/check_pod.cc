@@ -14,6 +14,7 @@
 #include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/config_verdict.h"
+#include "cli/pod_verdict.h"
 #include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
@@ -37,22 +38,6 @@ std::string asksFor(const api::Pod& pod) {
   }
   std::sort(parts.begin(), parts.end());
   return parts.empty() ? "nothing" : join(parts, " ");
-}
-
-std::string verdictOn(const api::Pod& pod) {
-  const auto qos = api::rawQos(pod.meta.labels);
-  const auto said = pod.meta.labels.get(api::label::kQosClass);
-  if (said && qos == api::Qos::kNone) {
-    return fmt::format("label {}={} is none of LSE, LSR, LS, BE, SYSTEM", api::label::kQosClass,
-                       *said);
-  }
-  const auto band = api::rawBand(pod);
-  if (!api::isAllowed(qos, band)) {
-    return fmt::format("refused: QoS {} does not go with priority band {}", api::qosName(qos),
-                       orDash(api::bandName(band)));
-  }
-  auto sub = api::subPriority(pod.meta.labels);
-  return sub ? "ok" : sub.error().text();
 }
 
 Row rowOf(const api::Pod& pod) {

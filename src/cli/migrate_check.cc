@@ -1,21 +1,13 @@
 // mangrove migrate check: what would be the same, better, different or missing on a cluster that runs
 // Koordinator. Reads only.
-#include <fmt/core.h>
 
 #include "api/wire/names.h"
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/migrate_facts.h"
+#include "cli/usage.h"
 
 namespace mangrove::cli {
-namespace {
-
-int complain(const Error& error, int code) {
-  fmt::print(stderr, "mangrove migrate check: {}\n", error.text());
-  return code;
-}
-
-}  // namespace
 
 int migrateCheck(const std::vector<std::string>& args) {
   ClusterAccess access;
@@ -28,14 +20,12 @@ int migrateCheck(const std::vector<std::string>& args) {
   flags.add("config-namespace", question.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", question.configName, "name of the ConfigMap with the strategies");
   output.declare(flags);
-  auto go = flags.parse(args);
-  if (!go) return complain(go.error(), kWrongUsage);
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   net::Loop loop(1);
   auto client = access.open(loop);
-  if (!client) return complain(client.error(), kFailed);
+  if (!client) return complain(flags, client.error());
   auto facts = gatherMigration(**client, question);
-  if (!facts) return complain(facts.error(), kFailed);
+  if (!facts) return complain(flags, facts.error());
   return say(judgeMigration(*facts), output);
 }
 

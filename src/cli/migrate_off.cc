@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/migrate_off_plan.h"
 #include "cli/raw_objects.h"
+#include "cli/usage.h"
 
 namespace mangrove::cli {
 namespace {
@@ -35,11 +36,6 @@ struct Off {
       failures.push_back(answer.error().text());
   }
 };
-
-int complain(const Error& error, int code) {
-  fmt::print(stderr, "mangrove migrate off: {}\n", error.text());
-  return code;
-}
 
 void clearNode(Off& off, const json::Value& node) {
   const std::string name = textAt(node, {"metadata", "name"});
@@ -115,16 +111,14 @@ int migrateOff(const std::vector<std::string>& args) {
   flags.add("yes", yes, "do it; without it only say what would be done");
   flags.add("lease-namespaces", namespaces, "where Leases of ours may be");
   flags.add("purge", purged, "kinds whose objects go too, by name: nodemetrics,nodeslos");
-  auto go = flags.parse(args);
-  if (!go) return complain(go.error(), kWrongUsage);
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   net::Loop loop(1);
   auto client = access.open(loop);
-  if (!client) return complain(client.error(), kFailed);
+  if (!client) return complain(flags, client.error());
   Off off{**client, yes, 0, {}};
-  if (auto ok = clearLeases(off, namespaces); !ok) return complain(ok.error(), kFailed);
-  if (auto ok = clearNodes(off); !ok) return complain(ok.error(), kFailed);
-  if (auto ok = purge(off, purged); !ok) return complain(ok.error(), kFailed);
+  if (auto ok = clearLeases(off, namespaces); !ok) return complain(flags, ok.error());
+  if (auto ok = clearNodes(off); !ok) return complain(flags, ok.error());
+  if (auto ok = purge(off, purged); !ok) return complain(flags, ok.error());
   if (off.done == 0) fmt::print("nothing of ours is left\n");
   if (off.done > 0 && !yes) fmt::print("nothing was changed; --yes does it\n");
   for (const auto& failure : off.failures) fmt::print(stderr, "{}\n", failure);

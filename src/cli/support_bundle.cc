@@ -12,6 +12,7 @@
 #include "cli/migrate_facts.h"
 #include "cli/raw_objects.h"
 #include "cli/redaction.h"
+#include "cli/usage.h"
 #include "frame/version.h"
 
 namespace mangrove::cli {
@@ -38,11 +39,6 @@ constexpr std::array kShown = {&kind::kNode,
                                &kind::kElasticQuotaProfile,
                                &kind::kClusterColocationProfile,
                                &kind::kPodMigrationJob};
-
-int complain(const Error& error, int code) {
-  fmt::print(stderr, "mangrove support-bundle: {}\n", error.text());
-  return code;
-}
 
 class Bundle {
  public:
@@ -132,15 +128,13 @@ int supportBundle(const std::vector<std::string>& args) {
   flags.add("out", folder, "folder to make");
   flags.add("config-namespace", question.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", question.configName, "name of the ConfigMap with the strategies");
-  auto go = flags.parse(args);
-  if (!go) return complain(go.error(), kWrongUsage);
-  if (!*go) return 0;
+  if (const auto end = readArguments(flags, args)) return *end;
   net::Loop loop(1);
   auto client = access.open(loop);
-  if (!client) return complain(client.error(), kFailed);
-  if (auto ok = makeFolder(folder); !ok) return complain(ok.error(), kFailed);
+  if (!client) return complain(flags, client.error());
+  if (auto ok = makeFolder(folder); !ok) return complain(flags, ok.error());
   Bundle bundle(**client, folder);
-  if (auto ok = fill(bundle, question); !ok) return complain(ok.error(), kFailed);
+  if (auto ok = fill(bundle, question); !ok) return complain(flags, ok.error());
   fmt::print("{} files in {}; look through them before you send them\n", bundle.files(), folder);
   return 0;
 }
