@@ -17,8 +17,7 @@ std::string place(const kernel::SysRoot& root, const std::string& said, const ch
 void AgentFlags::declare(frame::Flags& flags) {
   flags.add("root", root, "directory under which the machine's proc, sys and cgroups are");
   flags.add("node-name", node, "name of this node; default: the environment's NODE_NAME");
-  flags.add("kubeconfig", kubeconfig, "file with the API server's address and credentials");
-  flags.add("context", context, "which context of the kubeconfig");
+  server.declare(flags, "kube-api-qps", "kube-api-burst");
   flags.add("history-dir", historyDir,
             "where recent usage survives a restart; '' keeps it in memory");
   flags.add(
@@ -68,8 +67,6 @@ void AgentFlags::declare(frame::Flags& flags) {
             "'mangrove agent guardian' runs beside it");
   flags.add("heartbeat", heartbeat, "file by which a guardian knows that we live; '': none");
   flags.add("enforce-state", enforceState, "where a successor finds what files had before");
-  flags.add("kube-api-qps", perSecond, "requests per second to the API server");
-  flags.add("kube-api-burst", burst, "requests at once beyond the rate");
   flags.add("cgroup-root-dir", cgroupRoot, "cgroup file systems, below --root");
   flags.add("sys-root-dir", sysRoot, "sysfs, below --root");
   flags.add("sys-fs-root-dir", sysFsRoot, "sysfs's fs directory (resctrl), below --root");

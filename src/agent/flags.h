@@ -9,6 +9,7 @@
 #include "base/number/units.h"
 #include "base/result.h"
 #include "frame/flags.h"
+#include "frame/server_access.h"
 #include "kernel/hierarchies.h"
 #include "kernel/sys_root.h"
 
@@ -18,7 +19,7 @@ struct AgentFlags {
   // Ours.
   std::string root = "/";
   std::string node;  // "": $NODE_NAME
-  std::string kubeconfig, context;
+  frame::ServerAccess server{.perSecond = 20, .burst = 30};
   std::string historyDir = "/run/mangrove/agent";
   std::string stateDir;           // "": the places of the single flags
   std::string podSource = "api";  // api, kubelet
@@ -51,8 +52,6 @@ struct AgentFlags {
   std::string heartbeat = "/run/mangrove/agent/heartbeat";
   std::string enforceState = "/run/mangrove/agent/enforce.json";
   // The reference's: connection.
-  double perSecond = 20;
-  double burst = 30;
   // Paths; "" is found out: the DaemonSet's mount points when they are there, else the usual ones.
   std::string cgroupRoot, sysRoot, sysFsRoot, procRoot, varRunRoot;
   std::string kubeletDir = "/var/lib/kubelet/";

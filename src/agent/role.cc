@@ -72,16 +72,9 @@ void AgentRole::flags(frame::Flags& flags) {
 }
 
 Result<> AgentRole::connect(frame::RoleContext& context) {
-  client::ConfigRequest where;
-  where.kubeconfig = flags_.kubeconfig;
-  where.context = flags_.context;
-  auto config = client::loadClientConfig(where);
+  auto config = flags_.server.config();
   if (!config) return pass(config.error());
-  auto made = client::HttpApiClient::make(context.io, context.clock, *config,
-                                          {.perSecond = flags_.perSecond,
-                                           .burst = flags_.burst,
-                                           .userAgent = "koordlet",
-                                           .metrics = &context.metrics});
+  auto made = flags_.server.connect(context, {.userAgent = "koordlet"});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
   if (context.ops) guard_.emplace(*context.ops, *client_);

@@ -7,7 +7,6 @@
 
 #include "base/os/files.h"
 #include "base/os/log.h"
-#include "client/http/kubeconfig.h"
 #include "json/yaml.h"
 
 namespace mangrove::descheduler {
@@ -58,8 +57,7 @@ void DeschedulerRole::flags(frame::Flags& flags) {
   flags.add("config", configFile_, "DeschedulerConfiguration file (descheduler/v1alpha2)");
   flags.add("write-config-to", writeTo_,
             "check the configuration, write it as it was read, and end");
-  flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
-  flags.add("context", context_, "context of the kubeconfig");
+  server_.declare(flags);
   flags.add("dry-run", dryRun_, "say what would be evicted, and evict nobody");
   flags.add("leader-elect", elect_, "act only while holding the Lease");
   flags.add("leader-elect-resource-name", leaseName_, "name of the Lease");
@@ -88,17 +86,12 @@ Result<> DeschedulerRole::writeConfig(const DeschedulerConfig& config) const {
 }
 
 Result<> DeschedulerRole::connect(frame::RoleContext& context, const DeschedulerConfig& config) {
-  client::ConfigRequest where;
-  where.kubeconfig = kubeconfig_.empty() ? config.kubeconfig : kubeconfig_;
-  where.context = context_;
-  auto resolved = client::loadClientConfig(where);
-  if (!resolved) return pass(resolved.error());
-  auto made = client::HttpApiClient::make(context.io, context.clock, *resolved,
-                                          {.perSecond = config.qps,
-                                           .burst = static_cast<double>(config.burst),
-                                           .connections = kConnections,
-                                           .userAgent = "koord-descheduler",
-                                           .metrics = &context.metrics});
+  frame::ServerAccess where = server_;
+  if (where.kubeconfig.empty()) where.kubeconfig = config.kubeconfig;
+  where.perSecond = config.qps;
+  where.burst = static_cast<double>(config.burst);
+  auto made =
+      where.connect(context, {.connections = kConnections, .userAgent = "koord-descheduler"});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
   if (context.ops) guard_.emplace(*context.ops, *client_);

@@ -15,6 +15,7 @@
 #include "descheduler/descheduler.h"
 #include "frame/ops_guard.h"
 #include "frame/role.h"
+#include "frame/server_access.h"
 
 namespace mangrove::descheduler {
 
@@ -38,8 +39,7 @@ class DeschedulerRole final : public frame::Role {
 
   std::string configFile_;
   std::string writeTo_;
-  std::string kubeconfig_;
-  std::string context_;
+  frame::ServerAccess server_;
   bool dryRun_ = false;
   bool elect_ = true;
   std::string leaseName_, leaseNamespace_;

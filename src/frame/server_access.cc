@@ -2,16 +2,20 @@
 
 namespace mangrove::frame {
 
-void ServerAccess::declare(Flags& flags, std::string_view qpsFlag, std::string_view burstFlag) {
+void ServerAccess::declare(Flags& flags) {
   flags.add("kubeconfig", kubeconfig, "file with the API server's address and credentials");
   flags.add("context", context, "which context of the kubeconfig");
+}
+
+void ServerAccess::declare(Flags& flags, std::string_view qpsFlag, std::string_view burstFlag) {
+  declare(flags);
   flags.add(qpsFlag, perSecond,
             "requests per second to the API server; 0: as many as it takes without refusing");
   flags.add(burstFlag, burst, "requests at once beyond the rate");
 }
 
 Result<client::ClientConfig> ServerAccess::config() const {
-  return client::loadClientConfig({.kubeconfig = kubeconfig, .context = context});
+  return client::loadClientConfig({.kubeconfig = kubeconfig, .context = context, .server = server});
 }
 
 Result<std::unique_ptr<client::HttpApiClient>> ServerAccess::connect(

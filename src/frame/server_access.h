@@ -20,10 +20,13 @@ namespace mangrove::frame {
 struct ServerAccess {
   std::string kubeconfig = {};
   std::string context = {};
+  std::string server = {};  // instead of the kubeconfig's
   double perSecond = 0;
   double burst = 50;
 
-  // The reference's binaries call the limits by different names.
+  // --kubeconfig and --context.
+  void declare(Flags& flags);
+  // And the limits, which the reference's binaries call by different names.
   void declare(Flags& flags, std::string_view qpsFlag, std::string_view burstFlag);
   Result<client::ClientConfig> config() const;
   // Limits and metrics are added to `options`.

@@ -11,7 +11,6 @@
 #include "base/os/log.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
-#include "client/http/kubeconfig.h"
 #include "frame/verbosity.h"
 #include "placement/engine/engine.h"
 #include "scheduler/peer_flags.h"
@@ -113,9 +112,8 @@ frame::RoleInfo SchedulerRole::info() const {
 
 void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("config", config_, "KubeSchedulerConfiguration file (kubescheduler.config.k8s.io/v1)");
-  flags.add("kubeconfig", kubeconfig_, "file with the API server's address and credentials");
-  flags.add("context", context_, "context of the kubeconfig");
-  flags.add("master", server_, "address of the API server, instead of the kubeconfig's");
+  server_.declare(flags, "kube-api-qps", "kube-api-burst");
+  flags.add("master", server_.server, "address of the API server, instead of the kubeconfig's");
   flags.add("scheduler-name", names_,
             "names to serve when there is no --config (default koord-scheduler,default-scheduler)");
   flags.add("leader-elect", leaderElect_, "decide only while holding the lease");
@@ -128,8 +126,6 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("leader-elect-retry-period", retryPeriod_,
             "between two tries to get or renew the lease; 0: as the configuration says");
   flags.add("scheduling-timeout", timeout_, "a cycle longer than this is logged and counted");
-  flags.add("kube-api-qps", perSecond_, "requests a second to the server; 0: as many as it takes");
-  flags.add("kube-api-burst", burst_, "requests at once beyond the rate");
   flags.add("pod-max-in-unschedulable-pods-duration", longestInPool_,
             "a refused pod is tried again after this time even if nothing has happened");
   flags.add("debug-scores", debug_.topScores, "log the best N nodes of each decision with scores");
@@ -189,19 +185,12 @@ Result<> SchedulerRole::settleElection(const LeaderElectionConfig& config) {
 }
 
 Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConfig& config) {
-  client::ConfigRequest where;
-  where.kubeconfig = kubeconfig_.empty() ? config.kubeconfig : kubeconfig_;
-  where.context = context_;
-  where.server = server_;
-  auto resolved = client::loadClientConfig(where);
-  if (!resolved) return pass(resolved.error());
-  auto client = client::HttpApiClient::make(
-      context.io, context.clock, *resolved,
-      {.perSecond = perSecond_ > 0 ? perSecond_ : config.qps.value_or(0),
-       .burst = burst_ > 0 ? burst_ : config.burst.value_or(0),
-       .connections = kServerConnections,
-       .userAgent = "mangrove-scheduler",
-       .metrics = &context.metrics});
+  frame::ServerAccess where = server_;
+  if (where.kubeconfig.empty()) where.kubeconfig = config.kubeconfig;
+  if (where.perSecond <= 0) where.perSecond = config.qps.value_or(0);
+  if (where.burst <= 0) where.burst = config.burst.value_or(0);
+  auto client = where.connect(
+      context, {.connections = kServerConnections, .userAgent = "mangrove-scheduler"});
   if (!client) return pass(client.error());
   client_ = std::move(*client);
   if (context.ops) guard_.emplace(*context.ops, *client_);

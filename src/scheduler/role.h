@@ -12,6 +12,7 @@
 #include "client/lease/leader_election.h"
 #include "frame/ops_guard.h"
 #include "frame/role.h"
+#include "frame/server_access.h"
 #include "placement/engine/engine.h"
 #include "scheduler/names.h"
 #include "scheduler/scheduler.h"
@@ -40,8 +41,9 @@ class SchedulerRole final : public frame::Role {
   using Page = std::function<ServiceAnswer()>;
   ServiceAnswer ask(Mailbox& owner, Page page);
 
-  std::string config_, kubeconfig_, context_, server_;
-  std::vector<std::string> withoutEffect_;  // flags that were given
+  std::string config_;
+  frame::ServerAccess server_{.perSecond = 0, .burst = 0};  // zero: as the file says
+  std::vector<std::string> withoutEffect_;                  // flags that were given
   std::vector<std::string> names_;
   bool leaderElect_ = true;
   std::string leaseName_, leaseNamespace_;
@@ -51,7 +53,6 @@ class SchedulerRole final : public frame::Role {
   DebugFlags debug_;
   AuditorOptions audit_;
   std::string auditLabels_;
-  double perSecond_ = 0, burst_ = 0;
   LeaderElectionConfig election_;
   std::atomic<bool> filled_ = false;
   bool stopping_ = false;
