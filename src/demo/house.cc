@@ -129,9 +129,10 @@ void sweepCgroup(const std::string& name) {
 
 Result<std::unique_ptr<House>> House::open(frame::Interrupt& interrupt) {
   std::unique_ptr<House> house(new House(interrupt));
-  std::string name = (fs::temp_directory_path() / "mangrove-demo-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) return failErrno(errno, "make a folder");
-  house->dir_ = name;
+  auto folder = TempFolder::below(fs::temp_directory_path().string(), "mangrove-demo");
+  if (!folder) return pass(folder.error());
+  house->dir_ = folder->path();
+  house->folder_ = std::move(*folder);
   house->cgroup_ = fmt::format("mangrove-demo-{}", ::getpid());
   auto board = BoardFile::create(house->boardPath());
   if (!board) return pass(board.error());
@@ -242,8 +243,7 @@ void House::stop() {
   if (!dir_.empty()) endProcessesOf(dir_);
   sweepCgroup(cgroup_);
   cgroup_.clear();
-  std::error_code ignored;
-  if (!dir_.empty()) fs::remove_all(dir_, ignored);
+  folder_.reset();
   dir_.clear();
 }
 

@@ -11,11 +11,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
 
+#include "base/os/temp_folder.h"
 #include "base/result.h"
 #include "demo/board.h"
 #include "frame/interrupt.h"
@@ -56,6 +58,7 @@ class House {
   void endUp();
 
   frame::Interrupt& interrupt_;
+  std::optional<TempFolder> folder_;
   std::string dir_, cgroup_, dashboard_;
   std::unique_ptr<BoardFile> board_;
   pid_t up_ = 0;

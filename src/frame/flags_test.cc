@@ -1,12 +1,11 @@
 #include "frame/flags.h"
 
 #include <array>
-#include <cstdlib>
-#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "base/os/files.h"
+#include "base/os/temp_folder.h"
 
 namespace mangrove::frame {
 namespace {
@@ -44,16 +43,11 @@ struct Example {
 
 class TempFile {
  public:
-  explicit TempFile(std::string_view content) {
-    path_ = (std::filesystem::temp_directory_path() / "mangrove-flags-XXXXXX").string();
-    ::close(::mkstemp(path_.data()));
-    EXPECT_TRUE(writeFileAtomically(path_, content));
-  }
-  ~TempFile() { std::filesystem::remove(path_); }
-  const std::string& path() const { return path_; }
+  explicit TempFile(std::string_view content) { EXPECT_TRUE(writeFileAtomically(path(), content)); }
+  std::string path() const { return folder_.file("flags"); }
 
  private:
-  std::string path_;
+  TempFolder folder_;
 };
 
 TEST(Flags, AnEmptyValueIsOne) {

@@ -1,12 +1,10 @@
-#include <filesystem>
-
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "apiserver/audit/log.h"
 #include "apiserver/audit/policy.h"
 #include "apiserver/core/object.h"
 #include "base/os/files.h"
+#include "base/os/temp_folder.h"
 #include "base/text/strings.h"
 
 namespace mangrove::apiserver::audit {
@@ -78,9 +76,8 @@ class Sink final : public Responder {
 };
 
 TEST(AuditLog, WritesLinesAndTurnsOver) {
-  char dir[] = "/tmp/audit-test-XXXXXX";
-  ASSERT_TRUE(::mkdtemp(dir));
-  const std::string path = std::string(dir) + "/audit.log";
+  const TempFolder folder("audit-test");
+  const std::string path = folder.file("audit.log");
   VirtualClock clock{WallTime(std::chrono::seconds(1'800'000'000))};
   {
     auto log = AuditLog::open({path, *readPolicy(kPolicy, "p"), 3000, 2}, clock);
@@ -107,7 +104,6 @@ TEST(AuditLog, WritesLinesAndTurnsOver) {
   EXPECT_EQ(event->at("responseStatus").at("code"), 201);
   EXPECT_EQ(event->at("requestObject").at("metadata").at("name"), "p");
   EXPECT_EQ(event->at("responseObject").at("metadata").at("uid"), "u");
-  std::filesystem::remove_all(dir);
 }
 
 }  // namespace

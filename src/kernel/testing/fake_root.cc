@@ -1,7 +1,6 @@
 #include "kernel/testing/fake_root.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <system_error>
@@ -16,14 +15,6 @@ namespace mangrove::kernel {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path makeTemporary() {
-  std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string name = ((error ? fs::path("/tmp") : base) / "mangrove-fake-XXXXXX").string();
-  CHECK(::mkdtemp(name.data()) != nullptr, "temporary directory {}", name);
-  return name;
-}
 
 // Overwritten in place, not replaced: a File kept open must see the new content. And cut behind it,
 // not emptied before: file systems write a file that was emptied to the disk as soon as it is
@@ -50,14 +41,12 @@ void makeLink(const fs::path& path, const std::string& target) {
 
 }  // namespace
 
-FakeRoot::FakeRoot(std::initializer_list<FakeEntry> entries) : path_(makeTemporary()) {
+FakeRoot::FakeRoot(std::initializer_list<FakeEntry> entries)
+    : folder_("mangrove-fake"), path_(folder_.path()) {
   for (const FakeEntry& entry : entries) add(entry);
 }
 
-FakeRoot::~FakeRoot() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+FakeRoot::~FakeRoot() = default;
 
 void FakeRoot::make(const fs::path& parent, const FakeEntry& entry) {
   const fs::path path = parent / entry.path;

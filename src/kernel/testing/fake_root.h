@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/os/temp_folder.h"
 #include "kernel/sys_root.h"
 
 namespace mangrove::kernel {
@@ -60,6 +61,7 @@ class FakeRoot {
  private:
   static void make(const std::filesystem::path& parent, const FakeEntry& entry);
 
+  TempFolder folder_;
   std::filesystem::path path_;
 };
 

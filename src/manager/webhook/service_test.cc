@@ -1,10 +1,9 @@
 // Admission as a whole against a small API server: certificates, registration, answers over TLS.
 #include "manager/webhook/service.h"
 
-#include <filesystem>
-
 #include <gtest/gtest.h>
 
+#include "base/os/temp_folder.h"
 #include "base/testing/wait.h"
 #include "base/text/encoding.h"
 #include "client/http/http_api_client.h"
@@ -39,8 +38,6 @@ class AdmissionTest : public ::testing::Test {
         std::make_unique<client::EventRecorder>(*client_, worker_.mailbox(), realClock(),
                                                 client::EventRecorderOptions{.component = "test"});
   }
-
-  ~AdmissionTest() override { std::filesystem::remove_all(directory_); }
 
   std::unique_ptr<AdmissionService> service(std::string host) {
     AdmissionSetup setup;
@@ -93,8 +90,8 @@ class AdmissionTest : public ::testing::Test {
     return std::move(*net::HttpClient::create(loop_, options));
   }
 
-  const std::string directory_ =
-      (std::filesystem::temp_directory_path() / ("webhook-" + std::to_string(::getpid()))).string();
+  const TempFolder folder_{"webhook"};
+  const std::string directory_ = folder_.path();
   net::Loop loop_{1};
   client::testing::FakeApi api_{loop_};
   FeatureGates gates_;
@@ -204,15 +201,14 @@ TEST_F(AdmissionTest, AHandlerThatFailsIsCountedAndLeavesAnEvent) {
 }
 
 TEST(CertificateKeeper, RenewsInTime) {
-  const std::string directory =
-      (std::filesystem::temp_directory_path() / ("keeper-" + std::to_string(::getpid()))).string();
+  const TempFolder folder("keeper");
   VirtualClock clock(WallTime{} + std::chrono::hours(24 * 365 * 56));
   Mailbox owner;
   std::vector<WebhookCertificates> seen;
   KeeperSetup setup;
   setup.owner = &owner;
   setup.clock = &clock;
-  setup.directory = directory;
+  setup.directory = folder.path();
   setup.names = namesOfHost("127.0.0.1");
   CertificateKeeper keeper(setup, [&](const WebhookCertificates& certs) { seen.push_back(certs); });
   const auto pass = [&](std::chrono::hours by) {
@@ -234,7 +230,6 @@ TEST(CertificateKeeper, RenewsInTime) {
                             [&](const WebhookCertificates& certs) { seen.push_back(certs); });
   replica.start();
   EXPECT_EQ(seen.back(), seen[2]) << "what is there is taken";
-  std::filesystem::remove_all(directory);
 }
 
 TEST_F(AdmissionTest, FollowsProfilesAsTheyChange) {
