@@ -95,9 +95,10 @@ parse: setup $(BUILD)/build.ninja
 build-times: setup
 	@scripts/build_times
 
-tidy:
+# In one go; batches are those of the build folder. scripts/tidy takes a path to look at less.
+tidy: setup $(BUILD)/build.ninja
 	@scripts/setup --tidy
-	@scripts/tidy
+	@scripts/tidy $(BUILD)
 
 # Not part of `make test`: boots a machine. Skips by name when qemu or a kernel image is missing. KERNEL=backports takes Debian's newer one.
 test-vm: build

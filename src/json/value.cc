@@ -115,7 +115,8 @@ class Writer {
     out_ += bracket;
   }
   void newline() {
-    if (indent_ > 0) out_.append(1, '\n').append(static_cast<size_t>(depth_ * indent_), ' ');
+    if (indent_ > 0)
+      out_.append(1, '\n').append(static_cast<size_t>(depth_) * static_cast<size_t>(indent_), ' ');
   }
 
   bool sorted_;

@@ -128,7 +128,7 @@ class CapabilityProbe {
   }
   // The same in the tree that has pressure, which beside v1 is a v2 tree of its own.
   std::string somePressureDir() const {
-    const std::string pods = trees_.pressurePath(cgroup_);
+    std::string pods = trees_.pressurePath(cgroup_);
     if (!cgroup_.empty() && exists(pods)) return pods;
     if (!trees_.isV2() && !trees_.isHybrid()) return pods;
     return trees_.pressurePath(anyBelow(trees_.pressurePath("")));

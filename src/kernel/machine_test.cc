@@ -144,7 +144,7 @@ TEST(Hierarchies, FindsVersionAndDriver) {
 }
 
 TEST(Hierarchies, DriverOfKubelet) {
-  const std::string line = std::string("/usr/bin/kubelet\0--config=/etc/k.yaml\0-v\0002", 43);
+  const std::string line = std::string("/usr/bin/kubelet\0--config=/etc/k.yaml\0-v\0002\0", 43);
   EXPECT_EQ(kubeletConfigPath(line), "/etc/k.yaml");
   EXPECT_EQ(*driverOfKubelet(line, "kind: X\ncgroupDriver: \"systemd\"\n"), CgroupDriver::kSystemd);
   EXPECT_EQ(*driverOfKubelet(line, "kind: X\n"), CgroupDriver::kCgroupfs);

@@ -73,9 +73,7 @@ HistogramOptions memoryHistogram(Duration halfLife) {
 }
 
 DecayingHistogram::DecayingHistogram(HistogramOptions options)
-    : options_(std::move(options)),
-      weights_(options_.buckets.count()),
-      first_(options_.buckets.count() - 1) {
+    : options_(options), weights_(options_.buckets.count()), first_(options_.buckets.count() - 1) {
   CHECK(options_.halfLife.count() > 0, "half-life {} ns", options_.halfLife.count());
 }
 
@@ -140,7 +138,7 @@ HistogramCheckpoint DecayingHistogram::checkpoint() const {
 Result<DecayingHistogram> DecayingHistogram::restore(HistogramOptions options,
                                                      const HistogramCheckpoint& saved) {
   if (auto ok = checkWeights(options.buckets, saved); !ok) return pass(ok.error());
-  DecayingHistogram histogram(std::move(options));
+  DecayingHistogram histogram(options);
   histogram.reference_ = saved.referenceTimestamp;
   int64_t sum = 0;
   for (const auto& [bucket, weight] : saved.bucketWeights) sum += weight;

@@ -221,7 +221,7 @@ class QuantityParser {
   // Binary amounts are capped at the ends of int64 (symmetric), and shown as decimal ones below 1.
   Quantity finished(Quantity amount) const {
     if (suffix_.format != Format::kBinarySI) return amount;
-    const Quantity most = largestBinary();
+    Quantity most = largestBinary();
     const Quantity one = Quantity::of(1);
     if (amount > most) return most;
     if (amount < -most) return -most;

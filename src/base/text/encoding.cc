@@ -49,7 +49,7 @@ Result<std::string> decodeLetters(const Reverse& reverse, std::string_view text)
   size_t letters = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n' || text[i] == '\r') continue;
-    const int value = reverse[static_cast<unsigned char>(text[i])];
+    const int8_t value = reverse[static_cast<unsigned char>(text[i])];
     if (value < 0)
       return invalid("base64: character {} at {} does not belong there", int{text[i]}, i);
     bits = (bits << 6 | static_cast<uint32_t>(value)) & 0xFFFF;
