@@ -8,12 +8,7 @@
 namespace mangrove::placement {
 namespace {
 
-// So many cards, with this of each.
-struct Need {
-  int64_t count = 1;
-  Amounts each;
-};
-using Needed = tl::expected<Need, DeviceShortage>;
+using Need = DeviceNeed;
 
 std::string insufficient(std::string_view type, std::string_view what) {
   return fmt::format("Insufficient {} {}", type, what);
@@ -69,7 +64,7 @@ class DeviceAllocator {
       if (!any) return DeviceShortage{insufficient(type, "devices"), true};
       if (wish_.of(type).vfSelector && !hasFunctions(at->second))
         return DeviceShortage{insufficient(type, "VirtualFunctions"), true};
-      Needed need = needOf(type, asked, at->second);
+      auto need = deviceNeed(wish_, type, at->second);
       if (!need) return need.error();
       needs_.emplace(type, std::move(*need));
     }
@@ -79,25 +74,6 @@ class DeviceAllocator {
   static bool hasFunctions(const Cards& cards) {
     return std::any_of(cards.begin(), cards.end(),
                        [](const Card& card) { return !card.vfGroups.empty(); });
-  }
-
-  Needed needOf(const std::string& type, const Amounts& asked, const Cards& cards) const {
-    if (type == device_type::kGpu) return Need{wish_.request.gpu->count, wish_.request.gpu->perGpu};
-    const auto& [name, amount] = *asked.begin();
-    const auto ofEach = [&, key = name](int64_t count, int64_t each) {
-      Need out{count, {}};
-      out.each.set(key, each);
-      return out;
-    };
-    if (amount > 100) return ofEach(amount / 100, 100);
-    const TypeWish& hint = wish_.of(type);
-    if (hint.count == CardCount::kEach) return ofEach(amount, hint.wholeCards ? 100 : 1);
-    if (hint.count != CardCount::kForAll) return ofEach(1, amount);
-    const int64_t all = std::count_if(cards.begin(), cards.end(), [&](const Card& card) {
-      return card.reported && selects(hint.selector, card);
-    });
-    if (all == 0) return shortOf(insufficient(type, "devices"));
-    return ofEach(all, amount);
   }
 
   // The types wanted together: the first is served as if alone, the others at its switches.
@@ -128,9 +104,11 @@ class DeviceAllocator {
     return keep(type, std::move(got));
   }
 
+  CardScorer scorer() const { return {terms_.order, terms_.weights}; }
+
   PickRules exactly(const std::string& type, int64_t count) const {
     const TypeWish& hint = wish_.of(type);
-    return {count, count, terms_.order, hint.vfSelector ? &*hint.vfSelector : nullptr, {}};
+    return {count, count, scorer(), hint.vfSelector ? &*hint.vfSelector : nullptr, {}};
   }
 
   Trouble keep(const std::string& type, Picked got) {
@@ -212,7 +190,7 @@ class DeviceAllocator {
                      true);
     }
     if (allPlaced(cards))
-      return pickInScope({seen, need.count, need.each, shared, scope, terms_.order});
+      return pickInScope({seen, need.count, need.each, shared, scope, scorer()});
     if (scope == 0) return pickCards(device_type::kGpu, seen, need.each, rules);
     return shortOf("Insufficient Topology Scoped GPU Devices");
   }
@@ -237,6 +215,26 @@ api::DeviceAllocation allocationOf(const DevicePick& pick) {
 }
 
 }  // namespace
+
+tl::expected<DeviceNeed, DeviceShortage> deviceNeed(const DeviceWish& wish, const std::string& type,
+                                                    const Cards& cards) {
+  if (type == device_type::kGpu) return Need{wish.request.gpu->count, wish.request.gpu->perGpu};
+  const auto& [name, amount] = *wish.request.byType.find(type)->second.begin();
+  const auto ofEach = [&, key = name](int64_t count, int64_t each) {
+    Need out{count, {}};
+    out.each.set(key, each);
+    return out;
+  };
+  if (amount > 100) return ofEach(amount / 100, 100);
+  const TypeWish& hint = wish.of(type);
+  if (hint.count == CardCount::kEach) return ofEach(amount, hint.wholeCards ? 100 : 1);
+  if (hint.count != CardCount::kForAll) return ofEach(1, amount);
+  const int64_t all = std::count_if(cards.begin(), cards.end(), [&](const Card& card) {
+    return card.reported && selects(hint.selector, card);
+  });
+  if (all == 0) return shortOf(insufficient(type, "devices"));
+  return ofEach(all, amount);
+}
 
 AllocatedDevices allocateDevices(const NodeDevices& node, const DeviceWish& wish,
                                  const AllocationTerms& terms) {

@@ -24,8 +24,18 @@ struct GpuTemplates {
 struct AllocationTerms {
   std::optional<std::vector<int>> numaNodes;  // nothing elsewhere; cards without NUMA node excepted
   CardOrder order = CardOrder::kByMinor;
+  const CardWeights* weights = nullptr;  // null: evenCardWeights()
   const GpuTemplates* templates = nullptr;
 };
+
+// So many cards, with this of each.
+struct DeviceNeed {
+  int64_t count = 1;
+  Amounts each;
+};
+// How much of one type the pod needs, where that depends on the cards there are.
+tl::expected<DeviceNeed, DeviceShortage> deviceNeed(const DeviceWish& wish, const std::string& type,
+                                                    const Cards& cards);
 
 using DevicePicksByType = std::map<std::string, DevicePicks, std::less<>>;  // each by minor
 using AllocatedDevices = tl::expected<DevicePicksByType, DeviceShortage>;

@@ -8,19 +8,8 @@
 namespace mangrove::placement {
 namespace {
 
-// The card of that minor, made where it is not there yet.
-Card& cardAt(Cards& cards, int32_t minor) {
-  auto at = std::lower_bound(cards.begin(), cards.end(), minor,
-                             [](const Card& card, int32_t want) { return card.minor < want; });
-  if (at == cards.end() || at->minor != minor) {
-    at = cards.insert(at, Card{});
-    at->minor = minor;
-  }
-  return *at;
-}
-
 void report(NodeDevices& node, const api::DeviceInfo& info) {
-  Card& card = cardAt(node.byType[info.type.str()], info.minor.value_or(0));
+  Card& card = cardOf(node, info.type.str(), info.minor.value_or(0));
   card.id = info.id;
   card.labels = info.labels;
   card.reported = true;
@@ -32,14 +21,25 @@ void report(NodeDevices& node, const api::DeviceInfo& info) {
 void hold(NodeDevices& node, const api::DeviceAllocations& held) {
   for (const auto& [type, allocations] : held)
     for (const api::DeviceAllocation& one : allocations) {
-      Card& card = cardAt(node.byType[type], one.minor);
+      Card& card = cardOf(node, type, one.minor);
       card.used.add(amountsOf(one.resources));
       if (!one.extension) continue;
-      for (const auto& function : one.extension->vfs) card.heldFunctions.insert(function.busId);
+      for (const auto& function : one.extension->vfs) ++card.heldFunctions[function.busId];
     }
 }
 
 }  // namespace
+
+Card& cardOf(NodeDevices& node, const std::string& type, int32_t minor) {
+  Cards& cards = node.byType[type];
+  auto at = std::lower_bound(cards.begin(), cards.end(), minor,
+                             [](const Card& card, int32_t want) { return card.minor < want; });
+  if (at == cards.end() || at->minor != minor) {
+    at = cards.insert(at, Card{});
+    at->minor = minor;
+  }
+  return *at;
+}
 
 Amounts Card::free() const {
   Amounts out;

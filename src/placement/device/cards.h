@@ -10,7 +10,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,7 +31,7 @@ struct Card {
   Amounts used;
   std::optional<api::DeviceTopology> topology;
   std::vector<api::VirtualFunctionGroup> vfGroups;
-  std::set<std::string> heldFunctions;  // bus ids
+  std::map<std::string, int> heldFunctions;  // bus ids, and how often: more than once is a quarrel
 
   Amounts free() const;  // names of the total, never below zero
   bool inUse() const { return !used.isZero(); }
@@ -48,6 +47,9 @@ struct NodeDevices {
   bool honorsPartitions = false;  // never a card outside of them
   std::string gpuModel;           // vendor-model, as templates are keyed
 };
+
+// The card of that minor, made (and not reported) where it is not there yet.
+Card& cardOf(NodeDevices& node, const std::string& type, int32_t minor);
 
 // The Device object's own partition table counts first; eight-card boxes with a known switch layout
 // have one without it. Fails on a partition table that cannot be read.

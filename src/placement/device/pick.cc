@@ -30,7 +30,7 @@ struct Ranked {
 
 std::vector<Ranked> ranked(const CardRefs& cards, const Amounts& each, const PickRules& rules) {
   std::vector<Ranked> out;
-  for (const Card* card : cards) out.push_back({card, scoreOf(*card, each, rules.order)});
+  for (const Card* card : cards) out.push_back({card, scoreOf(*card, each, rules.scorer)});
   std::stable_sort(out.begin(), out.end(),
                    [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
   std::map<std::pair<int, std::string_view>, int64_t> seen;
@@ -46,25 +46,41 @@ std::vector<Ranked> ranked(const CardRefs& cards, const Amounts& each, const Pic
 }  // namespace
 
 bool hasRoom(const Card& card, const Amounts& each) {
-  const Amounts free = card.free();
-  if (free.isZero()) return false;
-  return std::all_of(each.begin(), each.end(), [&](const Amounts::Entry& asked) {
-    const int64_t* left = free.find(asked.name);
-    return !left || asked.amount <= *left;
-  });
+  bool any = false;
+  for (const Amounts::Entry& have : card.total) {
+    const int64_t left =
+        std::max<int64_t>(0, saturatingDifference(have.amount, card.used.amount(have.name)));
+    any = any || left > 0;
+    const int64_t* asked = each.find(have.name);
+    if (asked && *asked > left) return false;
+  }
+  return any;
 }
 
-int64_t scoreOf(const Card& card, const Amounts& each, CardOrder order) {
-  if (order == CardOrder::kByMinor) return 0;
-  const DeviceNames& names = deviceNames();
-  int64_t sum = 0, counted = 0;
-  for (Interned name : {names.ratio, names.memory, names.rdma, names.fpga}) {
-    const int64_t capacity = card.total.amount(name);
+const CardWeights& evenCardWeights() {
+  static const CardWeights kEven = [] {
+    const DeviceNames& names = deviceNames();
+    return CardWeights{{names.ratio, 1}, {names.memory, 1}, {names.rdma, 1}, {names.fpga, 1}};
+  }();
+  return kEven;
+}
+
+int64_t scoreOf(const Card& card, const Amounts& each, CardScorer scorer) {
+  return scoreOf(card.total, card.used, each, scorer);
+}
+
+int64_t scoreOf(const Amounts& total, const Amounts& used, const Amounts& asked,
+                CardScorer scorer) {
+  if (scorer.order == CardOrder::kByMinor) return 0;
+  int64_t sum = 0, weights = 0;
+  for (const auto& [name, weight] : scorer.weights ? *scorer.weights : evenCardWeights()) {
+    const int64_t capacity = total.amount(name);
     if (capacity == 0) continue;
-    sum += scoreOfOne(capacity, saturatingSum(card.used.amount(name), each.amount(name)), order);
-    ++counted;
+    const int64_t then = saturatingSum(used.amount(name), asked.amount(name));
+    sum += weight * scoreOfOne(capacity, then, scorer.order);
+    weights += weight;
   }
-  return counted == 0 ? 0 : sum / counted;
+  return weights == 0 ? 0 : sum / weights;
 }
 
 Amounts completed(const Card& card, const Amounts& each) {

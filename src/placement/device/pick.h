@@ -31,13 +31,22 @@ inline auto shortOf(std::string reason, bool unresolvable = false) {
 }
 
 enum class CardOrder { kByMinor, kLeastAllocated, kMostAllocated };
+using CardWeights = std::vector<std::pair<Interned, int64_t>>;
+// Which of two cards is the better one.
+struct CardScorer {
+  CardOrder order = CardOrder::kByMinor;
+  const CardWeights* weights = nullptr;  // by resource; null: evenCardWeights()
+};
+const CardWeights& evenCardWeights();  // memory (both spellings), rdma and fpga, 1 each
 
 // Compares the amounts asked for with what is free; a name the card does not count in is not
 // tested. A card with nothing free has no room for anything.
 bool hasRoom(const Card& card, const Amounts& each);
-// 0..100, the mean over memory (both spellings), rdma and fpga as far as the card has them; 0 when
-// cards are taken by minor.
-int64_t scoreOf(const Card& card, const Amounts& each, CardOrder order);
+// 0..100, the mean over the resources with a weight as far as the card has them; 0 when cards are
+// taken by minor.
+int64_t scoreOf(const Card& card, const Amounts& each, CardScorer scorer);
+// The same for anything that has a total and a part of it in use: all cards of a node together.
+int64_t scoreOf(const Amounts& total, const Amounts& used, const Amounts& asked, CardScorer scorer);
 // The amounts with memory filled in from its percent, or the percent (rounded down) from memory.
 Amounts completed(const Card& card, const Amounts& each);
 DevicePick pickOf(const Card& card, const Amounts& each);
@@ -46,7 +55,7 @@ using PcieSet = std::set<std::pair<int, std::string_view>>;
 struct PickRules {
   int64_t atLeast = 1;
   int64_t atMost = 1;
-  CardOrder order = CardOrder::kByMinor;
+  CardScorer scorer = {};
   const api::Selector* vfSelector = nullptr;
   PcieSet preferred;  // one card of each of these switches, then the second of each, then the rest
 };

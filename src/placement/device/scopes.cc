@@ -48,7 +48,7 @@ class ScopeSearch {
     CardRefs fitting = fittingIn(scope);
     if (fitting.empty() || static_cast<int64_t>(fitting.size()) < question_.count) return;
     const int64_t score =
-        question_.shared ? scoreOf(*fitting.front(), question_.each, question_.order) : 0;
+        question_.shared ? scoreOf(*fitting.front(), question_.each, question_.scorer) : 0;
     const Merit merit{level, brokenLevels, score};
     if (!best_.empty() && merit <= merit_) return;
     merit_ = merit;
@@ -62,8 +62,8 @@ class ScopeSearch {
       if (hasRoom(*card, question_.each)) out.push_back(card);
     if (question_.shared)
       std::stable_sort(out.begin(), out.end(), [&](const Card* a, const Card* b) {
-        return scoreOf(*a, question_.each, question_.order) >
-               scoreOf(*b, question_.each, question_.order);
+        return scoreOf(*a, question_.each, question_.scorer) >
+               scoreOf(*b, question_.each, question_.scorer);
       });
     return out;
   }

@@ -16,7 +16,7 @@ struct ScopeQuestion {
   const Amounts& each;
   bool shared = false;  // one card, the best by its score; else the lowest minors
   int required = 0;     // api::topologyScopeLevel: no scope wider than this
-  CardOrder order = CardOrder::kByMinor;
+  CardScorer scorer = {};
 };
 Picked pickInScope(const ScopeQuestion& question);
 
