@@ -117,6 +117,7 @@ void Profile::layOut() {
     if (plugin->groupWise()) groupWise_.push_back(plugin.get());
     if (auto* feed = plugin->podFeed()) feeds_.push_back(feed);
   }
+  for (Plugin* plugin : layout_.all) plugin->meet(layout_.all);
   for (Plugin* plugin : enabledAt("bind"))
     if (auto* binder = plugin->binder()) binders_.push_back(binder);
   for (Plugin* plugin : enabledAt("postFilter")) {

@@ -129,6 +129,8 @@ class Transactional {
 struct Diagnosis;
 class Cycle;
 class Profile;
+class NumaHintSource;  // plugins/numa/align.h
+class NumaChoices;
 
 // Every pod there is, whatever its state: pending, gated, of other schedulers, terminated. Told
 // before the queue and the cluster hear of it; `after` is null when the object is gone.
@@ -276,6 +278,10 @@ class Plugin {
   virtual Hint hint(const ClusterEvent&, const PodInfo&) { return Hint::kSkip; }
   // Event kinds (as bits) that hint() can answer with kQueue: spares asking for every waiting pod.
   virtual uint32_t interests() const { return ~uint32_t{0}; }
+  // About one node that it refused, in more words than the reason; for explanations only.
+  virtual std::string detail(const PodPlan&, Row) const { return ""; }
+  // The plugins of the profile, told once when all of them are made.
+  virtual void meet(const std::vector<Plugin*>&) {}
   // Told once a second or so: things that end by themselves.
   virtual void tick(WallTime) {}
   // GET /apis/v1/plugins/<name>/<path>; null: not found.
@@ -292,6 +298,8 @@ class Plugin {
   virtual Binder* binder() { return nullptr; }
   virtual Reporting* reporting() { return nullptr; }
   virtual ClusterListener* listener() { return nullptr; }
+  virtual NumaHintSource* numaHintSource() { return nullptr; }
+  virtual NumaChoices* numaChoices() { return nullptr; }
 
   size_t slot() const { return slot_; }
   void setSlot(size_t slot) { slot_ = slot; }
@@ -323,6 +331,7 @@ struct PluginHandle {
   Deeds* deeds = nullptr;       // null: nothing may be done (explanations)
   QuotaGates quotaGates = {};
   Registry* metrics = nullptr;  // null: nobody reads them
+  bool devicePluginAdaption = false;  // the gate of that name
 };
 
 namespace point {

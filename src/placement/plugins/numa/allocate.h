@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,8 @@ struct NumaAllocation {
 // Reasons instead of an allocation.
 struct NumaOutcome {
   NumaAllocation allocation;
-  std::vector<std::string> reasons;  // empty: allocated
+  std::vector<std::string> reasons;   // empty: allocated
+  std::optional<NumaMask> mask = {};  // the NUMA nodes it was limited to
   bool ok() const { return reasons.empty(); }
 };
 

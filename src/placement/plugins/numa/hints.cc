@@ -11,24 +11,6 @@ namespace mangrove::placement {
 
 namespace {
 
-// All non-empty sets of these nodes, smaller ones first, each size in lexicographic order.
-std::vector<NumaMask> subsets(const std::vector<int>& nodes) {
-  std::vector<std::vector<int>> found;
-  const auto n = nodes.size();
-  for (uint64_t bits = 1; bits < (uint64_t{1} << n); bits++) {
-    std::vector<int> one;
-    for (size_t i = 0; i < n; i++)
-      if (bits & (uint64_t{1} << i)) one.push_back(nodes[i]);
-    found.push_back(std::move(one));
-  }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
-  std::vector<NumaMask> out;
-  for (const auto& one : found) out.push_back(maskOf(one));
-  return out;
-}
-
 struct SubsetSums {
   NumaAmounts total, used;
   std::set<std::string> lacking;  // resources that one of the nodes has nothing of
@@ -206,6 +188,23 @@ Admission mergeRestricted(NumaMask all, const std::vector<HintMap>& providers,
 
 }  // namespace
 
+std::vector<NumaMask> numaSubsets(const std::vector<int>& nodes) {
+  std::vector<std::vector<int>> found;
+  const auto n = nodes.size();
+  for (uint64_t bits = 1; bits < (uint64_t{1} << n); bits++) {
+    std::vector<int> one;
+    for (size_t i = 0; i < n; i++)
+      if (bits & (uint64_t{1} << i)) one.push_back(nodes[i]);
+    found.push_back(std::move(one));
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  });
+  std::vector<NumaMask> out;
+  for (const auto& one : found) out.push_back(maskOf(one));
+  return out;
+}
+
 std::string maskText(NumaMask mask) {
   std::string digits;
   for (NumaMask rest = mask; rest != 0; rest >>= 1)
@@ -247,7 +246,7 @@ HintMap numaHints(const NumaState& state, const NumaRequest& request, NumaPolicy
   NumaAmounts pod = request.amounts;
   if (request.binds && pod.contains("cpu")) pod["cpu"] = amplified(pod["cpu"], state.cpuRatio);
   std::map<std::string, int> smallest;
-  for (NumaMask mask : subsets(nodes)) {
+  for (NumaMask mask : numaSubsets(nodes)) {
     if (!allocate(state, request, mask).ok()) continue;
     const SubsetSums sums = sumsOf(state, request, mask);
     const int64_t score = scorer.score(sums.used, sums.total, pod);

@@ -57,6 +57,9 @@ struct Admission {
 Admission mergeHints(NumaPolicy policy, const std::vector<int>& nodes,
                      const std::vector<HintMap>& providers, const Exclusivity& exclusivity);
 
+// All non-empty sets of these nodes, smaller ones first, each size in lexicographic order.
+std::vector<NumaMask> numaSubsets(const std::vector<int>& nodes);
+
 std::string maskText(NumaMask mask);  // binary, at least two digits
 
 }  // namespace mangrove::placement

@@ -8,15 +8,12 @@
 #include "api/wire/names.h"
 #include "base/text/strings.h"
 #include "placement/framework/args.h"
+#include "placement/plugins/numa/align.h"
+#include "placement/plugins/numa/numa_page.h"
 
 namespace mangrove::placement {
 
 namespace {
-
-Quantity quantityOf(const std::string& name, int64_t amount) {
-  if (name == kNumaCpu) return Quantity::ofMilli(amount);
-  return name == "memory" ? Quantity::of(Bytes{amount}) : Quantity::of(amount);
-}
 
 api::ResourceStatus statusOf(const NumaAllocation& allocation) {
   api::ResourceStatus out;
@@ -24,7 +21,7 @@ api::ResourceStatus statusOf(const NumaAllocation& allocation) {
   for (const auto& [node, amounts] : allocation.perNode) {
     api::NumaNodeResource part;
     part.node = node;
-    for (const auto& [name, amount] : amounts) part.resources.set(name, quantityOf(name, amount));
+    for (const auto& [name, amount] : amounts) part.resources.set(name, numaQuantity(name, amount));
     out.numaNodeResources.push_back(std::move(part));
   }
   return out;
@@ -33,6 +30,7 @@ api::ResourceStatus statusOf(const NumaAllocation& allocation) {
 class NodeNumaResource final : public Plugin,
                                public NodeLocal,
                                public Transactional,
+                               public NumaChoices,
                                public ClusterListener {
  public:
   NodeNumaResource(Cluster& cluster, NumaArgs args) : cluster_(cluster), args_(std::move(args)) {}
@@ -40,6 +38,15 @@ class NodeNumaResource final : public Plugin,
   NodeLocal* nodeLocal() override { return this; }
   Transactional* transactional() override { return this; }
   ClusterListener* listener() override { return this; }
+  NumaChoices* numaChoices() override { return this; }
+  void meet(const std::vector<Plugin*>& all) override {
+    for (Plugin* plugin : all)
+      if (auto* source = plugin->numaHintSource()) sources_.push_back(source);
+  }
+  std::optional<NumaMask> chosen(const api::Uid& pod) const override {
+    const auto at = masks_.find(pod);
+    return at == masks_.end() ? std::nullopt : std::optional(at->second);
+  }
 
   std::unique_ptr<PlanData> compile(const PodClass& cls) override {
     return std::make_unique<NumaPlan>(compileNuma(cls, args_, cluster_.table.resources()));
@@ -61,7 +68,7 @@ class NodeNumaResource final : public Plugin,
     const auto& mine = plan.get<NumaPlan>(slot());
     for (size_t i = 0; i < rows.size(); i++) {
       if (isPlain(mine, rows[i])) continue;
-      const NumaAnswer answer = judge(mine, table, rows[i]);
+      const NumaAnswer answer = judge(mine, plan, table, rows[i]);
       if (answer.code != Code::kFits) out[i] = {answer.code, 0, numberOf(answer.reason)};
     }
   }
@@ -81,25 +88,27 @@ class NodeNumaResource final : public Plugin,
 
   uint32_t interests() const override {
     return bit(EventKind::kAssignedPodDelete) | bit(EventKind::kNodeTopology) |
-           bit(EventKind::kNodeAdd) | bit(EventKind::kNodeUpdate);
+           bit(EventKind::kDevice) | bit(EventKind::kNodeAdd) | bit(EventKind::kNodeUpdate);
   }
   // Only what the node concerned could now give.
   Hint hint(const ClusterEvent& event, const PodInfo& pod) override {
     const NumaPlan plan = compileNuma(*pod.cls, args_, cluster_.table.resources());
     if (plan.binds && plan.cpu % 1000 != 0) return Hint::kSkip;  // no node can change that
     if (event.row == kNoRow) return Hint::kQueue;
-    return judge(plan, cluster_.table, event.row).code == Code::kFits ? Hint::kQueue : Hint::kSkip;
+    const NumaAnswer answer =
+        judgeNuma(plan, nodeAt(event.row), cpuOf(cluster_.table, event.row), args_);
+    return answer.code == Code::kFits ? Hint::kQueue : Hint::kSkip;
   }
 
   // ---- decisions
   Result<> reserve(const Decision& decision) override;
   void unreserve(const Decision& decision) override {
     at(decision.row).release(decision.pod->pod->meta.uid);
-    written_.erase(decision.pod->pod->meta.uid);
+    forget(decision.pod->pod->meta.uid);
     cluster_.table.touch(decision.row);
   }
   Result<> preBind(const Decision& decision, BindNotes& notes) override;
-  void bound(const Decision& decision) override { written_.erase(decision.pod->pod->meta.uid); }
+  void bound(const Decision& decision) override { forget(decision.pod->pod->meta.uid); }
 
   // ---- what happens on nodes
   void podAdded(const PodInfo& pod, Row row, bool trial) override {
@@ -122,7 +131,14 @@ class NodeNumaResource final : public Plugin,
     cluster_.table.touch(row);
   }
 
-  std::optional<json::Value> serve(std::string_view path) override;
+  std::optional<json::Value> serve(std::string_view path) override {
+    constexpr std::string_view kNodes = "nodes/";
+    if (!path.starts_with(kNodes)) return std::nullopt;
+    const std::string_view name = path.substr(kNodes.size());
+    const Row row = cluster_.table.find(name);
+    if (row == kNoRow) return std::nullopt;
+    return numaPage(name, nodeAt(row));
+  }
 
  private:
   NumaNode& at(Row row) {
@@ -146,9 +162,27 @@ class NodeNumaResource final : public Plugin,
     static const NumaNode kUnknown;
     return row < nodes_.size() ? nodes_[row] : kUnknown;
   }
-  NumaAnswer judge(const NumaPlan& pod, const NodeTable& table, Row row) const {
-    return judgeNuma(pod, nodeAt(row),
-                     {table.allocatable(kCpuId)[row], table.requested(kCpuId)[row]}, args_);
+  static NodeCpu cpuOf(const NodeTable& table, Row row) {
+    return {table.allocatable(kCpuId)[row], table.requested(kCpuId)[row]};
+  }
+  NumaAnswer judge(const NumaPlan& pod, const PodPlan& plan, const NodeTable& table,
+                   Row row) const {
+    return judgeNuma(pod, nodeAt(row), cpuOf(table, row), args_, hintsOfOthers(pod, plan, row));
+  }
+  // Nothing where no policy asks: nobody is made to think about NUMA nodes in vain.
+  OtherHints hintsOfOthers(const NumaPlan& pod, const PodPlan& plan, Row row) const {
+    OtherHints out;
+    const NumaNode& node = nodeAt(row);
+    if (sources_.empty() || policyFor(pod, node) == NumaPolicy::kNone) return out;
+    const std::vector<int> nodes = node.nodes();
+    for (const NumaHintSource* source : sources_)
+      if (HintMap hints = source->numaHints(plan, row, nodes); !hints.empty())
+        out.push_back(std::move(hints));
+    return out;
+  }
+  void forget(const api::Uid& pod) {
+    written_.erase(pod);
+    masks_.erase(pod);
   }
   uint32_t numberOf(const std::string& text) const {
     const auto found = std::find(texts_.begin(), texts_.end(), text);
@@ -159,13 +193,16 @@ class NodeNumaResource final : public Plugin,
   int64_t scoreOn(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table, Row row) const;
   int64_t scoreNode(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table, Row row,
                     bool binds) const;
-  int64_t scoreZones(const NumaPlan& mine, const NumaNode& node, const NumaAnswer& answer) const;
+  int64_t scoreZones(const NumaPlan& mine, const NumaNode& node, const NumaAnswer& answer,
+                     const OtherHints& others) const;
 
   Cluster& cluster_;
   NumaArgs args_;
   std::vector<NumaNode> nodes_;
   mutable std::vector<std::string> texts_;            // of refusals, by number
   std::unordered_map<api::Uid, NumaAnswer> written_;  // how pods on their way are served
+  std::unordered_map<api::Uid, NumaMask> masks_;      // of those that a policy aligned
+  std::vector<const NumaHintSource*> sources_;
 };
 
 Result<> NodeNumaResource::reserve(const Decision& decision) {
@@ -175,12 +212,15 @@ Result<> NodeNumaResource::reserve(const Decision& decision) {
   NodeCpu cpu{cluster_.table.allocatable(kCpuId)[decision.row],
               cluster_.table.requested(kCpuId)[decision.row] - mine.cpu};
   NumaNode& node = at(decision.row);
-  const NumaAnswer answer = judgeNuma(mine, node, cpu, args_);
+  const OtherHints others = hintsOfOthers(mine, decision.plan, decision.row);
+  const NumaAnswer answer = judgeNuma(mine, node, cpu, args_, others);
   if (answer.code != Code::kFits) return fail(mangrove::Code::kUnavailable, "{}", answer.reason);
-  NumaOutcome got = allocateNuma(mine, answer, node, args_);
+  NumaOutcome got = allocateNuma(mine, answer, node, args_, others);
   if (!got.ok()) return fail(mangrove::Code::kUnavailable, "{}", join(got.reasons, ", "));
   node.hold(decision.pod->pod->meta.uid, {std::move(got.allocation), mine.exclusive});
   written_[decision.pod->pod->meta.uid] = answer;
+  if (got.mask && *got.mask != maskOf(node.nodes()))
+    masks_[decision.pod->pod->meta.uid] = *got.mask;
   cluster_.table.touch(decision.row);
   return {};
 }
@@ -214,10 +254,10 @@ Result<> NodeNumaResource::preBind(const Decision& decision, BindNotes& notes) {
 int64_t NodeNumaResource::scoreOn(const NumaPlan& mine, const PodPlan& plan, const NodeTable& table,
                                   Row row) const {
   if (isPlain(mine, row)) return scoreNode(mine, plan, table, row, false);
-  const NumaAnswer answer = judge(mine, table, row);
+  const NumaAnswer answer = judge(mine, plan, table, row);
   if (answer.code != Code::kFits) return 0;
   if (answer.policy == NumaPolicy::kNone) return scoreNode(mine, plan, table, row, answer.binds);
-  return scoreZones(mine, nodeAt(row), answer);
+  return scoreZones(mine, nodeAt(row), answer, hintsOfOthers(mine, plan, row));
 }
 
 int64_t NodeNumaResource::scoreNode(const NumaPlan& mine, const PodPlan& plan,
@@ -240,8 +280,8 @@ int64_t NodeNumaResource::scoreNode(const NumaPlan& mine, const PodPlan& plan,
 }
 
 int64_t NodeNumaResource::scoreZones(const NumaPlan& mine, const NumaNode& node,
-                                     const NumaAnswer& answer) const {
-  const NumaOutcome trial = allocateNuma(mine, answer, node, args_);
+                                     const NumaAnswer& answer, const OtherHints& others) const {
+  const NumaOutcome trial = allocateNuma(mine, answer, node, args_, others);
   if (!trial.ok()) return 0;
   std::vector<int> nodes = node.nodes();
   if (!trial.allocation.perNode.empty()) {
@@ -263,69 +303,6 @@ int64_t NodeNumaResource::scoreZones(const NumaPlan& mine, const NumaNode& node,
     used["cpu"] = amplified(node.boundCpu(), node.state().cpuRatio);
   if (answer.binds) pod["cpu"] = amplified(pod["cpu"], node.state().cpuRatio);
   return args_.zoneScorer.score(used, total, pod);
-}
-
-std::string_view bindWord(api::NodeCpuBindPolicy policy) {
-  if (policy == api::NodeCpuBindPolicy::kFullPcpusOnly) return "FullPCPUsOnly";
-  return policy == api::NodeCpuBindPolicy::kSpreadByPcpus ? "SpreadByPCPUs" : "";
-}
-
-std::string_view policyWord(NumaPolicy policy) {
-  switch (policy) {
-    case NumaPolicy::kBestEffort:
-      return "BestEffort";
-    case NumaPolicy::kRestricted:
-      return "Restricted";
-    case NumaPolicy::kSingleNumaNode:
-      return "SingleNUMANode";
-    case NumaPolicy::kNone:
-      break;
-  }
-  return "";
-}
-
-json::Object toJson(const NumaAmounts& amounts) {
-  json::Object out;
-  for (const auto& [name, amount] : amounts) out[name] = quantityOf(name, amount).text();
-  return out;
-}
-
-std::optional<json::Value> NodeNumaResource::serve(std::string_view path) {
-  constexpr std::string_view kNodes = "nodes/";
-  if (!path.starts_with(kNodes)) return std::nullopt;
-  const std::string_view name = path.substr(kNodes.size());
-  const Row row = cluster_.table.find(name);
-  if (row == kNoRow) return std::nullopt;
-  const NumaNode& node = nodeAt(row);
-  if (!node.hasCpus())
-    return json::Object{{"code", 500},
-                        {"message", fmt::format("node {}: invalid CPU Topology", name)}};
-  json::Array zones, left, taken, pods, detail;
-  for (const auto& cpu : node.layout().cpus())
-    detail.push_back(json::Object{
-        {"id", cpu.id}, {"core", cpu.core & 0xFFFF}, {"socket", cpu.socket}, {"node", cpu.node}});
-  for (const auto& [id, amounts] : node.state().booked)
-    taken.push_back(json::Object{{"node", id}, {"resources", toJson(amounts)}});
-  for (const auto& [id, amounts] : node.state().zones) {
-    zones.push_back(json::Object{{"node", id}, {"resources", toJson(amounts)}});
-    left.push_back(
-        json::Object{{"node", id}, {"resources", toJson(availableOn(node.state(), {}, id))}});
-  }
-  for (const auto& [uid, holding] : node.holdings())
-    pods.push_back(json::Object{{"uid", uid.str()}, {"cpuset", holding.allocation.cpus.text()}});
-  return json::Object{{"name", name},
-                      {"cpuTopology", json::Object{{"detail", detail}}},
-                      {"policy", json::Object{{"cpuBindPolicy", bindWord(node.bindPolicy())}}},
-                      {"numaTopologyPolicy", policyWord(node.policy())},
-                      {"allocatedNUMANodeResources", taken},
-                      {"reservedCPUs", node.state().reserved.text()},
-                      {"maxRefCount", node.state().books.maxRefCount()},
-                      {"amplificationRatios", json::Object{{"cpu", node.state().cpuRatio}}},
-                      {"numaNodeResources", zones},
-                      {"remainingNUMANodeResources", left},
-                      {"availableCPUs", node.state().books.available(node.state().reserved).text()},
-                      {"allocatedCPUs", node.state().books.taken().text()},
-                      {"allocatedPods", pods}};
 }
 
 }  // namespace

@@ -52,11 +52,17 @@ struct NodeCpu {  // of the whole node, milli
   int64_t allocatable = 0;
   int64_t requested = 0;
 };
+// `others`: what further providers say about the NUMA nodes (align.h).
+using OtherHints = std::vector<HintMap>;
 NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& cpu,
-                     const NumaArgs& args);
+                     const NumaArgs& args, const OtherHints& others = {});
 // What the pod gets; reasons when nothing. BestEffort is decided here.
 NumaOutcome allocateNuma(const NumaPlan& pod, const NumaAnswer& answer, const NumaNode& node,
-                         const NumaArgs& args);
+                         const NumaArgs& args, const OtherHints& others = {});
+// The policy that counts for the pod there.
+inline NumaPolicy policyFor(const NumaPlan& pod, const NumaNode& node) {
+  return node.policy() != NumaPolicy::kNone ? node.policy() : pod.policy;
+}
 
 Result<std::unique_ptr<Plugin>> makeNodeNumaResource(const json::Value& args, PluginHandle handle);
 

@@ -40,15 +40,16 @@ NumaRequest requestFor(const NumaPlan& pod, const NumaAnswer& answer) {
 }
 
 Admission admit(const NumaPlan& pod, const NumaAnswer& answer, const NumaNode& node,
-                const NumaArgs& args) {
+                const NumaArgs& args, const OtherHints& others) {
   const NumaRequest request = requestFor(pod, answer);
   Exclusivity exclusivity;
   exclusivity.required = pod.exclusiveRequired;
   if (exclusivity.required) exclusivity.uses = node.uses();
   NumaScorer scorer = args.numaScorer;
   scorer.enabled = true;
-  return mergeHints(answer.policy, node.nodes(),
-                    {numaHints(node.state(), request, answer.policy, scorer)}, exclusivity);
+  std::vector<HintMap> providers = {numaHints(node.state(), request, answer.policy, scorer)};
+  providers.insert(providers.end(), others.begin(), others.end());
+  return mergeHints(answer.policy, node.nodes(), providers, exclusivity);
 }
 
 NumaOutcome refusedBy(std::vector<std::string> reasons) {
@@ -129,7 +130,7 @@ NumaAnswer bindOn(const NumaPlan& pod, const NumaNode& node) {
 }  // namespace
 
 NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& cpu,
-                     const NumaArgs& args) {
+                     const NumaArgs& args, const OtherHints& others) {
   if (pod.policy != NumaPolicy::kNone && node.policy() != NumaPolicy::kNone &&
       pod.policy != node.policy())
     return NumaAnswer::refuse(Code::kUnresolvable, "node(s) NUMA Topology policy not match");
@@ -142,7 +143,7 @@ NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& c
   NumaAnswer out = bindOn(pod, node);
   if (out.code != Code::kFits) return out;
   out.wish.preferOrphans = args.preferOrphans;
-  out.policy = node.policy() != NumaPolicy::kNone ? node.policy() : pod.policy;
+  out.policy = policyFor(pod, node);
   if (pod.designated && !isFree(*pod.designated, node))
     return NumaAnswer::refuse(Code::kUnschedulable, "not enough cpus available to satisfy request");
   if (pod.designated) return out;
@@ -152,21 +153,23 @@ NumaAnswer judgeNuma(const NumaPlan& pod, const NumaNode& node, const NodeCpu& c
   // A trial decides, also for preferences and BestEffort: the reference finds out when it reserves,
   // and then tries the same node again.
   if (aligned || out.binds) {
-    const NumaOutcome trial = allocateNuma(pod, out, node, args);
+    const NumaOutcome trial = allocateNuma(pod, out, node, args, others);
     if (!trial.ok()) return NumaAnswer::refuse(Code::kUnschedulable, join(trial.reasons, "\n"));
   }
   return out;
 }
 
 NumaOutcome allocateNuma(const NumaPlan& pod, const NumaAnswer& answer, const NumaNode& node,
-                         const NumaArgs& args) {
+                         const NumaArgs& args, const OtherHints& others) {
   if (pod.designated) return {*pod.designated, {}};
   if (answer.policy == NumaPolicy::kNone) return takeAnywhere(answer, node);
   if (node.nodes().empty()) return refusedBy({"node(s) missing NUMA resources"});
-  const Admission admission = admit(pod, answer, node, args);
+  const Admission admission = admit(pod, answer, node, args, others);
   if (!admission.admitted) return refusedBy(admission.reasons);
   if (!admission.best.mask) return takeAnywhere(answer, node);
-  return allocate(node.state(), requestFor(pod, answer), *admission.best.mask);
+  NumaOutcome out = allocate(node.state(), requestFor(pod, answer), *admission.best.mask);
+  out.mask = admission.best.mask;
+  return out;
 }
 
 NumaPlan compileNuma(const PodClass& cls, const NumaArgs& args, const ResourceIds& ids) {
