@@ -33,10 +33,11 @@ constexpr std::string_view kIgnoreTerminating = "ElasticQuotaIgnoreTerminatingPo
 constexpr std::string_view kIgnoreTerminatingNow = "ElasticQuotaImmediateIgnoreTerminatingPod";
 constexpr std::string_view kGuaranteeUsage = "ElasticQuotaGuaranteeUsage";
 constexpr std::string_view kNoDefaultQuota = "DisableDefaultQuota";
+constexpr std::string_view kAdaption = "DevicePluginAdaption";
 constexpr std::string_view kEffective[] = {
     kCrossNomination, kSkipFilter,     kPriority,          kPreemption,           kReplace,
     kManyTrees,       kIgnoreOverhead, kIgnoreTerminating, kIgnoreTerminatingNow, kGuaranteeUsage,
-    kNoDefaultQuota};
+    kNoDefaultQuota,  kAdaption};
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.
@@ -63,7 +64,7 @@ constexpr GateInfo kGates[] = {
     {"LazyReservationRestore", false},
     {"OmitNodeLabelsForReservation", false},
     {"SkipReservationFitsNode", false},
-    {"DevicePluginAdaption", false},
+    {kAdaption, false, Maturity::kAlpha, "tell vendors' device plugins which cards a pod has"},
     {"CleanExpiredReservationAllocated", false},
     {kSkipFilter, false, Maturity::kAlpha, "where pods are nominated, fit beside them only"},
     {"SyncBarrier", false},
@@ -208,6 +209,8 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   config->transforms = {context.gates.on(kPriority), context.gates.on(kPreemption),
                         context.gates.on(kReplace)};
   config->quotaGates = quotaGatesOf(context.gates);
+  config->devicePluginAdaption = context.gates.on(kAdaption);
+  if (!leaseNamespace_.empty()) config->leaderElection.resourceNamespace = leaseNamespace_;
   warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;

@@ -58,6 +58,14 @@ Row Cluster::putTopology(std::string_view node,
   return row;
 }
 
+Row Cluster::putDevice(std::string_view node, std::shared_ptr<const api::Device> device) {
+  device ? devices.put(std::string(node), std::move(device)) : devices.erase(node);
+  const Row row = table.find(node);
+  if (row != kNoRow)
+    for (auto* listener : listeners_) listener->deviceChanged(row);
+  return row;
+}
+
 void Cluster::putPodGroup(std::string_view key, std::shared_ptr<const api::PodGroup> group) {
   group ? podGroups.put(std::string(key), std::move(group)) : podGroups.erase(key);
   for (auto* listener : listeners_) listener->podGroupChanged(key);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "api/koordinator/cluster_network_topology.h"
+#include "api/koordinator/device.h"
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
@@ -28,6 +29,8 @@
 #include "placement/cluster/storage.h"
 
 namespace mangrove::placement {
+
+class DeviceBooks;
 
 class ClusterListener {
  public:
@@ -44,6 +47,7 @@ class ClusterListener {
   virtual void nodeGone(Row) {}
   virtual void metricChanged(Row) {}    // Cluster::nodeMetrics has another one
   virtual void topologyChanged(Row) {}  // Cluster::topologies
+  virtual void deviceChanged(Row) {}    // Cluster::devices
   virtual void podGroupChanged(std::string_view /*key*/) {}
   virtual void quotaChanged(std::string_view /*key*/) {}  // Cluster::elasticQuotas
 };
@@ -59,12 +63,14 @@ class Cluster {
   ObjectMap<api::PodDisruptionBudget> budgets;
   ObjectMap<api::NodeMetric> nodeMetrics;                      // by node
   ObjectMap<api::NodeResourceTopology> topologies;             // by node
+  ObjectMap<api::Device> devices;                              // by node
   ObjectMap<api::PodGroup> podGroups;                          // ns/name
   ObjectMap<api::ElasticQuota> elasticQuotas;                  // ns/name
   std::shared_ptr<const api::ClusterNetworkTopology> network;  // null: there is none
   uint64_t networkGeneration = 0;
-  const void* quotaKeeper = nullptr;  // which of several profiles writes figures of quotas
-  uint64_t selectorGeneration = 0;    // of services and workloads
+  std::shared_ptr<DeviceBooks> deviceBooks;  // of all profiles; null: nobody allocates devices
+  const void* quotaKeeper = nullptr;         // which of several profiles writes figures of quotas
+  uint64_t selectorGeneration = 0;           // of services and workloads
   uint64_t budgetGeneration = 0;
 
   // ---- nodes
@@ -74,6 +80,7 @@ class Cluster {
   // Null: gone. The row of the node, kNoRow when it is not known.
   Row putMetric(std::string_view node, std::shared_ptr<const api::NodeMetric> metric);
   Row putTopology(std::string_view node, std::shared_ptr<const api::NodeResourceTopology> topology);
+  Row putDevice(std::string_view node, std::shared_ptr<const api::Device> device);
   void putPodGroup(std::string_view key, std::shared_ptr<const api::PodGroup> group);
   void putQuota(std::string_view key, std::shared_ptr<const api::ElasticQuota> quota);
 

@@ -16,6 +16,18 @@ constexpr std::array kReadAnnotations = {
     api::annotation::kResourceSpec,
     api::annotation::kNumaTopologySpec,
     api::annotation::kLoadEstimatedScalingFactors,
+    api::annotation::kDeviceAllocateHint,
+    api::annotation::kDeviceJointAllocate,
+    api::annotation::kGpuPartitionSpec,
+};
+
+// Plugins that can be told to take exactly what an annotation of the pod names (SchedulingHint).
+struct Designated {
+  std::string_view plugin, annotation;
+};
+constexpr std::array kDesignated = {
+    Designated{"NodeNUMAResource", api::annotation::kResourceStatus},
+    Designated{"DeviceShare", api::annotation::kDeviceAllocated},
 };
 
 uint64_t mix(uint64_t hash, uint64_t value) {
@@ -27,14 +39,13 @@ api::Annotations readAnnotations(const api::Annotations& all) {
   api::Annotations out;
   for (auto key : kReadAnnotations)
     if (auto text = all.get(key)) out.set(key, *text);
-  // A hint that asks for the very CPUs that the pod names already (SchedulingHint).
   for (auto key : {api::annotation::kSchedulingHint, api::annotation::kOldSchedulingHint})
-    if (auto hint = all.get(key);
-        hint && hint->find("NodeNUMAResource") != std::string_view::npos) {
-      out.set(key, *hint);
-      if (auto status = all.get(api::annotation::kResourceStatus))
-        out.set(api::annotation::kResourceStatus, *status);
-    }
+    if (auto hint = all.get(key))
+      for (const auto& [plugin, annotation] : kDesignated) {
+        if (hint->find(plugin) == std::string_view::npos) continue;
+        out.set(key, *hint);
+        if (auto named = all.get(annotation)) out.set(annotation, *named);
+      }
   return out;
 }
 
@@ -56,7 +67,7 @@ uint64_t keyOf(const PodShape& shape) {
   uint64_t hash = reinterpret_cast<uintptr_t>(shape.spec.id());
   hash = mix(hash, static_cast<uint64_t>(shape.qos) << 16 | static_cast<uint64_t>(shape.band) << 8 |
                        static_cast<uint64_t>(shape.isDaemon));
-  hash = mix(hash, shape.claimsIn.id());
+  hash = mix(mix(hash, shape.claimsIn.id()), shape.gpuIsolation.id());
   hash = mix(hash, std::hash<api::Text>()(shape.podName));
   for (const auto& [key, value] : shape.annotations)
     hash = mix(mix(hash, key.id()), std::hash<std::string_view>()(value.view()));
@@ -66,7 +77,7 @@ uint64_t keyOf(const PodShape& shape) {
 bool isSame(const PodShape& a, const PodShape& b) {
   return a.spec.id() == b.spec.id() && a.qos == b.qos && a.band == b.band &&
          a.isDaemon == b.isDaemon && a.claimsIn == b.claimsIn && a.podName == b.podName.view() &&
-         a.annotations == b.annotations;
+         a.gpuIsolation == b.gpuIsolation && a.annotations == b.annotations;
 }
 
 uint64_t keyOf(const api::Pod& pod, const api::Annotations& annotations) {
@@ -242,8 +253,11 @@ ClassPtr PodClasses::make(const api::Pod& pod, api::Annotations annotations) {
 }
 
 std::shared_ptr<const PodShape> PodClasses::shapeOf(const PodClass& cls) {
-  PodShape wanted{0, cls.spec, cls.annotations, cls.qos, cls.band, cls.isDaemon, {}, cls.podName};
+  PodShape wanted{0,           cls.spec, cls.annotations, cls.qos, cls.band, cls.isDaemon, {},
+                  cls.podName, {}};
   if (hasClaims(*cls.spec)) wanted.claimsIn = cls.ns;
+  if (auto provider = cls.labels.get(api::label::kGpuIsolationProvider))
+    wanted.gpuIsolation = Interned(*provider);
   const uint64_t key = keyOf(wanted);
   auto [first, last] = shapes_.equal_range(key);
   for (; first != last; ++first)

@@ -65,7 +65,7 @@ struct PodRequests {
 };
 
 // What the rules about single nodes read of a pod: its spec, QoS, band and a few annotations, not
-// its labels, owners or namespace. A thousand jobs of equal pods are many classes and one shape, so
+// its other labels, owners or namespace. A thousand jobs of equal pods are many classes and one shape, so
 // that what is known about every node is known for all of them.
 struct PodShape {
   uint32_t id = 0;  // small, unique over the life of the process
@@ -74,8 +74,9 @@ struct PodShape {
   api::Qos qos = api::Qos::kNone;
   api::PriorityBand band = api::PriorityBand::kNone;
   bool isDaemon = false;
-  Interned claimsIn;  // the namespace, only when the pod names claims
-  api::Text podName;  // only when claims are named after the pod
+  Interned claimsIn;      // the namespace, only when the pod names claims
+  api::Text podName;      // only when claims are named after the pod
+  Interned gpuIsolation;  // the one label that says what a node must have
 };
 
 struct PodClass {

@@ -40,6 +40,7 @@ struct SchedulerConfig {
   bool skipFilterWithNominatedPods = false;
   PodTransforms transforms;  // gates, too
   QuotaGates quotaGates;
+  bool devicePluginAdaption = false;
   LeaderElectionConfig leaderElection;
   std::string kubeconfig;             // clientConnection.kubeconfig
   std::optional<double> qps, burst;   // of clientConnection, only where they are set

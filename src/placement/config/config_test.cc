@@ -83,7 +83,7 @@ TEST(Config, loads_what_the_reference_ships_and_says_what_is_missing) {
   ASSERT_TRUE(config) << config.error().text();
   EXPECT_EQ(config->leaderElection.resourceNamespace, "koordinator-system");
   EXPECT_FALSE(config->warnings.empty());
-  for (auto name : {"Reservation", "DeviceShare"}) {
+  for (auto name : {"Reservation"}) {
     const auto says = fmt::format("plugin {} is not part of this version", name);
     EXPECT_NE(std::find(config->warnings.begin(), config->warnings.end(), says),
               config->warnings.end())
@@ -107,12 +107,6 @@ TEST(Config, pods_that_need_what_is_missing_stay_pending_and_say_so) {
   const Case cases[] = {
       {R"("annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}"})", "",
        "Reservation"},
-      {R"("annotations":{"scheduling.koordinator.sh/device-allocate-hint":"{}"})", "",
-       "DeviceShare"},
-      {R"("labels":{})", R"("koordinator.sh/gpu-core":"50","koordinator.sh/gpu-memory-ratio":"50")",
-       "DeviceShare"},
-      {R"("labels":{})", R"("koordinator.sh/rdma":"1")", "DeviceShare"},
-      {R"("labels":{})", R"("koordinator.sh/gpu":"100")", "DeviceShare"},
   };
   for (const Case& c : cases) {
     LogCapture quiet;

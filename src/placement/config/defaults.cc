@@ -61,7 +61,7 @@ ProfileConfig colocationProfile(std::string schedulerName) {
   for (auto point :
        {"preEnqueue", "preFilter", "filter", "score", "reserve", "permit", "preBind", "postBind"})
     for (auto name : {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling",
-                      "NodeNUMAResource", "Coscheduling", "ElasticQuota"})
+                      "NodeNUMAResource", "DeviceShare", "Coscheduling", "ElasticQuota"})
       if (implements(name, point)) wishes.points[point].enabled.push_back({name, 1});
   wishes.points["preBind"].enabled.push_back({"DefaultPreBind", 0});
   // Inside the quota first: whoever else has lower priority may be within its own.

@@ -37,6 +37,9 @@ class Effects {
   // Something the pod asks for is not done by this scheduler, and the pod is placed without it.
   virtual void ignored(const api::Pod& /*pod*/, const std::string& /*what*/,
                        std::string_view /*profile*/) {}
+  // A card the pod has is ill, gone, or given to others as well.
+  virtual void deviceTrouble(const api::Pod& /*pod*/, const std::string& /*what*/,
+                             std::string_view /*profile*/) {}
   virtual void clearNomination(const api::Pod& pod) = 0;
   // Writes something else than a binding, on behalf of a plugin.
   virtual void patch(const ObjectPatch& patch, Done done) {

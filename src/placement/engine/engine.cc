@@ -8,6 +8,7 @@
 #include "base/os/log.h"
 #include "placement/explain/debug.h"
 #include "placement/plugins/absent.h"
+#include "placement/plugins/deviceshare/device_books.h"
 #include "placement/plugins/registry.h"
 
 namespace mangrove::placement {
@@ -39,7 +40,8 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
   config_ = config;
   for (const ProfileConfig& wanted : config.profiles) {
     auto profile = Profile::make(wanted, known,
-                                 {cluster_, clock_, this, "", this, config.quotaGates, &registry_});
+                                 {cluster_, clock_, this, "", this, config.quotaGates, &registry_,
+                                  config.devicePluginAdaption});
     if (!profile) return profile.error().in("profile {}", wanted.schedulerName);
     for (const auto& name : (*profile)->config().absent)
       log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",
@@ -217,6 +219,8 @@ void Engine::tick() {
     for (Plugin* plugin : profile->groupWise())
       groups += idle_ > 0 ? plugin->groupWise()->waitingGroups() : 0;
   metrics_.waitingGangGroups.set(static_cast<double>(groups));
+  if (const auto& books = cluster_.deviceBooks)
+    metrics_.devicesGivenTwice.set(static_cast<double>(books->quarrels()));
   const auto sizes = queue_->sizes();
   metrics_.pendingPods.with({"active"}).set(static_cast<double>(sizes.active));
   metrics_.pendingPods.with({"backoff"}).set(static_cast<double>(sizes.backoff));

@@ -130,6 +130,7 @@ class Engine final : private WaitingPods, private Deeds {
   // ---- Deeds
   void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) override;
   void evict(const PodPtr& victim, std::string reason, Deeds::Done done) override;
+  void deviceTrouble(const api::Pod& pod, const std::string& what) override;
 
   void assignedPodChanged(const PodObject& before, const PodObject& after);
   void waitingPodChanged(const PodObject& before, const PodObject& after);

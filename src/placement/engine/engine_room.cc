@@ -111,6 +111,11 @@ void Engine::evict(const PodPtr& victim, std::string reason, Deeds::Done done) {
   effects_.evict(*victim->pod, reason, std::move(done));
 }
 
+void Engine::deviceTrouble(const api::Pod& pod, const std::string& what) {
+  if (Profile* profile = profileOf(pod))
+    effects_.deviceTrouble(pod, what, profile->config().schedulerName);
+}
+
 // Who was to go there and matters less has to look for another place.
 void Engine::clearNominations(Interned node, int32_t below) {
   for (const PodPtr& other : cluster_.nominatedOn(node))

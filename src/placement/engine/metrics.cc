@@ -60,6 +60,9 @@ SchedulerMetrics::SchedulerMetrics(Registry& r)
                               powers(0.001, 2, 15))),
       waitingGangGroups(r.gauge("scheduler_waiting_gang_group_number",
                                 "Groups of gangs with members that wait for the others.")),
+      devicesGivenTwice(r.gauge("mangrove_scheduler_devices_given_twice",
+                                "Cards that pods have more of than there is: two schedulers, or "
+                                "somebody else, wrote it.")),
       gangCycle(r.histogram("scheduler_gang_schedule_cycle_duration_seconds",
                             "Time of deciding a whole group.", powers(0.00001, 2, 24))),
       jobPreemption(r.histogram("scheduler_job_preemption_duration_seconds",

@@ -29,6 +29,7 @@ struct SchedulerMetrics {
   GaugeFamily& unschedulablePods;    // plugin, profile: in the pool now
   HistogramFamily& permitWait;       // result
   Gauge waitingGangGroups;
+  Gauge devicesGivenTwice;
   Histogram gangCycle, jobPreemption;
 };
 

@@ -17,6 +17,8 @@ class Deeds {
   using Done = UniqueFn<void(Result<>)>;
   // The pod is nominated to the row and the victims go, as with any preemption.
   virtual void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) = 0;
+  // The pod's owner should know something about its devices: a warning Event.
+  virtual void deviceTrouble(const api::Pod& pod, const std::string& what) = 0;
   // The pod goes for a reason of its own; budgets are honoured by the server.
   virtual void evict(const PodPtr& victim, std::string reason, Done done) = 0;
 

@@ -1,11 +1,7 @@
 #include "placement/plugins/absent.h"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/core.h>
 
-#include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
 
 namespace mangrove::placement {
@@ -21,27 +17,10 @@ std::string firstOf(const api::Labels& labels, const api::Annotations& annotatio
   return "";
 }
 
-std::string deviceRequest(const api::Pod& pod) {
-  for (const auto& entry : api::podRequests(*pod.spec)) {
-    const std::string_view name = entry.name.view();
-    if (name.starts_with("koordinator.sh/gpu") || name.starts_with("koordinator.sh/rdma") ||
-        name.starts_with("koordinator.sh/fpga"))
-      return fmt::format("request of {}", name);
-  }
-  return "";
-}
-
 std::string needOf(std::string_view plugin, const api::Pod& pod) {
   const auto& meta = pod.meta;
   if (plugin == "Reservation")
     return firstOf(meta.labels, meta.annotations, {api::annotation::kReservationAffinity});
-  if (plugin == "DeviceShare") {
-    std::string asked = deviceRequest(pod);
-    if (!asked.empty()) return asked;
-    return firstOf(meta.labels, meta.annotations,
-                   {api::annotation::kDeviceAllocateHint, api::annotation::kDeviceJointAllocate,
-                    api::annotation::kGpuPartitionSpec});
-  }
   return "";
 }
 

@@ -226,6 +226,10 @@ void Lab::evict(const api::Pod& pod, std::string_view reason, Done done) {
   deletions_.emplace_back(pod.meta.ns.str() + "/" + pod.meta.name.str(), std::move(done));
 }
 
+void Lab::deviceTrouble(const api::Pod& pod, const std::string& what, std::string_view) {
+  log_.push_back(fmt::format("{} device: {}", pod.meta.name.view(), what));
+}
+
 void Lab::ignored(const api::Pod& pod, const std::string& what, std::string_view) {
   log_.push_back(fmt::format("{} ignored: {}", pod.meta.name.view(), what));
 }

@@ -63,6 +63,7 @@ class Lab final : public Effects {
   void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
                Done done) override;
   void clearNomination(const api::Pod& pod) override;
+  void deviceTrouble(const api::Pod& pod, const std::string& what, std::string_view) override;
   void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
   void evict(const api::Pod& pod, std::string_view reason, Done done) override;
   void patch(const ObjectPatch& patch, Done done) override;

@@ -217,6 +217,11 @@ void ApiEffects::patch(const ObjectPatch& patch, Done done) {
        });
 }
 
+void ApiEffects::deviceTrouble(const api::Pod& pod, const std::string& what,
+                               std::string_view profile) {
+  tell(profile, [&] { return PodEvent::device(pod, what); });
+}
+
 void ApiEffects::ignored(const api::Pod& pod, const std::string& what, std::string_view profile) {
   tell(profile, [&] { return PodEvent::ignored(pod, what); });
 }

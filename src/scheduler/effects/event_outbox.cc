@@ -25,6 +25,8 @@ Words wordsOf(PodEvent::What what) {
       return {"Normal", "Preempted", "Preempting"};
     case PodEvent::What::kIgnored:
       return {"Warning", "Ignored", "Scheduling"};
+    case PodEvent::What::kDevice:
+      return {"Warning", "DeviceTrouble", "Scheduling"};
   }
   return {};
 }
@@ -64,6 +66,10 @@ PodEvent PodEvent::scheduled(const api::Pod& pod, std::string_view node) {
 
 PodEvent PodEvent::failed(const api::Pod& pod, std::string_view message) {
   return {What::kFailed, aboutOf(pod), api::eventNote(message)};
+}
+
+PodEvent PodEvent::device(const api::Pod& pod, std::string_view message) {
+  return {What::kDevice, aboutOf(pod), std::string(message)};
 }
 
 PodEvent PodEvent::ignored(const api::Pod& pod, std::string_view message) {

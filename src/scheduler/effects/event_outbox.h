@@ -26,7 +26,7 @@ namespace mangrove::scheduler {
 
 // In a form that is cheap to make and to keep.
 struct PodEvent {
-  enum class What : uint8_t { kScheduled, kFailed, kPreempted, kIgnored };
+  enum class What : uint8_t { kScheduled, kFailed, kPreempted, kIgnored, kDevice };
   struct About {
     api::Text name;
     Interned ns;
@@ -42,6 +42,7 @@ struct PodEvent {
   static PodEvent scheduled(const api::Pod& pod, std::string_view node);
   static PodEvent failed(const api::Pod& pod, std::string_view message);
   static PodEvent ignored(const api::Pod& pod, std::string_view message);
+  static PodEvent device(const api::Pod& pod, std::string_view message);
   static PodEvent preempted(const api::Pod& victim, const api::Pod& preemptor);
   api::Event wholly() const;
 };

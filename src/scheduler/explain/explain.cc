@@ -1,7 +1,6 @@
 #include "scheduler/explain/explain.h"
 
 #include <algorithm>
-#include <functional>
 
 #include <fmt/core.h>
 
@@ -9,105 +8,11 @@
 #include "placement/engine/engine.h"
 #include "placement/explain/explanation.h"
 #include "placement/intake/transform.h"
+#include "scheduler/explain/picture.h"
 
 namespace mangrove::scheduler {
 
 namespace {
-
-// Writes nothing, whatever is decided.
-class NoEffects final : public Effects {
- public:
-  void bind(const PodInfo&, std::string_view, const BindNotes&, Done) override {}
-  void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
-  void failed(const api::Pod&, const PodFailure&, std::string_view) override {}
-  void preempt(const api::Pod&, const api::Pod&, std::string_view, Done) override {}
-  void clearNomination(const api::Pod&) override {}
-};
-
-// Every object of a kind; a kind the server does not have is empty.
-template <class T>
-Result<> each(client::ApiClient& client, const api::Kind& kind,
-              const std::function<void(std::shared_ptr<T>)>& use) {
-  client::Query query;
-  query.limit = 500;
-  do {
-    auto page = client.list(kind, "", query);
-    if (!page && page.error().code() == mangrove::Code::kNotFound) return {};
-    if (!page) return pass(page.error());
-    for (std::string_view item : page->items)
-      if (auto object = api::decodeText<T>(item)) use(std::make_shared<T>(std::move(*object)));
-    query.continueToken = page->continueToken;
-  } while (!query.continueToken.empty());
-  return {};
-}
-
-template <class T>
-Result<> keep(client::ApiClient& client, const api::Kind& kind, ObjectMap<T>& map) {
-  return each<T>(client, kind, [&](std::shared_ptr<T> object) {
-    map.put(api::keyOf(object->meta).text(), object);
-  });
-}
-
-Result<> fillStorage(client::ApiClient& client, Cluster& cluster) {
-  Storage& s = cluster.storage;
-  for (auto& step : std::initializer_list<std::function<Result<>()>>{
-           [&] { return keep(client, api::kind::kPersistentVolume, s.volumes); },
-           [&] { return keep(client, api::kind::kPersistentVolumeClaim, s.claims); },
-           [&] { return keep(client, api::kind::kStorageClass, s.classes); },
-           [&] { return keep(client, api::kind::kCsiNode, s.nodes); },
-           [&] { return keep(client, api::kind::kCsiDriver, s.drivers); },
-           [&] { return keep(client, api::kind::kCsiStorageCapacity, s.capacities); },
-           [&] { return keep(client, api::kind::kService, cluster.services); },
-           [&] { return keep(client, api::kind::kReplicaSet, cluster.replicaSets); },
-           [&] { return keep(client, api::kind::kStatefulSet, cluster.statefulSets); },
-           [&] {
-             return keep(client, api::kind::kReplicationController, cluster.replicationControllers);
-           },
-           [&] { return keep(client, api::kind::kVolumeAttachment, s.attachments); },
-       })
-    if (auto ok = step(); !ok) return ok;
-  return {};
-}
-
-// All but the pod in question.
-Result<> fill(client::ApiClient& client, Engine& engine, const api::Uid& without) {
-  Cluster& cluster = engine.cluster();
-  const PodTransforms transforms = engine.config().transforms;
-  auto ok = each<api::Node>(client, api::kind::kNode, [&](std::shared_ptr<api::Node> node) {
-    transformNode(*node);
-    engine.nodeChanged(nullptr, node);
-  });
-  if (!ok) return ok;
-  ok = each<api::Namespace>(client, api::kind::kNamespace, [&](auto ns) {
-    cluster.namespaces.set(Interned(ns->meta.name.view()), ns->meta.labels);
-  });
-  if (!ok) return ok;
-  if (ok = fillStorage(client, cluster); !ok) return ok;
-  ok = each<api::NodeMetric>(client, api::kind::kNodeMetric, [&](auto metric) {
-    cluster.putMetric(metric->meta.name.view(), metric);
-  });
-  if (!ok) return ok;
-  ok = each<api::NodeResourceTopology>(
-      client, api::kind::kNodeResourceTopology,
-      [&](auto topology) { cluster.putTopology(topology->meta.name.view(), topology); });
-  if (!ok) return ok;
-  ok = each<api::ElasticQuota>(client, api::kind::kElasticQuota, [&](auto quota) {
-    cluster.putQuota(api::keyOf(quota->meta).text(), quota);
-  });
-  if (!ok) return ok;
-  ok = each<api::PodGroup>(client, api::kind::kPodGroup, [&](auto group) {
-    cluster.putPodGroup(api::keyOf(group->meta).text(), group);
-  });
-  if (!ok) return ok;
-  return each<api::Pod>(client, api::kind::kPod, [&](std::shared_ptr<api::Pod> pod) {
-    transformPod(*pod);
-    applyTransforms(*pod, transforms);
-    for (const auto& profile : engine.profiles())
-      for (PodFeed* feed : profile->feeds()) feed->podSeen(nullptr, pod);
-    if (pod->meta.uid == without || pod->nodeName.empty() || api::isTerminated(*pod)) return;
-    cluster.observe(pod);
-  });
-}
 
 // What admission would do: the number behind the priority class's name.
 void rank(client::ApiClient& client, api::Pod& pod) {
@@ -197,6 +102,17 @@ std::string nearestMiss(const Layout& layout, const NodeTable& table, PlanState&
   return best;
 }
 
+// What plugins say about single nodes that they refused, of the first few.
+void tellDetails(Cycle& cycle, const Profile& profile, const Cluster& cluster, size_t most,
+                 Explanation& out) {
+  for (const auto& [row, refusal] : cycle.refusals()) {
+    if (out.details.size() == most) return;
+    const Plugin* plugin = profile.find(refusal.plugin);
+    if (std::string text = plugin ? plugin->detail(cycle.state().plan(), row) : ""; !text.empty())
+      out.details.push_back({cluster.table.info(row).name.str(), refusal.plugin, std::move(text)});
+  }
+}
+
 void tellScores(Cycle& cycle, Cluster& cluster, size_t most, Explanation& out) {
   const std::vector<Row> rows = cycle.feasibleRows();
   out.feasible = rows.size();
@@ -227,7 +143,7 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
   NoEffects effects;
   Engine engine(clock, effects, registry);
   if (auto ok = engine.configure(config); !ok) return pass(ok.error());
-  if (auto ok = fill(client, engine, (*pod)->meta.uid); !ok) return pass(ok.error());
+  if (auto ok = fillFrom(client, engine, (*pod)->meta.uid); !ok) return pass(ok.error());
   Explanation out;
   out.pod = (*pod)->meta.ns.str() + "/" + (*pod)->meta.name.str();
   out.assignedTo = (*pod)->nodeName.str();
@@ -246,6 +162,7 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
     again.state().refresh();
     tellScores(again, engine.cluster(), request.topNodes, out);
     again.explainRefusals();
+    tellDetails(again, *profile, engine.cluster(), request.topNodes, out);
     if (out.feasible == 0)
       out.nearestMiss = nearestMiss(profile->layout(), engine.cluster().table, again.state());
   }
@@ -267,6 +184,9 @@ std::string toText(const Explanation& e) {
     out += fmt::format("  {:<20} {:>5} {}  {}{}\n", group.plugin, group.nodes,
                        group.nodes == 1 ? "node " : "nodes", group.reason,
                        group.preemptMightHelp ? " (preemption might help)" : "");
+  if (!e.details.empty()) out += "\nnode by node\n";
+  for (const auto& detail : e.details)
+    out += fmt::format("  {:<20} {}: {}\n", detail.node, detail.plugin, detail.text);
   if (!e.nearestMiss.empty()) out += fmt::format("\nnearest miss: {}\n", e.nearestMiss);
   if (e.top.empty()) return out;
   out += "\nbest nodes, weighted scores\n";
@@ -280,7 +200,10 @@ std::string toText(const Explanation& e) {
 }
 
 std::string toJsonText(const Explanation& e) {
-  json::Array refusals, top;
+  json::Array refusals, top, details;
+  for (const auto& detail : e.details)
+    details.push_back(
+        json::Object{{"node", detail.node}, {"plugin", detail.plugin}, {"text", detail.text}});
   for (const auto& group : e.refusals)
     refusals.push_back(json::Object{{"plugin", group.plugin},
                                     {"reason", group.reason},
@@ -298,6 +221,7 @@ std::string toJsonText(const Explanation& e) {
                                         {"feasible", e.feasible},
                                         {"message", e.message},
                                         {"refusals", refusals},
+                                        {"details", details},
                                         {"nearestMiss", e.nearestMiss},
                                         {"top", top}}) +
          "\n";

@@ -33,7 +33,11 @@ struct Explanation {
   size_t nodes = 0, feasible = 0;
   std::string message;                     // Kubernetes' sentence when nothing fits
   std::vector<Diagnosis::Group> refusals;  // by plugin and reason
-  std::string nearestMiss;                 // "would fit on 2 nodes with 500m less cpu"; or ""
+  struct Detail {
+    std::string node, plugin, text;
+  };
+  std::vector<Detail> details;  // of some nodes, where a plugin has more to say
+  std::string nearestMiss;      // "would fit on 2 nodes with 500m less cpu"; or ""
   struct Scored {
     std::string node;
     int64_t total = 0;

@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "base/os/log.h"
 #include "client/informer/resource_version.h"
 #include "placement/intake/transform.h"
 #include "placement/intake/watched_pod.h"
+#include "placement/plugins/deviceshare/args.h"
+#include "placement/plugins/deviceshare/device_books.h"
 
 namespace mangrove::scheduler {
+
+namespace {
+const Logger watchLog("scheduler");
+}
 
 template <class T>
 struct Watches::Of final : Watched {
@@ -22,13 +29,16 @@ struct Watches::Of final : Watched {
 
 template <class T, class OnChange>
 void Watches::add(const WatchSetup& setup, const api::Kind& kind, OnChange onChange,
-                  std::function<void(T&)> transform, bool mayLack) {
+                  std::function<void(T&)> transform, bool mayLack,
+                  const std::pair<std::string, std::string>& only) {
   client::InformerSetup informer;
   informer.client = &setup.client;
   informer.owner = &setup.owner;
   informer.home = &setup.home;
   informer.clock = &setup.clock;
   informer.follow.kind = kind;
+  informer.follow.ns = only.first;
+  if (!only.second.empty()) informer.follow.fieldSelector = "metadata.name=" + only.second;
   informer.raw = client::RawKeep::kNone;
   informer.seed = setup.seed + all_.size();
   auto watched = std::make_unique<Of<T>>(std::move(informer), std::move(transform), mayLack);
@@ -46,6 +56,7 @@ Watches::Watches(const WatchSetup& setup, Engine& engine, std::function<void()> 
   addStorage(setup);
   addColocation(setup);
   addGroups(setup);
+  addTemplates(setup);
 }
 
 Watches::~Watches() = default;
@@ -99,6 +110,16 @@ void Watches::addColocation(const WatchSetup& setup) {
         engine_.happened(event);
       },
       {}, true);
+  add<api::Device>(
+      setup, api::kind::kDevice,
+      [this](const auto& c) {
+        ClusterEvent event;
+        event.kind = EventKind::kDevice;
+        event.label = "Device";
+        event.row = engine_.cluster().putDevice(c.key, c.after);
+        engine_.happened(event);
+      },
+      {}, true);
 }
 
 void Watches::addGroups(const WatchSetup& setup) {
@@ -130,6 +151,32 @@ void Watches::addGroups(const WatchSetup& setup) {
         engine_.cluster().networkGeneration++;
       },
       {}, true);
+}
+
+// The shares that vendors' drivers can cut, from the one ConfigMap that the profiles name; what
+// cannot be read leaves what was read before.
+void Watches::addTemplates(const WatchSetup& setup) {
+  const auto& books = engine_.cluster().deviceBooks;
+  if (!books) return;
+  const auto& profiles = engine_.config().profiles;
+  const auto named = std::find_if(profiles.begin(), profiles.end(), [](const auto& profile) {
+    return profile.args.contains("DeviceShare");
+  });
+  const auto args =
+      readDeviceShareArgs(named == profiles.end() ? json::Value() : named->args.at("DeviceShare"));
+  if (!args) return;  // the plugin has refused it already
+  add<api::ConfigMap>(
+      setup, api::kind::kConfigMap,
+      [books](const auto& c) {
+        const std::string* text = c.after ? c.after->find("data.yaml") : nullptr;
+        auto templates = readGpuTemplates(text ? *text : "");
+        if (!templates) return watchLog.warn("ConfigMap {}: {}", c.key, templates.error().text());
+        books->putTemplates(std::move(*templates));
+      },
+      {}, true,
+      {args->templatesNamespace.empty() ? engine_.config().leaderElection.resourceNamespace
+                                        : args->templatesNamespace,
+       args->templatesName});
 }
 
 // Kinds that are only looked up: kept by key, and told as one event.

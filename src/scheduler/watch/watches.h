@@ -43,7 +43,8 @@ class Watches {
   struct Of;
   template <class T, class OnChange>
   void add(const WatchSetup& setup, const api::Kind& kind, OnChange onChange,
-           std::function<void(T&)> transform = {}, bool mayLack = false);
+           std::function<void(T&)> transform = {}, bool mayLack = false,
+           const std::pair<std::string, std::string>& only = {});  // namespace and name
   template <class T>
   void keep(const WatchSetup& setup, const api::Kind& kind, ObjectMap<T>& map, EventKind event,
             uint64_t& generation);
@@ -51,6 +52,7 @@ class Watches {
   void addStorage(const WatchSetup& setup);
   void addColocation(const WatchSetup& setup);
   void addGroups(const WatchSetup& setup);
+  void addTemplates(const WatchSetup& setup);
   void addWorkloads(const WatchSetup& setup);
 
   Engine& engine_;
