@@ -78,6 +78,7 @@ class CoreBench {
     for (size_t i = 0; i < static_cast<size_t>(options_.nodes); i++) {
       auto node = api::decodeText<api::Node>(nodeJson(bench_, i));
       engine_.nodeChanged(nullptr, std::make_shared<api::Node>(std::move(*node)));
+      if (hasDevices(bench_)) addDevice(i);
       // Load estimates of victims stay until their nodes report: with thresholds nobody could move
       // in.
       if (!options_.withMetrics || bench_.measured == BenchPod::kHighPriority) continue;
@@ -85,6 +86,12 @@ class CoreBench {
       engine_.cluster().putMetric("node-" + std::to_string(i),
                                   std::make_shared<api::NodeMetric>(std::move(*metric)));
     }
+  }
+
+  void addDevice(size_t number) {
+    auto device = api::decodeText<api::Device>(deviceJson(number));
+    engine_.cluster().putDevice("node-" + std::to_string(number),
+                                std::make_shared<api::Device>(std::move(*device)));
   }
 
   void addPods(BenchPod kind, std::string_view name, size_t count) {

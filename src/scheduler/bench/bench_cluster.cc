@@ -68,6 +68,7 @@ Result<> BenchCluster::createNodes() {
   if (bench_.measured == BenchPod::kHighPriority) burst.send(highClass());
   for (size_t i = 0; i < nodes(); i++) {
     burst.send(creation(api::kind::kNode, "", nodeJson(bench_, i)));
+    if (hasDevices(bench_)) burst.send(creation(api::kind::kDevice, "", deviceJson(i)));
     if (reportsLoad()) burst.send(creation(api::kind::kNodeMetric, "", metricJson(i, now)));
   }
   if (auto ok = burst.finish(); !ok) return ok;
@@ -109,6 +110,7 @@ void BenchCluster::remove() {
   for (const auto& pod : pods_) erase(api::kind::kPod, "default", pod);
   for (size_t i = 0; i < nodes(); i++) {
     erase(api::kind::kNode, "", fmt::format("node-{}", i));
+    if (hasDevices(bench_)) erase(api::kind::kDevice, "", fmt::format("node-{}", i));
     if (reportsLoad()) erase(api::kind::kNodeMetric, "", fmt::format("node-{}", i));
   }
 }

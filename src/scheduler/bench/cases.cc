@@ -35,7 +35,12 @@ constexpr std::array kCases = {
     BenchCase{"Gangs10x1000", kDefault, kGang1000, 0, 2000, 0, 10000, 1, false},
     BenchCase{"Gangs1x5000", kDefault, kGang5000, 0, 5000, 0, 5000, 1, false},
     BenchCase{"Gangs10x5000", kDefault, kGang5000, 0, 5000, 0, 50000, 1, false},
+    BenchCase{"Devices", kDefault, kDevices, 0, 4000, 0, 40000, 1, false},
 };
+
+constexpr std::string_view kPlainAmounts = R"({"cpu":"4","memory":"32Gi","pods":"110"})";
+constexpr std::string_view kDeviceAmounts =
+    R"({"cpu":"128","memory":"1024Gi","pods":"110","nvidia.com/gpu":"8","koordinator.sh/gpu-core":"800","koordinator.sh/gpu-memory":"640Gi","koordinator.sh/gpu-memory-ratio":"800","koordinator.sh/rdma":"400"})";
 
 std::string terms(std::string_view kind, std::string_view color, std::string_view key,
                   bool preferred) {
@@ -67,7 +72,8 @@ struct Shape {
   std::string_view color = "";
   std::string_view cpu = "100m";
   std::string_view memory = "500Mi";
-  std::string meta = {};  // further members of the metadata, with a leading comma
+  std::string meta = {};      // further members of the metadata, with a leading comma
+  std::string requests = {};  // further ones, with a leading comma
 };
 
 Shape gang(size_t number, size_t members) {
@@ -75,6 +81,23 @@ Shape gang(size_t number, size_t members) {
       .meta = fmt::format(
           R"(,"annotations":{{"gang.scheduling.koordinator.sh/name":"g-{}","gang.scheduling.koordinator.sh/min-available":"{}"}})",
           number / members, members)};
+}
+
+// Eight pods per node take 85 % of its eight cards. Whole boxes come first, so that all of them fit;
+// then 4, 2 and 1 card in turn; four fifths of the pods share cards.
+Shape sharesOf(size_t number, size_t nodes) {
+  constexpr std::string_view kJoint =
+      R"(,"annotations":{"scheduling.koordinator.sh/device-joint-allocate":"{\"deviceTypes\":[\"gpu\",\"rdma\"]}"})";
+  const auto gpus = [](int count) { return fmt::format(R"(,"nvidia.com/gpu":"{}")", count); };
+  const auto percent = [](int share) {
+    return fmt::format(
+        R"(,"koordinator.sh/gpu-core":"{0}","koordinator.sh/gpu-memory-ratio":"{0}")", share);
+  };
+  if (number >= nodes * 8 / 5) return {.requests = percent(number % 4 == 0 ? 25 : 50)};
+  constexpr std::array kCards = {4, 1, 2, 1, 1, 2, 1};
+  const int count = number < nodes / 5 ? 8 : kCards[number % kCards.size()];
+  if (count == 1) return {.requests = gpus(1)};
+  return {.meta = std::string(kJoint), .requests = gpus(count) + R"(,"koordinator.sh/rdma":"1")"};
 }
 
 Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
@@ -119,6 +142,8 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
       return gang(number, 1000);
     case kGang5000:
       return gang(number, 5000);
+    case kDevices:
+      return sharesOf(number, nodes);
   }
   return {};
 }
@@ -137,8 +162,24 @@ const BenchCase* findCase(std::string_view name) {
 
 std::string nodeJson(const BenchCase& bench, size_t number) {
   return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"node-{0}","labels":{{"kubernetes.io/hostname":"node-{0}","topology.kubernetes.io/zone":"zone{1}"}}}},"status":{{"capacity":{{"cpu":"4","memory":"32Gi","pods":"110"}},"allocatable":{{"cpu":"4","memory":"32Gi","pods":"110"}},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
-      number, 1 + number % static_cast<size_t>(bench.zones));
+      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"node-{0}","labels":{{"kubernetes.io/hostname":"node-{0}","topology.kubernetes.io/zone":"zone{1}"}}}},"status":{{"capacity":{2},"allocatable":{2},"conditions":[{{"type":"Ready","status":"True"}}]}}}})",
+      number, 1 + number % static_cast<size_t>(bench.zones),
+      hasDevices(bench) ? kDeviceAmounts : kPlainAmounts);
+}
+
+std::string deviceJson(size_t number) {
+  std::string devices;
+  for (int i = 0; i < 8; i++)
+    devices += fmt::format(
+        R"({0}{{"type":"gpu","id":"GPU-{1}-{2}","minor":{2},"health":true,"resources":{{"koordinator.sh/gpu-core":"100","koordinator.sh/gpu-memory":"80Gi","koordinator.sh/gpu-memory-ratio":"100"}},"topology":{{"socketID":-1,"nodeID":{3},"pcieID":"{4}","busID":"0000:0{2}:00.0"}}}})",
+        i ? "," : "", number, i, i / 4, i / 2);
+  for (int i = 0; i < 4; i++)
+    devices += fmt::format(
+        R"(,{{"type":"rdma","id":"NIC-{0}-{1}","minor":{1},"health":true,"resources":{{"koordinator.sh/rdma":"100"}},"topology":{{"socketID":-1,"nodeID":{2},"pcieID":"{1}","busID":"0000:1{1}:00.0"}}}})",
+        number, i, i / 2);
+  return fmt::format(
+      R"({{"apiVersion":"scheduling.koordinator.sh/v1alpha1","kind":"Device","metadata":{{"name":"node-{}"}},"spec":{{"devices":[{}]}}}})",
+      number, devices);
 }
 
 std::string metricJson(size_t number, std::string_view time) {
@@ -152,9 +193,13 @@ std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t 
   const Shape shape = shapeOf(kind, number, nodes);
   const std::string labels =
       shape.color.empty() ? shape.meta : fmt::format(R"(,"labels":{{"color":"{}"}})", shape.color);
+  // What cannot be overcommitted must be limited as well.
+  const std::string limits =
+      shape.requests.empty() ? "" : fmt::format(R"(,"limits":{{{}}})", shape.requests.substr(1));
   return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1}","namespace":"{7}"{2}}},"spec":{{{3}"schedulerName":"{6}","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"{4}","memory":"{5}"}}}}}}]}}}})",
-      name, number, labels, shape.spec, shape.cpu, shape.memory, scheduler, ns);
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{0}-{1}","namespace":"{7}"{2}}},"spec":{{{3}"schedulerName":"{6}","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"{4}","memory":"{5}"{8}}}{9}}}}}]}}}})",
+      name, number, labels, shape.spec, shape.cpu, shape.memory, scheduler, ns, shape.requests,
+      limits);
 }
 
 }  // namespace mangrove::scheduler

@@ -32,6 +32,7 @@ enum class BenchPod : uint8_t {
   kGang100,
   kGang1000,
   kGang5000,
+  kDevices,  // cards by share, 1, 2, 4 and 8 of them, larger ones first and with NICs
 };
 
 struct BenchCase {
@@ -48,6 +49,11 @@ std::span<const BenchCase> benchCases();
 const BenchCase* findCase(std::string_view name);
 
 std::string nodeJson(const BenchCase& bench, size_t number);
+// The Device object of a node of kDevices: eight cards in pairs on four switches, a NIC on each.
+std::string deviceJson(size_t number);
+inline bool hasDevices(const BenchCase& bench) {
+  return bench.measured == BenchPod::kDevices;
+}
 std::string metricJson(size_t number, std::string_view time);
 // kPinned pods take their node from their number.
 std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes,

@@ -21,17 +21,7 @@ class DeviceShare final : public Plugin,
                           public Transactional,
                           public NumaHintSource {
  public:
-  DeviceShare(PluginHandle handle, DeviceShareArgs args)
-      : handle_(std::move(handle)),
-        cluster_(handle_.cluster),
-        args_(std::move(args)),
-        books_(DeviceBooks::of(cluster_)) {
-    templates_.matched = args_.templated;
-    if (handle_.deeds)
-      books_.tellBy([deeds = handle_.deeds](const api::Pod& pod, const std::string& what) {
-        deeds->deviceTrouble(pod, what);
-      });
-  }
+  DeviceShare(PluginHandle handle, DeviceShareArgs args);
   std::string_view name() const override { return "DeviceShare"; }
   NodeLocal* nodeLocal() override { return this; }
   Transactional* transactional() override { return this; }
@@ -175,6 +165,18 @@ class DeviceShare final : public Plugin,
   mutable std::vector<std::string> texts_;         // of refusals, by number
   std::unordered_map<api::Uid, Written> written_;  // of pods on their way
 };
+
+DeviceShare::DeviceShare(PluginHandle handle, DeviceShareArgs args)
+    : handle_(std::move(handle)),
+      cluster_(handle_.cluster),
+      args_(std::move(args)),
+      books_(DeviceBooks::of(cluster_)) {
+  templates_.matched = args_.templated;
+  if (handle_.deeds)
+    books_.tellBy([deeds = handle_.deeds](const api::Pod& pod, const std::string& what) {
+      deeds->deviceTrouble(pod, what);
+    });
+}
 
 // By what the node loses for others when the pod comes, whatever the strategy.
 int64_t DeviceShare::scoreKeeping(const PodPlan& plan, Row row, const DeviceBook& book) const {
