@@ -58,6 +58,18 @@ std::string keyText(const Key& key) {
   return fmt::format("{} {}", key.resource.view(), pathOf(key.ns, key.name));
 }
 
+// Neither resources nor namespaces have a blank or a slash in them; names of objects have no slash.
+Key keyOf(std::string_view keyText) {
+  const size_t blank = keyText.find(' ');
+  const std::string_view path = keyText.substr(blank + 1);
+  const size_t slash = path.find('/');
+  Key out;
+  out.resource = Interned(keyText.substr(0, blank));
+  if (slash != std::string_view::npos) out.ns = std::string(path.substr(0, slash));
+  out.name = std::string(path.substr(slash == std::string_view::npos ? 0 : slash + 1));
+  return out;
+}
+
 std::string readField(const FieldSpec& field, json::View object) {
   if (field.read) return field.read(object);
   json::View at = object;

@@ -30,6 +30,7 @@ struct Key {
   std::string name;
 };
 std::string keyText(const Key& key);  // "pods.v1 default/web"
+Key keyOf(std::string_view keyText);  // the way back
 // "ns/name", or "name" without a namespace: the order of lists, the same as etcd's key order.
 std::string pathOf(std::string_view ns, std::string_view name);
 

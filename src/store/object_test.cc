@@ -33,6 +33,12 @@ TEST(ObjectTest, KnowsItsKey) {
   EXPECT_EQ(cluster->name(), "n1");
   EXPECT_EQ(cluster->uid(), "");
   EXPECT_EQ(keyText(cluster->key()), "pods.v1 n1");
+  for (const ObjectPtr& object : {spaced, cluster}) {
+    const Key back = keyOf(keyText(object->key()));
+    EXPECT_EQ(back.resource, object->resource());
+    EXPECT_EQ(back.ns, object->ns());
+    EXPECT_EQ(back.name, object->name());
+  }
 }
 
 TEST(ObjectTest, SortsLabelsAndLetsTheLastOfTwoWin) {

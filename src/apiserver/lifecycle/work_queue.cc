@@ -1,48 +1,51 @@
 #include "apiserver/lifecycle/work_queue.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace mangrove::apiserver {
 
 namespace {
 
 constexpr int kPerTurn = 64;
-constexpr int kMostDoublings = 6;  // a minute
+constexpr double kUnlimited = 1e6;  // each key has its own pause; there is no limit over all
 
 }  // namespace
 
-void WorkQueue::add(store::Key key) {
-  if (!queued_.insert(store::keyText(key)).second) return;
-  waiting_.push_back(std::move(key));
-  schedule();
+WorkQueue::WorkQueue(Context& context, Work work)
+    : work_(std::move(work)),
+      queue_(context.clock, {.name = "lifecycle",
+                             .firstDelay = std::chrono::seconds(1),
+                             .maxDelay = std::chrono::seconds(64),
+                             .perSecond = kUnlimited,
+                             .burst = kUnlimited}) {
+  auto post = [this, life = life_.token(), posted = posted_, owner = &context.owner] {
+    if (!posted->exchange(true)) owner->post(life.guard([this] { run(); }));
+  };
+  queue_.onWake(post);
+  post_ = post;
 }
 
-void WorkQueue::retry(store::Key key) {
-  Failing& failing = failing_[store::keyText(key)];
-  const Duration pause = std::chrono::seconds(1) * (1 << std::min(failing.times++, kMostDoublings));
-  failing.timer = context_.clock.after(
-      pause, [this, key = std::move(key)] { context_.owner.post([this, key] { add(key); }); });
+void WorkQueue::add(const store::Key& key) {
+  queue_.add(store::keyText(key));
+}
+
+void WorkQueue::retry(const store::Key& key) {
+  queue_.addRateLimited(store::keyText(key));
 }
 
 void WorkQueue::forget(const store::Key& key) {
-  failing_.erase(store::keyText(key));
-}
-
-void WorkQueue::schedule() {
-  if (scheduled_) return;
-  scheduled_ = true;
-  context_.owner.post([this] { run(); });
+  queue_.forget(store::keyText(key));
 }
 
 void WorkQueue::run() {
-  scheduled_ = false;
-  for (int i = 0; i < kPerTurn && !waiting_.empty(); ++i) {
-    const store::Key key = std::move(waiting_.front());
-    waiting_.pop_front();
-    queued_.erase(store::keyText(key));
-    work_(key);
+  *posted_ = false;
+  for (int i = 0; i < kPerTurn; ++i) {
+    const auto key = queue_.tryGet();
+    if (!key) return;
+    work_(store::keyOf(*key));
+    queue_.done(*key);
   }
-  if (!waiting_.empty()) schedule();
+  if (queue_.ready() > 0) post_();
 }
 
 }  // namespace mangrove::apiserver
