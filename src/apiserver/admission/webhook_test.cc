@@ -6,7 +6,7 @@
 
 #include "apiserver/core/object.h"
 #include "apiserver/subresources/subresources.h"
-#include "apiserver/subresources/test_server.h"
+#include "apiserver/core/test_server.h"
 #include "base/text/encoding.h"
 #include "net/test_support.h"
 

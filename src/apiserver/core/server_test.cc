@@ -7,18 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/core/object.h"
-#include "apiserver/core/test_doubles.h"
+#include "apiserver/core/test_server.h"
 
 namespace mangrove::apiserver {
 namespace {
-
-class AllowAll final : public Authorizer {
- public:
-  Decision authorize(const Identity& who, const Attributes& what) override {
-    return {who.user != "nobody" && what.verb != refused, ""};
-  }
-  std::string refused = "no verb at all";
-};
 
 struct Heard {
   std::optional<Answer> answer;
@@ -56,52 +48,22 @@ class Ear final : public Responder {
   std::shared_ptr<Heard> heard_;
 };
 
-class ServerTest : public ::testing::Test {
+class ServerTest : public testing::ServerFixture {
  protected:
-  void SetUp() override {
-    auto opened = store::Store::open({.dir = ""}, [this](Fn fn) { owner_.post(std::move(fn)); });
-    ASSERT_TRUE(opened) << opened.error().text();
-    store_ = std::move(*opened);
-    context_.emplace(
-        Context{clock_, owner_, *store_, resources_, admission_, authorizer_, metrics_, rng_});
-    server_ = std::make_unique<Server>(*context_);
-  }
-  void TearDown() override {
-    server_.reset();
-    owner_.drain();
-  }
-
-  std::shared_ptr<Heard> send(std::string method, std::string target, std::string body = "",
-                              std::string type = "application/json", std::string user = "tester") {
-    auto heard = submit(std::move(method), std::move(target), std::move(body), std::move(type),
-                        std::move(user));
+  std::shared_ptr<Heard> send(const std::string& method, const std::string& target,
+                              std::string body = "", std::string type = "application/json",
+                              std::string user = "tester") {
+    auto heard = submit(method, target, std::move(body), std::move(type), std::move(user));
     settle();
     return heard;
   }
-  std::shared_ptr<Heard> submit(std::string method, std::string target, std::string body = "",
-                                std::string type = "application/json",
+  std::shared_ptr<Heard> submit(const std::string& method, const std::string& target,
+                                std::string body = "", std::string type = "application/json",
                                 std::string user = "tester") {
     auto heard = std::make_shared<Heard>();
-    auto info = parseRequest(method, target);
-    EXPECT_TRUE(info) << target;
-    Call call{*info,           Identity{user, "", {}, {}}, std::move(body),
-              std::move(type), "application/json",         "test/1"};
-    server_->handle(std::move(call), std::make_shared<Ear>(heard));
+    hand(std::make_shared<Ear>(heard), method, target, std::move(body), std::move(type),
+         std::move(user));
     return heard;
-  }
-  void settle() {
-    owner_.drain();
-    store_->flush();
-    owner_.drain();
-  }
-  Answer ask(std::string method, std::string target, std::string body = "",
-             std::string type = "application/json") {
-    auto heard = send(std::move(method), std::move(target), std::move(body), std::move(type));
-    EXPECT_TRUE(heard->answer);
-    return heard->answer.value_or(Answer{});
-  }
-  static std::string at(const Answer& answer, std::string_view pointer) {
-    return textAt(answer, pointer);
   }
   void createMap(const std::string& name, const std::string& extra = "") {
     auto body = R"({"metadata":{"name":")" + name + R"(","labels":{"app":")" + name + R"("}})" +
@@ -111,16 +73,6 @@ class ServerTest : public ::testing::Test {
 
   static constexpr const char* kMaps = "/api/v1/namespaces/d/configmaps";
   static constexpr const char* kPods = "/api/v1/namespaces/d/pods";
-  VirtualClock clock_{WallTime(std::chrono::seconds(1'800'000'000))};
-  Mailbox owner_;
-  std::unique_ptr<store::Store> store_;
-  Resources resources_;
-  AdmissionChain admission_;
-  AllowAll authorizer_;
-  Registry metrics_;
-  Rng rng_{1};
-  std::optional<Context> context_;
-  std::unique_ptr<Server> server_;
 };
 
 TEST_F(ServerTest, CreatesWithTheFieldsOnlyTheServerWrites) {

@@ -1,6 +1,6 @@
 #pragma once
-// What tests of the server stand in for: an authorizer that lets everybody do everything, a client
-// that keeps the answer, and a short way to look into it.
+// What tests of the server stand in for: an authorizer that lets everybody but "nobody" do
+// everything, a client that keeps the answer, and a short way to look into it.
 
 #include <memory>
 #include <optional>
@@ -13,7 +13,10 @@ namespace mangrove::apiserver {
 
 class AllowEverything final : public Authorizer {
  public:
-  Decision authorize(const Identity&, const Attributes&) override { return {true, ""}; }
+  Decision authorize(const Identity& who, const Attributes& what) override {
+    return {who.user != "nobody" && what.verb != refused, ""};
+  }
+  std::string refused = "no verb at all";
 };
 
 class KeepAnswer final : public Responder {

@@ -1,10 +1,12 @@
 #pragma once
 // For tests of kinds: objects written in YAML, taken through the same steps as a write.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "apiserver/kinds/catalogue.h"
@@ -64,6 +66,32 @@ inline std::string createErrors(std::string_view text) {
   json::Value object = completed(text);
   FieldErrors errors = validateCreate(kindOf(object), object);
   return errors.empty() ? "" : errors.text();
+}
+
+// One change to a good object, and what the server must say ("" when it is fine).
+struct Row {
+  const char *path, *value, *want;
+};
+
+inline void expectSays(const FieldErrors& errors, const Row& row) {
+  const std::string said = errors.empty() ? "" : errors.text();
+  if (*row.want == '\0')
+    EXPECT_EQ(said, "") << row.path;
+  else
+    EXPECT_THAT(said, ::testing::HasSubstr(row.want)) << row.path << " = " << row.value;
+}
+
+inline void expectRows(std::string_view base, std::span<const Row> rows) {
+  for (const Row& row : rows) {
+    json::Value object = yaml(base);
+    put(object, row.path, row.value);
+    const KindInfo& kind = kindOf(object);
+    auto decoded = decode(kind, object);
+    ASSERT_TRUE(decoded.has_value()) << row.path << ": " << decoded.error().text();
+    EXPECT_TRUE(decoded->unknown.empty()) << row.path << ": " << decoded->unknown.front();
+    applyDefaults(kind, object);
+    expectSays(validateCreate(kind, object), row);
+  }
 }
 
 }  // namespace mangrove::apiserver::fixture

@@ -8,29 +8,9 @@ namespace {
 
 using namespace fixture;
 
-using ::testing::HasSubstr;
-
-// One change to a good object: for a create when old is nullptr, otherwise as an update.
-struct Row {
-  const char *path, *value, *want;
-};
-
 void expectCreates(std::string_view base, std::initializer_list<Row> rows) {
   EXPECT_EQ(createErrors(base), "") << base;
-  for (const Row& row : rows) {
-    json::Value object = yaml(base);
-    put(object, row.path, row.value);
-    const KindInfo& kind = kindOf(object);
-    auto decoded = decode(kind, object);
-    ASSERT_TRUE(decoded.has_value()) << row.path << ": " << decoded.error().text();
-    EXPECT_TRUE(decoded->unknown.empty()) << row.path << ": " << decoded->unknown.front();
-    applyDefaults(kind, object);
-    FieldErrors errors = validateCreate(kind, object);
-    if (*row.want == '\0')
-      EXPECT_EQ(errors.empty() ? "" : errors.text(), "") << row.path;
-    else
-      EXPECT_THAT(errors.text(), HasSubstr(row.want)) << row.path << " = " << row.value;
-  }
+  expectRows(base, {rows.begin(), rows.size()});
 }
 
 void expectUpdates(std::string_view base, std::initializer_list<Row> rows) {
@@ -38,11 +18,7 @@ void expectUpdates(std::string_view base, std::initializer_list<Row> rows) {
     json::Value old = completed(base);
     json::Value now = old;
     put(now, row.path, row.value);
-    FieldErrors errors = validateUpdate(kindOf(old), now, old);
-    if (*row.want == '\0')
-      EXPECT_EQ(errors.empty() ? "" : errors.text(), "") << row.path;
-    else
-      EXPECT_THAT(errors.text(), HasSubstr(row.want)) << row.path << " = " << row.value;
+    expectSays(validateUpdate(kindOf(old), now, old), row);
   }
 }
 

@@ -26,28 +26,6 @@ spec:
   volumes: [{name: data, emptyDir: {}}]
 )";
 
-// One change to a good pod, and what the server must say ("" when it is fine).
-struct Row {
-  const char *path, *value, *want;
-};
-
-void expectRows(std::string_view base, std::span<const Row> rows) {
-  for (const Row& row : rows) {
-    json::Value object = yaml(base);
-    put(object, row.path, row.value);
-    const KindInfo& kind = kindOf(object);
-    auto decoded = decode(kind, object);
-    ASSERT_TRUE(decoded.has_value()) << row.path << ": " << decoded.error().text();
-    EXPECT_TRUE(decoded->unknown.empty()) << row.path << ": " << decoded->unknown.front();
-    applyDefaults(kind, object);
-    FieldErrors errors = validateCreate(kind, object);
-    if (*row.want == '\0')
-      EXPECT_EQ(errors.empty() ? "" : errors.text(), "") << row.path;
-    else
-      EXPECT_THAT(errors.text(), HasSubstr(row.want)) << row.path << " = " << row.value;
-  }
-}
-
 TEST(ValidatePod, Basics) {
   const Row kRows[] = {
       {"metadata.labels", "{a: b}", ""},

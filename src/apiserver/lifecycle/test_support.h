@@ -6,7 +6,7 @@
 
 #include "apiserver/admission/builtin_namespace.h"
 #include "apiserver/admission/builtin_priority.h"
-#include "apiserver/core/test_doubles.h"
+#include "apiserver/core/test_server.h"
 #include "apiserver/lifecycle/custom_resources.h"
 #include "apiserver/lifecycle/event_expiry.h"
 #include "apiserver/lifecycle/garbage_collector.h"
@@ -31,12 +31,10 @@ class Gate final : public AdmissionPlugin {
   const bool& closed_;
 };
 
-class LifecycleTest : public ::testing::Test {
+class LifecycleTest : public testing::ServerFixture {
  protected:
   void SetUp() override {
-    auto opened = store::Store::open({.dir = ""}, [this](Fn fn) { owner_.post(std::move(fn)); });
-    ASSERT_TRUE(opened) << opened.error().text();
-    store_ = std::move(*opened);
+    openStore();
     admission_.add(std::make_unique<NamespaceAdmission>(*store_));
     admission_.add(std::make_unique<PriorityAdmission>(*store_));
     admission_.add(std::make_unique<Gate>(closed_));
@@ -50,10 +48,7 @@ class LifecycleTest : public ::testing::Test {
 
   // As at the start of the process, on what the store holds.
   void start() {
-    resources_ = Resources();
-    context_.emplace(
-        Context{clock_, owner_, *store_, resources_, admission_, authorizer_, metrics_, rng_});
-    server_.emplace(*context_);
+    startServer();
     collector_.emplace(*context_);
     namespaces_.emplace(*context_);
     custom_.emplace(*context_);
@@ -74,7 +69,7 @@ class LifecycleTest : public ::testing::Test {
   }
 
   // Until nobody has anything left to do.
-  void settle() {
+  void settle() override {
     size_t idle = 0;
     while (idle < 3) {
       const size_t ran = owner_.drain();
@@ -86,33 +81,7 @@ class LifecycleTest : public ::testing::Test {
     clock_.advance(time);
     settle();
   }
-  // Without waiting for the answer: what is sent until settle() goes to the store in one batch.
-  using Heard = std::shared_ptr<std::optional<Answer>>;
-  Heard send(const std::string& method, const std::string& target, std::string body = "",
-             std::string type = "application/json") {
-    auto heard = std::make_shared<std::optional<Answer>>();
-    auto info = parseRequest(method, target);
-    EXPECT_TRUE(info) << target;
-    Call call{*info,
-              Identity{"tester", "", {}, {}},
-              std::move(body),
-              std::move(type),
-              "application/json",
-              "test/1"};
-    server_->handle(std::move(call), std::make_shared<KeepAnswer>(heard));
-    return heard;
-  }
-  Answer ask(const std::string& method, const std::string& target, std::string body = "",
-             std::string type = "application/json") {
-    const Heard heard = send(method, target, std::move(body), std::move(type));
-    settle();
-    EXPECT_TRUE(heard->has_value()) << target;
-    return heard->value_or(Answer{});
-  }
   int statusOf(const std::string& target) { return ask("GET", target).status; }
-  static std::string at(const Answer& answer, std::string_view pointer) {
-    return textAt(answer, pointer);
-  }
   // The status ("True", "False", "none") of a condition.
   static std::string condition(const Answer& answer, std::string_view type,
                                std::string_view member = "status") {
@@ -140,17 +109,7 @@ class LifecycleTest : public ::testing::Test {
   static std::string map(const std::string& name) { return std::string(kMaps) + "/" + name; }
 
   static constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
-  VirtualClock clock_{WallTime(std::chrono::seconds(1'800'000'000))};
-  Mailbox owner_;
-  std::unique_ptr<store::Store> store_;
-  Resources resources_;
   bool closed_ = false;  // config maps cannot be deleted
-  AdmissionChain admission_;
-  AllowEverything authorizer_;
-  Registry metrics_;
-  Rng rng_{1};
-  std::optional<Context> context_;
-  std::optional<Server> server_;
   std::optional<GarbageCollector> collector_;
   std::optional<NamespaceLifecycle> namespaces_;
   std::optional<CustomResources> custom_;

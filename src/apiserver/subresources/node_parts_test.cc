@@ -7,7 +7,7 @@
 
 #include "apiserver/http_front.h"
 #include "apiserver/subresources/subresources.h"
-#include "apiserver/subresources/test_server.h"
+#include "apiserver/core/test_server.h"
 #include "net/upgrade/spdy_wire.h"
 #include "net/upgrade/web_socket_test_support.h"
 

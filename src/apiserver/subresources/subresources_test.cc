@@ -2,7 +2,7 @@
 #include "apiserver/subresources/subresources.h"
 
 #include "apiserver/schema/crd_kinds.h"
-#include "apiserver/subresources/test_server.h"
+#include "apiserver/core/test_server.h"
 
 namespace mangrove::apiserver {
 namespace {
