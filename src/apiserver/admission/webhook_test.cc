@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "apiserver/core/object.h"
-#include "apiserver/subresources/subresources.h"
 #include "apiserver/core/test_server.h"
+#include "apiserver/subresources/subresources.h"
 #include "base/text/encoding.h"
 #include "net/test_support.h"
 

@@ -5,9 +5,9 @@
 #include <future>
 #include <thread>
 
+#include "apiserver/core/test_server.h"
 #include "apiserver/http_front.h"
 #include "apiserver/subresources/subresources.h"
-#include "apiserver/core/test_server.h"
 #include "net/upgrade/spdy_wire.h"
 #include "net/upgrade/web_socket_test_support.h"
 

@@ -1,8 +1,8 @@
 // Subresources through the whole request path, on a store in memory.
 #include "apiserver/subresources/subresources.h"
 
-#include "apiserver/schema/crd_kinds.h"
 #include "apiserver/core/test_server.h"
+#include "apiserver/schema/crd_kinds.h"
 
 namespace mangrove::apiserver {
 namespace {
