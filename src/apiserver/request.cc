@@ -8,28 +8,6 @@
 
 namespace mangrove::apiserver {
 
-const char* verbName(Verb verb) {
-  switch (verb) {
-    case Verb::kGet:
-      return "get";
-    case Verb::kList:
-      return "list";
-    case Verb::kWatch:
-      return "watch";
-    case Verb::kCreate:
-      return "create";
-    case Verb::kUpdate:
-      return "update";
-    case Verb::kPatch:
-      return "patch";
-    case Verb::kDelete:
-      return "delete";
-    case Verb::kDeleteCollection:
-      return "deletecollection";
-  }
-  return "unknown";
-}
-
 std::string_view RequestInfo::parameter(std::string_view key) const {
   for (const auto& [known, value] : parameters) {
     if (known == key) return value;

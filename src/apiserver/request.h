@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "api/object/verbs.h"
 #include "base/result.h"
 
 namespace mangrove::apiserver {
 
-// RBAC's words; list and watch are told from get by the path and the query.
-enum class Verb { kGet, kList, kWatch, kCreate, kUpdate, kPatch, kDelete, kDeleteCollection };
-const char* verbName(Verb verb);  // "get", "list", …
+using api::Verb;
+using api::verbName;
 
 struct RequestInfo {
   Verb verb = Verb::kGet;

@@ -8,26 +8,6 @@
 
 namespace mangrove::client {
 
-const char* verbName(Verb verb) {
-  switch (verb) {
-    case Verb::kGet:
-      return "get";
-    case Verb::kList:
-      return "list";
-    case Verb::kCreate:
-      return "create";
-    case Verb::kUpdate:
-      return "update";
-    case Verb::kPatch:
-      return "patch";
-    case Verb::kDelete:
-      return "delete";
-    case Verb::kDeleteCollection:
-      return "deletecollection";
-  }
-  return "?";
-}
-
 const char* contentTypeOf(PatchType type) {
   switch (type) {
     case PatchType::kMerge:

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "api/object/bodies.h"
+#include "api/object/verbs.h"
 #include "base/fn.h"
 #include "base/mailbox.h"
 #include "base/number/units.h"
@@ -32,8 +33,8 @@
 
 namespace mangrove::client {
 
-enum class Verb { kGet, kList, kCreate, kUpdate, kPatch, kDelete, kDeleteCollection };
-const char* verbName(Verb verb);  // "get", "list", …
+using api::Verb;  // requests are all but kWatch, which has a function of its own
+using api::verbName;
 
 enum class PatchType { kMerge, kStrategic, kJson, kApply };
 const char* contentTypeOf(PatchType type);

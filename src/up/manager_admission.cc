@@ -8,20 +8,6 @@ namespace mangrove::up {
 
 namespace {
 
-manager::Operation operationOf(apiserver::Operation operation) {
-  switch (operation) {
-    case apiserver::Operation::kCreate:
-      return manager::Operation::kCreate;
-    case apiserver::Operation::kUpdate:
-      return manager::Operation::kUpdate;
-    case apiserver::Operation::kDelete:
-      return manager::Operation::kDelete;
-    case apiserver::Operation::kConnect:
-      return manager::Operation::kConnect;
-  }
-  return manager::Operation::kConnect;
-}
-
 std::optional<apiserver::Answer> answerOf(const std::optional<manager::Review>& refusal) {
   if (!refusal) return std::nullopt;
   return apiserver::answer::status(
@@ -152,7 +138,7 @@ class ManagerAdmission final : public apiserver::AdmissionPlugin {
     question.resource = request.resource->kind->plural;
     question.kind = request.resource->kind->kind;
     question.subresource = request.subresource;
-    question.operation = operationOf(request.operation);
+    question.operation = request.operation;
     question.ns = request.ns;
     question.name = request.name;
     question.user = request.who.user;

@@ -4,20 +4,6 @@
 
 namespace mangrove::apiserver {
 
-const char* operationName(Operation operation) {
-  switch (operation) {
-    case Operation::kCreate:
-      return "CREATE";
-    case Operation::kUpdate:
-      return "UPDATE";
-    case Operation::kDelete:
-      return "DELETE";
-    case Operation::kConnect:
-      return "CONNECT";
-  }
-  return "";
-}
-
 namespace {
 
 using Step = void (AdmissionPlugin::*)(AdmissionRequest&, AdmissionPlugin::Done);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/object/verbs.h"
 #include "apiserver/answer.h"
 #include "apiserver/core/resources.h"
 #include "apiserver/identity.h"
@@ -23,8 +24,8 @@
 
 namespace mangrove::apiserver {
 
-enum class Operation { kCreate, kUpdate, kDelete, kConnect };
-const char* operationName(Operation operation);  // "CREATE", …
+using api::Operation;
+using api::operationName;
 
 struct AdmissionRequest {
   ResourcePtr resource;

@@ -10,6 +10,7 @@ const char* methodOf(Verb verb) {
   switch (verb) {
     case Verb::kGet:
     case Verb::kList:
+    case Verb::kWatch:
       return "GET";
     case Verb::kCreate:
       return "POST";

@@ -4,20 +4,6 @@
 
 namespace mangrove::manager {
 
-std::string_view operationName(Operation operation) {
-  switch (operation) {
-    case Operation::kCreate:
-      return "CREATE";
-    case Operation::kUpdate:
-      return "UPDATE";
-    case Operation::kDelete:
-      return "DELETE";
-    case Operation::kConnect:
-      return "CONNECT";
-  }
-  return "";
-}
-
 Review Review::refuse(int code, std::string reason, std::string message) {
   Review review;
   review.allowed = false;

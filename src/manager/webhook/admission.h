@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/object/verbs.h"
 #include "json/value.h"
 #include "json/view.h"
 
@@ -21,8 +22,8 @@ namespace mangrove::manager {
 
 struct Surroundings;
 
-enum class Operation { kCreate, kUpdate, kDelete, kConnect };
-std::string_view operationName(Operation operation);  // "CREATE", …
+using api::Operation;
+using api::operationName;
 
 struct AdmissionRequest {
   std::string uid;                       // of the question, not of the object
