@@ -12,6 +12,7 @@
 #include "base/text/nearest.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
+#include "json/value.h"
 #include "json/yaml.h"
 
 namespace mangrove::frame {

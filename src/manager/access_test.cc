@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text/strings.h"
+#include "json/value.h"
 #include "json/yaml.h"
 
 namespace mangrove::manager {

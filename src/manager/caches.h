@@ -18,6 +18,7 @@
 #include "api/koordinator/node_resource_topology.h"
 #include "api/object/core_objects.h"
 #include "client/informer/informer.h"
+#include "json/fwd.h"
 #include "manager/controllers/noderesource/node_inputs.h"
 
 namespace mangrove::manager {

@@ -11,6 +11,7 @@
 #include "api/wire/names.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
+#include "json/value.h"
 
 namespace mangrove::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/object/meta.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -11,7 +11,8 @@
 #include "api/select/labels.h"
 #include "api/wire/decode.h"
 #include "base/number/units.h"
-#include "json/value.h"
+#include "base/result.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

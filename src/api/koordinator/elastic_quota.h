@@ -5,7 +5,7 @@
 
 #include "api/object/meta.h"
 #include "api/pod/resource_list.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

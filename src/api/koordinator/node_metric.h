@@ -17,7 +17,7 @@
 #include "api/koordinator/extensions.h"
 #include "api/object/meta.h"
 #include "api/pod/resource_list.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

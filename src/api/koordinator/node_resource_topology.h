@@ -5,10 +5,11 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/object/meta.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -11,6 +11,7 @@
 #include "api/koordinator/resource_qos.h"
 #include "api/koordinator/slo_strategy.h"
 #include "api/object/meta.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

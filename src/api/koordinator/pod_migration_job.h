@@ -9,7 +9,7 @@
 
 #include "api/koordinator/probed_condition.h"
 #include "api/object/meta.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

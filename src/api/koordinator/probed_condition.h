@@ -5,7 +5,7 @@
 #include <string>
 
 #include "api/wire/decode.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -8,7 +8,7 @@
 
 #include "api/object/meta.h"
 #include "api/select/label_selector.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -9,7 +9,7 @@
 
 #include "api/wire/decode.h"
 #include "base/number/units.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

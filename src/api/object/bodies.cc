@@ -1,5 +1,7 @@
 #include "api/object/bodies.h"
 
+#include "json/value.h"
+
 namespace mangrove::api {
 namespace {
 

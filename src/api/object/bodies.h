@@ -8,10 +8,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "api/object/meta.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -15,7 +15,7 @@
 #include "api/object/meta.h"
 #include "api/wire/decode.h"
 #include "api/wire/kind.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

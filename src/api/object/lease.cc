@@ -1,6 +1,7 @@
 #include "api/object/lease.h"
 
 #include "base/text/time_text.h"
+#include "json/value.h"
 
 namespace mangrove::api {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "api/object/meta.h"
 #include "api/wire/decode.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "json/value.h"
+
 namespace mangrove::api {
 namespace {
 

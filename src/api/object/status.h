@@ -12,7 +12,7 @@
 
 #include "api/wire/decode.h"
 #include "base/result.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "json/value.h"
+
 namespace mangrove::api {
 namespace {
 

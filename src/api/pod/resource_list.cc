@@ -4,6 +4,7 @@
 
 #include "api/wire/names.h"
 #include "base/check.h"
+#include "json/value.h"
 
 namespace mangrove::api {
 

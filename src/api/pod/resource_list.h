@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "api/wire/decode.h"
-#include "json/value.h"
+#include "json/fwd.h"
 
 namespace mangrove::api {
 

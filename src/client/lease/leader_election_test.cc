@@ -4,6 +4,7 @@
 
 #include "base/os/log.h"
 #include "json/merge_patch.h"
+#include "json/value.h"
 
 namespace mangrove::client {
 namespace {

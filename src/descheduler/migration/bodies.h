@@ -7,6 +7,7 @@
 #include "api/koordinator/pod_migration_job.h"
 #include "api/pod/pod.h"
 #include "client/api_client.h"
+#include "json/value.h"
 
 namespace mangrove::descheduler {
 

@@ -16,6 +16,7 @@
 #include "api/koordinator/colocation_strategy.h"
 #include "api/koordinator/resource_qos.h"
 #include "api/koordinator/slo_strategy.h"
+#include "json/fwd.h"
 
 namespace mangrove::manager {
 

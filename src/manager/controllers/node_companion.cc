@@ -1,6 +1,7 @@
 #include "manager/controllers/node_companion.h"
 
 #include "api/wire/names.h"
+#include "json/value.h"
 
 namespace mangrove::manager {
 namespace {

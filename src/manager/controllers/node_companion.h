@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "json/fwd.h"
 #include "manager/desk.h"
 
 namespace mangrove::manager {

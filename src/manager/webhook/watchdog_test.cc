@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "client/testing/scripted_client.h"
+#include "json/value.h"
 
 namespace mangrove::manager {
 namespace {

@@ -1,5 +1,6 @@
 #include "manager/controllers/nodemetric/controller.h"
 
+#include "json/value.h"
 #include "manager/config/node_strategy.h"
 #include "manager/controllers/list.h"
 

@@ -1,6 +1,7 @@
 #include "manager/controllers/nodeslo/controller.h"
 
 #include "api/object/event.h"
+#include "json/value.h"
 #include "manager/config/node_strategy.h"
 #include "manager/controllers/list.h"
 

@@ -3,6 +3,7 @@
 #include "api/object/event.h"
 #include "api/wire/names.h"
 #include "client/informer/follow.h"
+#include "json/value.h"
 #include "manager/controllers/list.h"
 
 namespace mangrove::manager {

@@ -13,6 +13,7 @@
 #include "api/koordinator/quota_profile.h"
 #include "api/object/node.h"
 #include "base/result.h"
+#include "json/fwd.h"
 
 namespace mangrove::manager {
 

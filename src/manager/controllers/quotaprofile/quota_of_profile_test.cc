@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/wire/names.h"
+#include "json/value.h"
 
 namespace mangrove::manager {
 namespace {
