@@ -141,6 +141,12 @@ class DeviceShare final : public Plugin,
     }
     const api::Labels& labels = cluster_.table.node(row).meta.labels;
     if (auto unfit = unfitFor(pod, labels, args_)) return unfit;
+    // Most pods only want to know whether: nothing is written down for them.
+    if (!pod.designated && books_.loans(row).empty()) {
+      auto found = allocateDevices(book->devices(), pod.wish, terms());
+      if (found) return std::nullopt;
+      return std::move(found.error());
+    }
     auto got = chooseDevices({pod, labels, *book, books_.loans(row), terms()});
     if (got) return std::nullopt;
     return std::move(got.error());
