@@ -10,13 +10,13 @@
 #include "cli/command.h"
 #include "cli/explain_controls.h"
 #include "cli/quota_view.h"
+#include "cli/scheduler_config.h"
 #include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
 #include "json/yaml.h"
 #include "net/loop.h"
 #include "scheduler/explain/explain.h"
-#include "up/one_machine.h"
 
 namespace mangrove::cli {
 
@@ -30,25 +30,6 @@ struct Wanted {
   std::vector<std::string> names;
   scheduler::ExplainRequest request;
 };
-
-// The scheduler of `mangrove up` judges in its own way.
-bool isUp(client::ApiClient& client) {
-  const auto page = client.list(client::kind::kNode, "", {.limit = 2});
-  std::vector<api::Node> nodes;
-  if (page)
-    for (auto item : page->items)
-      if (auto node = api::decodeText<api::Node>(item)) nodes.push_back(std::move(*node));
-  return up::isOneMachine(nodes);
-}
-
-Result<placement::SchedulerConfig> configOf(const Wanted& wanted, client::ApiClient& client) {
-  if (wanted.config.empty())
-    return isUp(client) ? up::oneMachineConfig()
-                        : placement::defaultConfig({"koord-scheduler", "default-scheduler"});
-  auto text = readFile(wanted.config);
-  if (!text) return pass(text.error());
-  return placement::readConfig(*text, wanted.config);
-}
 
 // A pod, or the pod that a workload would make.
 Result<json::Value> podIn(json::Value document, const std::string& file) {
@@ -136,7 +117,7 @@ Result<Told> explain(Wanted& wanted) {
   net::Loop loop;
   auto client = wanted.access.open(loop);
   if (!client) return pass(client.error());
-  auto config = configOf(wanted, **client);
+  auto config = schedulerConfigOf(wanted.config, **client);
   if (!config) return pass(config.error());
   auto found = scheduler::explainPod(**client, *config, wanted.request, realClock());
   if (!found) return pass(found.error());
@@ -174,10 +155,10 @@ int explainPod(const std::vector<std::string>& args) {
 int explainManifest(const std::vector<std::string>& args) {
   const bool isFlag = !args.empty() && args[0].starts_with("-");
   if (isFlag) return tell("mangrove explain", args);
-  fmt::print(
-      stderr,
-      "mangrove explain: want 'explain node NAME', 'explain pod NAME', 'explain quota NAME' or "
-      "'explain -f FILE'\n");
+  fmt::print(stderr,
+             "mangrove explain: want 'explain node NAME', 'explain pod NAME', 'explain quota "
+             "NAME', 'explain shape' or "
+             "'explain -f FILE'\n");
   return kWrongUsage;
 }
 

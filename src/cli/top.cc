@@ -13,6 +13,7 @@
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/top_devices.h"
 #include "cli/usage.h"
 #include "dashboard/top_source.h"
 #include "frame/flags.h"
@@ -26,6 +27,7 @@ struct Options {
   ClusterAccess access;
   Output output;
   bool once = false;
+  std::string by = "node";
   Duration every = std::chrono::seconds(1);
 };
 
@@ -130,7 +132,18 @@ Result<int> show(dashboard::TopSource& source, const Options& options) {
   return 0;
 }
 
+Result<int> showCards(const Options& options) {
+  net::Loop loop(1);
+  auto client = options.access.open(loop);
+  if (!client) return pass(client.error());
+  const auto cards = readCards(**client);
+  if (!cards) return pass(cards.error());
+  options.output.show(cardJson(*cards), cardTable(*cards));
+  return 0;
+}
+
 Result<int> run(const Options& options) {
+  if (options.by == "device") return showCards(options);
   net::Loop loop(1);
   if (!options.access.isSaid()) {
     std::string token;
@@ -160,11 +173,15 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
   flags.add("kubeconfig", options.access.kubeconfig,
             "ask this cluster's API instead of a dashboard");
   flags.add("context", options.access.context, "which context of the kubeconfig");
+  flags.add("by", options.by,
+            "node: the live picture; device: every card and who has it, once, from the cluster");
   flags.add("once", options.once, "print one picture and end");
   flags.add("every", options.every, "time between two pictures");
   options.output.declare(flags);
   auto go = flags.parse(args);
   if (!go || !*go) return go;
+  if (options.by != "node" && options.by != "device")
+    return invalid("--by is '{}'; want node or device", options.by);
   if (options.every < std::chrono::milliseconds(100))
     return invalid("--every: want at least 100ms");
   return true;
