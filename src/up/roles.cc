@@ -1,6 +1,7 @@
 #include "up/roles.h"
 
 #include "agent/agent.h"
+#include "agent/devices/nvml.h"
 #include "agent/qos/enforcement.h"
 #include "base/lifetime.h"
 #include "client/events/event_recorder.h"
@@ -166,6 +167,8 @@ class AgentMate final : public MateRole {
     options.machine.bestEffort = options_.bestEffort;
     options.historyDir = options_.stateDir;
     options.configDir = options_.stateDir;
+    // Cards are reported where their vendor's library is; there are no gates to ask for it here.
+    options.devices.accelerators = options.collect.gpus = agent::hasGpuLibrary();
     options.firstReport = std::chrono::seconds(1);  // there are no other nodes to spread from
     auto made = agent::Agent::make(
         {house_.client, house_.clock, house_.owner, house_.home, house_.metrics, external_},

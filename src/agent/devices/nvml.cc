@@ -44,6 +44,10 @@ void useGpuLibrary(const std::string& path) {
   driver().path = path;
 }
 
+bool hasGpuLibrary() {
+  return driver().get() != nullptr;
+}
+
 std::optional<double> coreUse(const Gpu& gpu) {
   if (!gpu.processes) return gpu.corePercent;
   double sum = 0;

@@ -55,6 +55,8 @@ std::string busIdOf(std::string_view nvmlBusId);
 
 // Which library to load instead of the usual name; before the first reading, or to load another.
 void useGpuLibrary(const std::string& path);
+// Whether there is such a library and it starts.
+bool hasGpuLibrary();
 // `now` is for health: a card that had an error is asked again after a while.
 std::vector<Gpu> readGpus(const Machine& machine, MonoTime now);
 // Labels say vendor, driver and model; no model when there are several.

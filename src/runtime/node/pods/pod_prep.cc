@@ -12,6 +12,7 @@
 #include "base/text/encoding.h"
 #include "base/text/strings.h"
 #include "runtime/core/containment.h"
+#include "runtime/core/device_variables.h"
 #include "runtime/core/env_expand.h"
 #include "runtime/node/pods/own_files.h"
 #include "runtime/shim/mounts.h"
@@ -157,6 +158,10 @@ Result<std::vector<std::string>> PodPrep::environment(const RunPod& pod,
     if (!value) return pass(value.error());
     known[var.name] = std::move(*value);
   }
+  // Cards are given by the scheduler, whatever the pod would like to see.
+  const auto devices = deviceVariables(pod.pod.meta.annotations);
+  if (!devices) return pass(devices.error());
+  for (const auto& [name, value] : *devices) known[name] = value;
   std::vector<std::string> out;
   for (const auto& [name, value] : known) out.push_back(name + "=" + value);
   return out;
