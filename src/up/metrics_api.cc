@@ -77,12 +77,12 @@ apiserver::Answer answerTo(const apiserver::RequestInfo& info, const apiserver::
 void serveMeasurements(apiserver::Server& server,
                        const std::shared_ptr<const workloads::UsageBoard>& board) {
   const auto serve = [&](const char* plural, bool pods) {
-    server.onSubresource("metrics.k8s.io", plural, "",
-                         [board, pods](const apiserver::Call& call, apiserver::ResourcePtr resource,
-                                       apiserver::ResponderPtr to) {
-                           to->answer(answerTo(call.info, *resource->kind,
-                                               pods ? board->pods() : board->nodes()));
-                         });
+    server.onSubresource(
+        "metrics.k8s.io", plural, "",
+        [board, pods](const apiserver::Call& call, apiserver::ResourcePtr resource,
+                      apiserver::ResponderPtr to) {
+          to->answer(answerTo(call.info, *resource->kind, pods ? board->pods() : board->nodes()));
+        });
   };
   serve("pods", true);
   serve("nodes", false);

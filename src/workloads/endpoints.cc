@@ -26,10 +26,16 @@ json::Object targetRef(const api::Pod& pod) {
           {"uid", pod.meta.uid.str()}};
 }
 
+// Pods of a StatefulSet are called by their own name; others have none.
+std::string_view hostnameOf(const api::Pod& pod) {
+  return pod.meta.labels.get("statefulset.kubernetes.io/pod-name").value_or("");
+}
+
 json::Array addresses(const PodList& pods) {
   json::Array out;
   for (const auto* pod : pods) {
     json::Object one{{"ip", pod->status.podIp.view()}, {"targetRef", targetRef(*pod)}};
+    if (const auto host = hostnameOf(*pod); !host.empty()) one["hostname"] = host;
     api::put(one, "nodeName", pod->nodeName);
     out.push_back(std::move(one));
   }
@@ -102,6 +108,7 @@ json::Array sliceEndpoints(const Service& service, const Pods& pods, const PortN
         {"conditions",
          json::Object{{"ready", ready && !leaving}, {"serving", ready}, {"terminating", leaving}}},
         {"targetRef", targetRef(*pod)}};
+    if (const auto host = hostnameOf(*pod); !host.empty()) one["hostname"] = host;
     api::put(one, "nodeName", pod->nodeName);
     out.push_back(std::move(one));
   }

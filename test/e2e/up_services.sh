@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One pod reaches another through a Service's address, found by its variables; files from a ConfigMap; what misbehaving pods do.
+# One pod reaches another through a Service's address, found by its variables and by its name; files from a ConfigMap; what misbehaving pods do.
 source "$(dirname "$0")/lib/up.sh"
 command -v python3 >/dev/null || skip "there is no python3"
 up_start
@@ -27,6 +27,34 @@ want "$(printf '0a:6d:%02x:%02x:%02x:%02x' $(echo "${subnet%.0/24}.1" | tr . ' '
 pod client 'restartPolicy: Never, containers: [{name: main, image: x, command: [python3, -c, "import os, urllib.request as u; e = os.environ; print(u.urlopen(\"http://%s:%s/\" % (e[\"MY_WEB_SERVICE_HOST\"], e[\"MY_WEB_SERVICE_PORT\"]), timeout=5).read().decode())"]}]'
 want "Succeeded" state client .status.phase
 want "Directory listing" kubectl logs client
+# By name: short, whole, and what does not exist; a headless service gives its pods, an ExternalName the name outside.
+kubectl apply -f - >/dev/null <<Y
+apiVersion: v1
+kind: Service
+metadata: {name: members}
+spec: {clusterIP: None, ports: [{name: http, port: 8080}]}
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {name: members}
+subsets: [{addresses: [{ip: $ip, hostname: first}], ports: [{name: http, port: 8080}]}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: elsewhere}
+spec: {type: ExternalName, externalName: first.members.default.svc.cluster.local}
+Y
+pod asker 'containers: [{name: main, image: x, command: [sleep, "1000"]}]'
+want "Running" state asker .status.phase
+for name in my-web my-web.default my-web.default.svc.cluster.local; do want "$address" kubectl exec asker -- getent hosts "$name"; done
+for name in members first.members elsewhere; do want "$ip" kubectl exec asker -- getent hosts "$name"; done
+want "Directory listing" kubectl exec asker -- python3 -c "import urllib.request as u; print(u.urlopen('http://my-web/', timeout=5).read().decode())"
+kubectl exec asker -- getent hosts nobody.default.svc.cluster.local && fail "a name that does not exist was found"
+want "search default.svc.cluster.local svc.cluster.local cluster.local" kubectl exec asker -- cat /etc/resolv.conf
+pod chosen 'dnsPolicy: None, dnsConfig: {nameservers: [192.0.2.1], searches: [lab], options: [{name: ndots, value: "2"}]}, containers: [{name: main, image: x, command: [sleep, "1000"]}]'
+want "Running" state chosen .status.phase
+want "options ndots:2" kubectl exec chosen -- cat /etc/resolv.conf
+kubectl delete pod asker chosen --wait=false >/dev/null
 want "deleted" kubectl delete service my-web
 for _ in $(seq 40); do ip addr show "$bridge" | grep -q "$address/32" || break; sleep 0.1; done
 ip addr show "$bridge" | grep -q "$address/32" && fail "the address of a deleted service is still there"

@@ -274,6 +274,21 @@ static bool read(const In& in, HostAlias& out) {
   return fields.read(in, out);
 }
 
+static bool read(const In& in, DnsOption& out) {
+  static constexpr Fields fields{field<&DnsOption::name>("name"),
+                                 field<&DnsOption::value>("value")};
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, DnsConfig& out) {
+  static constexpr Fields fields{
+      field<&DnsConfig::nameservers>("nameservers"),
+      field<&DnsConfig::searches>("searches"),
+      field<&DnsConfig::options>("options"),
+  };
+  return fields.read(in, out);
+}
+
 static bool readSpec(const In& in, PodRun& out) {
   static constexpr Fields fields{
       field<&PodRun::containers>("containers"),
@@ -283,6 +298,7 @@ static bool readSpec(const In& in, PodRun& out) {
       field<&PodRun::hostname>("hostname"),
       field<&PodRun::subdomain>("subdomain"),
       field<&PodRun::dnsPolicy>("dnsPolicy"),
+      field<&PodRun::dnsConfig>("dnsConfig"),
       field<&PodRun::serviceAccountName>("serviceAccountName"),
       field<&PodRun::hostAliases>("hostAliases"),
       field<&PodRun::security>("securityContext"),

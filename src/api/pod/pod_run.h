@@ -177,6 +177,14 @@ struct HostAlias {
   std::vector<std::string> hostnames;
 };
 
+struct DnsOption {
+  std::string name, value;
+};
+struct DnsConfig {
+  std::vector<std::string> nameservers, searches;
+  std::vector<DnsOption> options;
+};
+
 struct PodRun {
   std::vector<ContainerRun> containers;
   std::vector<ContainerRun> initContainers;
@@ -185,6 +193,7 @@ struct PodRun {
   std::string hostname;
   std::string subdomain;
   std::string dnsPolicy;
+  DnsConfig dnsConfig;
   std::string serviceAccountName;
   std::vector<HostAlias> hostAliases;
   SecurityContext security;

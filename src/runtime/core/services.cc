@@ -19,6 +19,7 @@ static bool read(const In& in, ServicePort& out) {
 
 static bool readSpec(const In& in, ServiceView& out) {
   static constexpr Fields fields{field<&ServiceView::clusterIp>("clusterIP"),
+                                 field<&ServiceView::externalName>("externalName"),
                                  field<&ServiceView::ports>("ports")};
   return fields.read(in, out);
 }
@@ -35,7 +36,8 @@ static bool read(const In& in, EndpointsView::Port& out) {
 }
 
 static bool read(const In& in, EndpointsView::Address& out) {
-  static constexpr Fields fields{field<&EndpointsView::Address::ip>("ip")};
+  static constexpr Fields fields{field<&EndpointsView::Address::ip>("ip"),
+                                 field<&EndpointsView::Address::hostname>("hostname")};
   return fields.read(in, out);
 }
 

@@ -20,7 +20,8 @@ struct ServicePort {
 
 struct ServiceView {
   api::ObjectMeta meta;
-  std::string clusterIp;  // "" or "None": no address of its own
+  std::string clusterIp;     // "" or "None": no address of its own
+  std::string externalName;  // of type ExternalName: a name outside that it stands for
   std::vector<ServicePort> ports;
   bool hasAddress() const { return !clusterIp.empty() && clusterIp != "None"; }
 };
@@ -34,6 +35,7 @@ struct EndpointsView {
   };
   struct Address {
     std::string ip;
+    std::string hostname;  // of a pod that has one and belongs to a headless service
   };
   struct Subset {
     std::vector<Address> addresses;

@@ -32,6 +32,7 @@ struct NodeFacts {
   int64_t podPids = 4096;  // processes one pod may have
   Isolation isolation;
   bool testProtections = false;  // layers of containment may be switched off, pod by pod
+  std::string nameServer;        // where pods ask for names; "": the machine's own resolvers
   std::string noWayOut;          // why pods do not reach beyond this machine; "": they do
 
   std::string podDir(std::string_view uid) const { return dataDir + "/pods/" + std::string(uid); }

@@ -9,6 +9,7 @@
 
 #include "api/pod/classes.h"
 #include "api/pod/pod_requests.h"
+#include "base/os/files.h"
 #include "base/os/log.h"
 #include "runtime/core/admission.h"
 #include "runtime/core/containment.h"
@@ -92,6 +93,7 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
     logger.warn("this machine does not permit these namespaces, so pods are without: {}", missing);
   if (!runner->network_.available())
     logger.warn("pods use the machine's network: {}", runner->network_.trouble());
+  if (runner->network_.available()) runner->serveNames();
   if (auto ok = runner->network_.available() ? runner->wayOut_.open() : Result<>(); !ok) {
     runner->node_.noWayOut = ok.error().text();
     logger.warn("pods reach each other and this machine, nothing beyond it: {}",
@@ -125,11 +127,21 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
     preparing_.push_back(std::make_unique<client::Worker>());
 }
 
+// Without one pods ask whom the machine asks, and find no Services by name.
+void Runner::serveNames() {
+  auto others = serversIn(readFile("/etc/resolv.conf").value_or(""));
+  auto made = NameServer::open(loop_, network_.gateway(), 53, names_, std::move(others));
+  if (!made) return logger.warn("pods find no Services by name: {}", made.error().text());
+  nameServer_ = std::move(*made);
+  node_.nameServer = network_.gateway();
+}
+
 Runner::~Runner() {
   life_.end();
   statics_.reset();
   volumes_.reset();
   forwarder_.reset();
+  if (nameServer_) nameServer_->close();
   informer_.reset();
   for (auto& [uid, worker] : workers_) worker->leave();
   workers_.clear();
@@ -148,9 +160,9 @@ void Runner::start(Fn ready) {
   informer_->onSynced([this] { onSynced(); });
   registration_.start(std::move(ready));
   // Services first, so that the first pods know them.
-  forwarder_ =
-      std::make_unique<ServiceForwarder>(client_, owner_, home_.mailbox(), clock_, loop_,
-                                         network_.available() ? options_.bridge : "", services_);
+  forwarder_ = std::make_unique<ServiceForwarder>(client_, owner_, home_.mailbox(), clock_, loop_,
+                                                  network_.available() ? options_.bridge : "",
+                                                  services_, names_);
   forwarder_->start();
   volumes_ = std::make_unique<LocalVolumes>(
       client_, owner_, home_.mailbox(), clock_, events_, options_.dataDir + "/volumes",
@@ -301,6 +313,7 @@ void Runner::halt(Fn halted) {
   statics_.reset();
   volumes_.reset();
   forwarder_.reset();
+  if (nameServer_) nameServer_->close();
   informer_.reset();
   halted_ = [this, halted = std::move(halted)]() mutable {
     wayOut_.close();

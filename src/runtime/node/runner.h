@@ -27,6 +27,7 @@
 #include "net/loop.h"
 #include "runtime/node/network/fd_loop.h"
 #include "runtime/node/network/host_ports.h"
+#include "runtime/node/network/name_server.h"
 #include "runtime/node/network/network.h"
 #include "runtime/node/network/service_forwarder.h"
 #include "runtime/node/network/way_out.h"
@@ -76,6 +77,7 @@ class Runner final : public frame::NodeRunner {
  private:
   Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, Mailbox& owner,
          net::Loop& io, kernel::SysRoot root, Cgroups cgroups, MachineFacts machine);
+  void serveNames();
   void onPod(const client::Change<RunPod>& change);
   void onSynced();
   void begin(const RunPodPtr& pod);
@@ -111,6 +113,8 @@ class Runner final : public frame::NodeRunner {
   WorkerParts parts_;
   Registration registration_;
   std::unique_ptr<StaticPods> statics_;
+  NameBook names_;
+  std::shared_ptr<NameServer> nameServer_;  // null: pods ask the machine's resolvers
   std::unique_ptr<ServiceForwarder> forwarder_;
   std::unique_ptr<LocalVolumes> volumes_;
   Timer refresh_;

@@ -92,8 +92,12 @@ std::vector<std::string> Network::holders() {
   return out;
 }
 
+std::string Network::gateway() const {
+  return dotted(base_ + 1);
+}
+
 PodLease Network::leaseFor(uint32_t address) const {
-  return {dotted(address), dotted(maskOf(maskBits_)), dotted(base_ + 1)};
+  return {dotted(address), dotted(maskOf(maskBits_)), gateway()};
 }
 
 Result<PodLease> Network::allocate(const std::string& uid) {

@@ -42,6 +42,7 @@ class Network {
   Result<> start();
   bool available() const { return available_; }
   const std::string& trouble() const { return trouble_; }
+  std::string gateway() const;  // the bridge's own address
 
   Result<PodLease> allocate(const std::string& uid);
   // Joins the network namespace of `pid` to the bridge; its end is called eth0.

@@ -47,10 +47,11 @@ void ServiceBook::addVariables(const std::string& ns, Environment& env) const {
 
 ServiceForwarder::ServiceForwarder(client::ApiClient& client, Mailbox& owner, Mailbox& home,
                                    Clock& clock, FdLoop& loop, std::string bridge,
-                                   ServiceBook& book)
+                                   ServiceBook& book, NameBook& names)
     : loop_(loop),
       bridge_(std::move(bridge)),
       book_(book),
+      names_(names),
       services_(following(client, owner, home, clock, client::kind::kService)),
       endpoints_(following(client, owner, home, clock, kEndpoints)) {}
 
@@ -73,9 +74,10 @@ void ServiceForwarder::start() {
 }
 
 void ServiceForwarder::changed(std::string_view key) {
-  if (bridge_.empty()) return;
   auto service = services_.find(key);
   auto endpoints = endpoints_.find(key);
+  names_.put(key, service, endpoints);
+  if (bridge_.empty()) return;
   std::set<std::string> wanted;
   if (service && service->hasAddress()) {
     for (const auto& port : service->ports) {

@@ -1,10 +1,10 @@
 #pragma once
 // Makes Services reachable on this machine: each cluster address is put on the pods' bridge, each
 // port is listened on, and every connection (TCP) or sender (UDP) is carried to one of the pods
-// behind it, in turn.
+// behind it, in turn. Whoever answers names (name_server.h) is told of each change.
 // Plain user space: a copy in and a copy out, which is plenty for one machine.
 //
-//   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", book);
+//   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", book, names);
 //   services.start();
 //
 // Owner thread. Addresses go with the bridge; what an earlier run left there is taken over.
@@ -19,6 +19,7 @@
 #include "base/mailbox.h"
 #include "client/api_client.h"
 #include "client/informer/informer.h"
+#include "runtime/core/names.h"
 #include "runtime/core/services.h"
 #include "runtime/node/network/fd_loop.h"
 #include "runtime/node/network/port_listener.h"
@@ -41,7 +42,7 @@ class ServiceForwarder {
  public:
   // `bridge` "": variables only, nothing is forwarded.
   ServiceForwarder(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
-                   FdLoop& loop, std::string bridge, ServiceBook& book);
+                   FdLoop& loop, std::string bridge, ServiceBook& book, NameBook& names);
   ~ServiceForwarder();
   void start();
 
@@ -54,6 +55,7 @@ class ServiceForwarder {
   FdLoop& loop_;
   const std::string bridge_;
   ServiceBook& book_;
+  NameBook& names_;
   client::Informer<ServiceView> services_;
   client::Informer<EndpointsView> endpoints_;
   std::map<std::string, std::shared_ptr<PortListener>>

@@ -14,6 +14,7 @@
 #include "runtime/core/containment.h"
 #include "runtime/core/device_variables.h"
 #include "runtime/core/env_expand.h"
+#include "runtime/core/names.h"
 #include "runtime/node/pods/own_files.h"
 #include "runtime/shim/mounts.h"
 #include "runtime/shim/seccomp_filter.h"
@@ -102,6 +103,18 @@ void PodPrep::hostsFile(const RunPod& pod, const std::string& podIp) {
   (void)writeFileAtomically(node_.podDir(pod.uid()) + "/hosts", text, {.sync = false});
 }
 
+// Where the machine's own file is right there is none.
+void PodPrep::resolverFileOf(const RunPod& pod) {
+  const api::DnsConfig& config = pod.run.dnsConfig;
+  ResolverWish wish{pod.run.dnsPolicy, config.nameservers, config.searches, {}};
+  for (const api::DnsOption& one : config.options)
+    wish.options.push_back(one.value.empty() ? one.name : one.name + ":" + one.value);
+  const auto text = resolverFile(wish, pod.ns(), pod.pod.spec->hostNetwork, node_.nameServer,
+                                 readFile("/etc/resolv.conf").value_or(""));
+  const std::string path = node_.podDir(pod.uid()) + "/resolv.conf";
+  if (text) (void)writeFileAtomically(path, *text, {.sync = false});
+}
+
 Result<> PodPrep::makeSandbox(const RunPod& pod, const std::string& podIp) {
   const std::string dir = node_.podDir(pod.uid());
   std::error_code error;
@@ -110,6 +123,7 @@ Result<> PodPrep::makeSandbox(const RunPod& pod, const std::string& podIp) {
     if (error) return failErrno(error.value(), dir + part);
   }
   hostsFile(pod, podIp);
+  resolverFileOf(pod);
   auto volumes = makeVolumes(pod, node_, downward(podIp), source_);
   if (!volumes) return pass(volumes.error());
   const api::KubeQos qos = api::kubeQos(pod.pod);
@@ -172,6 +186,9 @@ Result<> PodPrep::mounts(const RunPod& pod, const api::ContainerRun& run,
                          ContainerSpecFile& spec) {
   if (!pod.pod.spec->hostNetwork)
     spec.mounts.push_back({node_.podDir(pod.uid()) + "/hosts", "/etc/hosts", false, true});
+  const std::string resolver = node_.podDir(pod.uid()) + "/resolv.conf";
+  if (spec.view != kViewCaller && fs::exists(resolver))
+    spec.mounts.push_back({resolver, "/etc/resolv.conf", false, true});
   const bool canMount = node_.isolation.mounts && spec.view != kViewCaller;
   for (const auto& mount : run.mounts) {
     if (!canMount && mount.mountPath == kTokenMount) continue;

@@ -61,6 +61,7 @@ class PodPrep {
   Result<> contain(const RunPod& pod, const api::ContainerRun& run, ContainerSpecFile& spec);
   Result<> filterFor(uint64_t capabilities, ContainerSpecFile& spec);
   void hostsFile(const RunPod& pod, const std::string& podIp);
+  void resolverFileOf(const RunPod& pod);
 
   const Cgroups& cgroups_;
   const NodeFacts& node_;
