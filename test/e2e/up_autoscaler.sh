@@ -14,11 +14,11 @@ spec:
     metadata: {labels: {app: old}}
     spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: x, command: [sleep, "1000"]}]}
 Y
-want "2         2         2" kubectl get rc old --no-headers
+want '2/2/2' kubectl get rc old -o 'jsonpath={.spec.replicas}/{.status.replicas}/{.status.readyReplicas}'
 kubectl delete pod -l app=old --wait=false >/dev/null
-want "2         2         2" kubectl get rc old --no-headers
+want '2/2/2' kubectl get rc old -o 'jsonpath={.spec.replicas}/{.status.replicas}/{.status.readyReplicas}'
 kubectl scale rc old --replicas 1 >/dev/null
-want "1         1         1" kubectl get rc old --no-headers
+want '1/1/1' kubectl get rc old -o 'jsonpath={.spec.replicas}/{.status.replicas}/{.status.readyReplicas}'
 kubectl delete rc old >/dev/null
 
 kubectl apply -f - >/dev/null <<Y || fail "the deployment was refused"

@@ -52,7 +52,8 @@ class Walk {
     return high << 16 | u16();
   }
   std::string_view take(size_t count) {
-    if (count > bytes_.size() - std::min(at_, bytes_.size())) return ok_ = false, std::string_view();
+    if (count > bytes_.size() - std::min(at_, bytes_.size()))
+      return ok_ = false, std::string_view();
     const std::string_view out = bytes_.substr(at_, count);
     at_ += count;
     return out;
@@ -89,8 +90,8 @@ struct Head {
 };
 Head readHead(Walk& walk) {
   Head head{};
-  for (uint16_t* field : {&head.id, &head.flags, &head.questions, &head.answers, &head.authorities,
-                          &head.extras})
+  for (uint16_t* field :
+       {&head.id, &head.flags, &head.questions, &head.answers, &head.authorities, &head.extras})
     *field = walk.u16();
   return head;
 }
@@ -166,7 +167,8 @@ Result<Question> readQuestion(std::string_view datagram) {
   out.name = walk.name();
   out.type = walk.u16();
   walk.u16();
-  if (!walk.ok()) return invalid("a datagram of {} bytes ends within its question", datagram.size());
+  if (!walk.ok())
+    return invalid("a datagram of {} bytes ends within its question", datagram.size());
   out.room = roomIn(walk, head);
   return out;
 }

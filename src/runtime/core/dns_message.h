@@ -19,7 +19,13 @@ namespace mangrove::runtime::dns {
 inline constexpr uint16_t kTypeA = 1, kTypeCname = 5, kTypePtr = 12, kTypeAaaa = 28, kTypeSrv = 33,
                           kTypeAny = 255;
 
-enum class Code : uint8_t { kNoError = 0, kFormat = 1, kServerFailure = 2, kNoName = 3, kRefused = 5 };
+enum class Code : uint8_t {
+  kNoError = 0,
+  kFormat = 1,
+  kServerFailure = 2,
+  kNoName = 3,
+  kRefused = 5
+};
 
 struct Question {
   uint16_t id = 0;

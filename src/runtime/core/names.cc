@@ -77,7 +77,8 @@ std::optional<Reply> NameBook::answer(const Question& question) const {
 
 std::optional<std::string> NameBook::aliasOf(const Question& question) const {
   const auto reply = answer(question);
-  if (!reply || !(wants(question, dns::kTypeA) || wants(question, dns::kTypeAaaa))) return std::nullopt;
+  if (!reply || !(wants(question, dns::kTypeA) || wants(question, dns::kTypeAaaa)))
+    return std::nullopt;
   for (const Record& one : reply->records) {
     if (one.type == dns::kTypeCname) return one.data;
   }
@@ -161,7 +162,8 @@ Reply NameBook::ports(const Entry& entry, const Question& question,
     eachAddress(entry.endpoints.get(),
                 [&](const EndpointsView::Subset& subset, const EndpointsView::Address& one) {
                   for (const auto& open : subset.ports) {
-                    if (open.name == port.name) add(open.port, hostOf(one) + "." + std::string(base));
+                    if (open.name == port.name)
+                      add(open.port, hostOf(one) + "." + std::string(base));
                   }
                 });
   }
@@ -178,8 +180,9 @@ std::optional<Reply> NameBook::byAddress(const Question& question) const {
     const Halves name = cut(key, '/');
     Reply reply;
     if (wants(question, dns::kTypePtr))
-      reply.records.push_back({question.name, dns::kTypePtr, 5,
-                               fmt::format("{}.{}.svc.{}", name.after, name.before, kClusterDomain)});
+      reply.records.push_back(
+          {question.name, dns::kTypePtr, 5,
+           fmt::format("{}.{}.svc.{}", name.after, name.before, kClusterDomain)});
     return reply;
   }
   return std::nullopt;
@@ -209,7 +212,8 @@ std::optional<std::string> resolverFile(const ResolverWish& wish, std::string_vi
     if (wish.servers.empty() && wish.searches.empty() && wish.options.empty()) return std::nullopt;
     servers = serversIn(machine);
   }
-  const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& more, size_t most) {
+  const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& more,
+                      size_t most) {
     for (const std::string& one : more)
       if (to.size() < most && std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
   };

@@ -27,12 +27,14 @@ NameBook& book() {
             object<ServiceView>(
                 R"({"spec":{"clusterIP":"10.96.0.7","ports":[{"name":"http","port":80}]}})"),
             nullptr);
-    one.put("default/db",
-            object<ServiceView>(
-                R"({"spec":{"clusterIP":"None","ports":[{"name":"sql","port":5432}]}})"),
-            object<EndpointsView>(
-                R"({"subsets":[{"addresses":[{"ip":"10.88.0.3","hostname":"db-0"},{"ip":"10.88.0.4"}],"ports":[{"name":"sql","port":5432}]}]})"));
-    one.put("other/out", object<ServiceView>(R"({"spec":{"externalName":"example.org"}})"), nullptr);
+    one.put(
+        "default/db",
+        object<ServiceView>(
+            R"({"spec":{"clusterIP":"None","ports":[{"name":"sql","port":5432}]}})"),
+        object<EndpointsView>(
+            R"({"subsets":[{"addresses":[{"ip":"10.88.0.3","hostname":"db-0"},{"ip":"10.88.0.4"}],"ports":[{"name":"sql","port":5432}]}]})"));
+    one.put("other/out", object<ServiceView>(R"({"spec":{"externalName":"example.org"}})"),
+            nullptr);
     return true;
   }();
   (void)filled;
@@ -54,7 +56,8 @@ std::string ask(std::string name, uint16_t type = dns::kTypeA) {
 
 TEST(Names, AreThoseOfKubernetes) {
   EXPECT_EQ(ask("web.default.svc.cluster.local"), "10.96.0.7");
-  EXPECT_EQ(ask("web.default.svc.cluster.local", dns::kTypeAaaa), "nothing") << "it is there, by IPv4";
+  EXPECT_EQ(ask("web.default.svc.cluster.local", dns::kTypeAaaa), "nothing")
+      << "it is there, by IPv4";
   EXPECT_EQ(ask("db.default.svc.cluster.local"), "10.88.0.3, 10.88.0.4");
   EXPECT_EQ(ask("db-0.db.default.svc.cluster.local"), "10.88.0.3");
   EXPECT_EQ(ask("10-88-0-4.db.default.svc.cluster.local"), "10.88.0.4");
@@ -112,7 +115,8 @@ TEST(DnsMessage, SaysThatItWasCut) {
   Question question;
   question.name = "db.default.svc.cluster.local";
   Reply reply;
-  for (int i = 0; i < 100; ++i) reply.records.push_back({question.name, dns::kTypeA, 5, "10.88.0.1"});
+  for (int i = 0; i < 100; ++i)
+    reply.records.push_back({question.name, dns::kTypeA, 5, "10.88.0.1"});
   const std::string bytes = dns::writeAnswer(question, reply);
   EXPECT_LE(bytes.size(), 512U);
   EXPECT_NE(bytes[2] & 0x02, 0);
@@ -128,22 +132,27 @@ TEST(DnsMessage, EndsWhateverBytesCome) {
     (void)dns::readQuestion(bytes);
     (void)dns::readAnswer(bytes);
   }
-  const std::string circle = std::string("\0\1\0\0\0\1\0\0\0\0\0\0", 12) + "\xc0\x0c" + std::string(4, '\0');
+  const std::string circle =
+      std::string("\0\1\0\0\0\1\0\0\0\0\0\0", 12) + "\xc0\x0c" + std::string(4, '\0');
   EXPECT_FALSE(dns::readQuestion(circle));
 }
 
 TEST(ResolverFile, IsWrittenForThosePodsThatNeedOne) {
   const std::string machine = "nameserver 192.0.2.53\nsearch lab\n";
-  const auto file = [&](ResolverWish wish, bool hostNetwork = false, std::string server = "10.88.0.1") {
+  const auto file = [&](ResolverWish wish, bool hostNetwork = false,
+                        std::string server = "10.88.0.1") {
     return resolverFile(wish, "shop", hostNetwork, server, machine).value_or("the machine's");
   };
   const std::string head = "# written by mangrove for this pod\n";
-  const std::string ours = head + "nameserver 10.88.0.1\nsearch shop.svc.cluster.local svc.cluster.local cluster.local\n";
+  const std::string ours =
+      head +
+      "nameserver 10.88.0.1\nsearch shop.svc.cluster.local svc.cluster.local cluster.local\n";
   EXPECT_EQ(file({}), ours + "options ndots:5\n");
   EXPECT_EQ(file({"ClusterFirst", {}, {}, {}}, true), "the machine's");
   EXPECT_EQ(file({"ClusterFirstWithHostNet", {}, {}, {}}, true), ours + "options ndots:5\n");
   EXPECT_EQ(file({"Default", {}, {}, {}}), "the machine's");
-  EXPECT_EQ(file({"ClusterFirst", {}, {}, {}}, false, ""), "the machine's") << "nobody answers names here";
+  EXPECT_EQ(file({"ClusterFirst", {}, {}, {}}, false, ""), "the machine's")
+      << "nobody answers names here";
   EXPECT_EQ(file({"None", {"192.0.2.1"}, {"x"}, {"ndots:2", "edns0"}}),
             head + "nameserver 192.0.2.1\nsearch x\noptions ndots:2 edns0\n");
   EXPECT_EQ(file({"ClusterFirst", {}, {}, {"ndots:2"}}), ours + "options ndots:2\n");

@@ -31,6 +31,12 @@ const sockaddr* plain(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+// An answer about another name, with the alias in front by which it was asked.
+dns::Reply aliased(const std::string& alias, const std::string& name, dns::Reply about) {
+  about.records.insert(about.records.begin(), {alias, dns::kTypeCname, 5, name});
+  return about;
+}
+
 class Server final : public NameServer, public std::enable_shared_from_this<Server> {
  public:
   Server(FdLoop& loop, UniqueFd fd, uint16_t port, const NameBook& book,
@@ -72,12 +78,13 @@ class Server final : public NameServer, public std::enable_shared_from_this<Serv
   void answer(const dns::Question& question, const sockaddr_in& from) {
     const auto own = book_.answer(question);
     if (!own) return ask(question, from, "");
-    if (const auto outside = book_.aliasOf(question)) {
-      dns::Question other = question;
-      other.name = *outside;
-      return ask(other, from, question.name);
-    }
-    reply(question, *own, from);
+    const auto alias = book_.aliasOf(question);
+    if (!alias) return reply(question, *own, from);
+    dns::Question other = question;
+    other.name = *alias;
+    const auto known = book_.answer(other);
+    if (!known) return ask(other, from, question.name);
+    reply(question, aliased(question.name, other.name, *known), from);
   }
 
   void reply(const dns::Question& question, const dns::Reply& what, const sockaddr_in& to) {
@@ -96,8 +103,10 @@ class Server final : public NameServer, public std::enable_shared_from_this<Serv
                       ::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) >= 0;
     if (!sent) return reply(question, {dns::Code::kServerFailure, false, {}}, from);
     const int number = fd.get();
-    asked_.emplace(number, Asked{std::move(fd), from, question, std::move(alias), realClock().mono()});
-    loop_.watch(number, EPOLLIN, [self = shared_from_this(), number](uint32_t) { self->heard(number); });
+    asked_.emplace(number,
+                   Asked{std::move(fd), from, question, std::move(alias), realClock().mono()});
+    loop_.watch(number, EPOLLIN,
+                [self = shared_from_this(), number](uint32_t) { self->heard(number); });
   }
 
   void heard(int number) {
@@ -122,9 +131,7 @@ class Server final : public NameServer, public std::enable_shared_from_this<Serv
     if (!told) return;
     dns::Question question = asked.question;
     question.name = asked.alias;
-    dns::Reply out{told->code, false, {{asked.alias, dns::kTypeCname, 5, asked.question.name}}};
-    for (dns::Record& one : told->records) out.records.push_back(std::move(one));
-    reply(question, out, asked.from);
+    reply(question, aliased(asked.alias, asked.question.name, *told), asked.from);
   }
 
   void forget(std::map<int, Asked>::iterator asked) {

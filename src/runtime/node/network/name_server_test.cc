@@ -35,15 +35,16 @@ std::string addressOf(uint16_t port, const std::string& name) {
   const std::string bytes = heardFrom(port, dns::writeQuestion({9, true, name, dns::kTypeA, 512}));
   const auto reply = dns::readAnswer(bytes);
   if (!reply) return "no answer";
-  if (reply->code != dns::Code::kNoError) return "code " + std::to_string(static_cast<int>(reply->code));
+  if (reply->code != dns::Code::kNoError)
+    return "code " + std::to_string(static_cast<int>(reply->code));
   return reply->records.empty() ? "nothing" : reply->records.back().data;
 }
 
 struct TwoServers : ::testing::Test {
   TwoServers() {
-    far.put("d/far", service(R"({"spec":{"clusterIP":"192.0.2.7"}})"), nullptr);
     near.put("d/web", service(R"({"spec":{"clusterIP":"10.96.0.7"}})"), nullptr);
-    near.put("d/out", service(R"({"spec":{"externalName":"far.d.svc.cluster.local"}})"), nullptr);
+    near.put("d/near", service(R"({"spec":{"externalName":"web.d.svc.cluster.local"}})"), nullptr);
+    near.put("d/out", service(R"({"spec":{"externalName":"far.example"}})"), nullptr);
     outside = *NameServer::open(loop, "127.0.0.1", 0, far, {});
     inside = *NameServer::open(loop, "127.0.0.1", 0, near, {"127.0.0.1"}, outside->port());
   }
@@ -51,14 +52,16 @@ struct TwoServers : ::testing::Test {
     inside->close();
     outside->close();
   }
-  NameBook near, far;
+  NameBook near, far;  // the one outside knows nothing
   FdLoop loop;
   std::shared_ptr<NameServer> outside, inside;
 };
 
 TEST_F(TwoServers, AnswersItsOwnAndFollowsAliases) {
   EXPECT_EQ(addressOf(inside->port(), "web.d.svc.cluster.local"), "10.96.0.7");
-  EXPECT_EQ(addressOf(inside->port(), "out.d.svc.cluster.local"), "192.0.2.7");
+  EXPECT_EQ(addressOf(inside->port(), "near.d.svc.cluster.local"), "10.96.0.7");
+  EXPECT_EQ(addressOf(inside->port(), "out.d.svc.cluster.local"), "code 5")
+      << "as the one outside said";
   EXPECT_EQ(addressOf(inside->port(), "none.d.svc.cluster.local"), "code 3");
 }
 
