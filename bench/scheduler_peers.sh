@@ -6,6 +6,10 @@
 #
 #   MANGROVE=build/release/bin/mangrove bench/scheduler_peers.sh [--nodes 5000] [--pods 5000] [--case SchedulingBasic] [--turns 9]
 #
+# Gangs beside koord-scheduler's own plugin, 50 groups of 20:
+#
+#   KOORD_SCHEDULER=… SERVERS=kubernetes bench/scheduler_peers.sh --case Gangs50x20 --nodes 100 --pods 1000 --turns 0
+#
 # KUBE_SCHEDULER, KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
 # koord-scheduler to measure as well, with the plugins of its shipped profile (KOORD_CONFIG: another configuration). SERVERS chooses
 # "kubernetes", "embedded" or both; RUNS repeats each scheduler. RESULTS names a directory that keeps the JSON. Exit code 77: a peer is missing.

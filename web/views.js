@@ -159,23 +159,36 @@ function podColumns() {
   ];
 }
 
+// A table for each gang, those with members that wait first, and one for pods that go alone.
+function gangParts(pods, rowsTable) {
+  const gangs = new Map();
+  for (const pod of pods) {
+    const id = pod.gang ? `${pod.key.split('/')[0]}/${pod.gang}` : '';
+    gangs.set(id, [...(gangs.get(id) ?? []), pod]);
+  }
+  const waiting = members => members.filter(pod => !pod.node && pod.phase === 'Pending').length;
+  const order = [...gangs].sort(([a, x], [b, y]) => (a === '') - (b === '') || waiting(y) - waiting(x) || (a < b ? -1 : 1));
+  return order.flatMap(([id, members]) => [make('h3', {}, id ? `Gang ${id}: ${members.length} pods, ${waiting(members)} wait` : 'No gang'), rowsTable(members)]);
+}
+
 // A table of pods that asks the server again every two seconds.
 function podTable(place, query) {
   const sort = {column: 4, down: true};
-  let rows = [], word = '', timer = null, closed = false;
+  let rows = [], word = '', timer = null, closed = false, byGang = false;
+  const rowsTable = shown => table(shown, podColumns(), sort, column => {
+    if (sort.column === column) sort.down = !sort.down; else { sort.column = column; sort.down = true; }
+    draw();
+  });
   function draw() {
-    const shown = rows.filter(pod => `${pod.key} ${pod.qos} ${pod.node} ${pod.phase}`.toLowerCase().includes(word));
-    place.replaceChildren(rows.length ? table(shown, podColumns(), sort, column => {
-      if (sort.column === column) sort.down = !sort.down; else { sort.column = column; sort.down = true; }
-      draw();
-    }) : make('p', {class: 'empty'}, 'No pods here.'));
+    const shown = rows.filter(pod => `${pod.key} ${pod.gang} ${pod.qos} ${pod.node} ${pod.phase}`.toLowerCase().includes(word));
+    place.replaceChildren(...(!rows.length ? [make('p', {class: 'empty'}, 'No pods here.')] : byGang ? gangParts(shown, rowsTable) : [rowsTable(shown)]));
   }
   async function ask() {
     try { rows = await getJson(`api/pods${query}`); if (!closed) draw(); } catch { /* the next round asks again */ }
     if (!closed) timer = setTimeout(ask, 2000);
   }
   ask();
-  return {filter(text) { word = text.toLowerCase(); draw(); }, close() { closed = true; clearTimeout(timer); }};
+  return {filter(text) { word = text.toLowerCase(); draw(); }, group(on) { byGang = on; draw(); }, close() { closed = true; clearTimeout(timer); }};
 }
 
 function livePart(place) {
@@ -224,7 +237,8 @@ export function node(place, name) {
 export function pods(place) {
   const list = make('div');
   const filter = make('input', {type: 'search', placeholder: 'filter: name, QoS, node, phase', 'aria-label': 'Filter pods', oninput: () => shown.filter(filter.value)});
-  place.append(make('h2', {}, 'Pods'), make('div', {class: 'tools'}, filter), make('div', {class: 'card'}, list));
+  const byGang = make('label', {}, make('input', {type: 'checkbox', onchange: event => shown.group(event.target.checked)}), ' by gang');
+  place.append(make('h2', {}, 'Pods'), make('div', {class: 'tools'}, filter, byGang), make('div', {class: 'card'}, list));
   const shown = podTable(list, '');
   return {close: shown.close};
 }

@@ -155,10 +155,10 @@ int explainPod(const std::vector<std::string>& args) {
 int explainManifest(const std::vector<std::string>& args) {
   const bool isFlag = !args.empty() && args[0].starts_with("-");
   if (isFlag) return tell("mangrove explain", args);
-  fmt::print(stderr,
-             "mangrove explain: want 'explain node NAME', 'explain pod NAME', 'explain quota "
-             "NAME', 'explain shape' or "
-             "'explain -f FILE'\n");
+  fmt::print(
+      stderr,
+      "mangrove explain: want 'explain node NAME', 'explain pod NAME', 'explain group NAME', "
+      "'explain quota NAME', 'explain shape' or 'explain -f FILE'\n");
   return kWrongUsage;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/annotations/cpu.h"
+#include "api/annotations/gang.h"
 #include "api/pod/classes.h"
 #include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
@@ -164,6 +165,7 @@ json::Object podRow(const std::string& key, const api::Pod& pod, const LiveUse& 
           {"band", api::bandName(api::bandWithDefault(pod))},
           {"phase", api::podPhaseName(pod.status.phase)},
           {"why", whyNot(pod)},
+          {"gang", api::gangNameOf(pod.meta.labels, pod.meta.annotations)},
           {"cpuset", cpusetOf(pod)},
           {"cpu", json::Object{{"used", orNull(use.cpu)},
                                {"request", orNull(cpuIn(requests))},

@@ -39,7 +39,7 @@ ClusterView oneNode() {
       "limits":{"kubernetes.io/batch-cpu":"4000"}}}]},
     "status":{"phase":"Running"}})"));
   view.pods.push_back(object<api::Pod>(R"({"metadata":{"name":"late","namespace":"etl",
-    "labels":{"koordinator.sh/qosClass":"BE"}},
+    "labels":{"koordinator.sh/qosClass":"BE"},"annotations":{"gang.scheduling.koordinator.sh/name":"nightly"}},
     "spec":{"containers":[{"name":"c"}]},
     "status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False",
       "message":"0/1 nodes are available: 1 Insufficient kubernetes.io/batch-cpu."}]}})"));
@@ -74,6 +74,8 @@ TEST(PodRows, ShowsLimitsCpusetAndWhyAPodWaits) {
   EXPECT_TRUE(rows[0].at("cpu").at("limit").is_null());
   EXPECT_EQ(rows[1].at("cpu").at("limit").as_double(), 4.0);
   EXPECT_EQ(rows[1].at("cpu").at("used").as_double(), 4.0);
+  EXPECT_EQ(rows[1].at("gang"), "");
+  EXPECT_EQ(rows[2].at("gang"), "nightly");
   EXPECT_EQ(rows[2].at("why"), "0/1 nodes are available: 1 Insufficient kubernetes.io/batch-cpu.");
 }
 

@@ -58,9 +58,9 @@ std::string series(std::string_view name) {
 
 std::string_view auditedName(Audited what) {
   constexpr std::array<std::string_view, kAuditedKinds> kNames = {
-      "create",         "gatedByQueueAdmission", "admissionPassed",
-      "scheduled",      "preemptNominated",      "preemptVictimDeleting",
-      "preemptFailure", "scheduleFailure",       "victimAllDeleted"};
+      "create",           "gatedByQueueAdmission", "admissionPassed", "scheduled",
+      "preemptNominated", "preemptVictimDeleting", "preemptFailure",  "scheduleFailure",
+      "victimAllDeleted", "minMemberSatisfied",    "allPodsAttempted"};
   return kNames[static_cast<size_t>(what)];
 }
 
@@ -127,6 +127,21 @@ void Auditor::gated(const api::Pod& pod) {
   note(at->second, now ? Audited::kGated : Audited::kAdmitted, "");
 }
 
+void Auditor::groupSeen(const std::string& group, const api::Pod& member, bool isFull) {
+  const auto [at, isNew] = records_.try_emplace(api::Uid(group));
+  Record& record = at->second;
+  if (isNew) {
+    record.key = "group " + group;
+    record.labels = labelsOf(member);
+    record.isGated = true;  // until enough are there
+    note(record, Audited::kCreate, "");
+    note(record, Audited::kGated, "");
+  }
+  if (std::exchange(record.isGated, !isFull) == !isFull) return;
+  if (isFull) note(record, Audited::kEnoughMembers, "");
+  note(record, isFull ? Audited::kAdmitted : Audited::kGated, "");
+}
+
 void Auditor::saw(const api::Uid& pod, Audited what, std::string_view message) {
   if (const auto at = records_.find(pod); at != records_.end()) note(at->second, what, message);
 }
@@ -157,6 +172,8 @@ void Auditor::note(Record& record, Audited what, std::string_view message) {
       break;
     case Audited::kCreate:
     case Audited::kAdmitted:
+    case Audited::kEnoughMembers:
+    case Audited::kAllAttempted:
       break;
   }
   checkSilence(record, what, message);

@@ -34,8 +34,10 @@ enum class Audited : uint8_t {
   kPreemptFailure,
   kFailure,
   kVictimsGone,
+  kEnoughMembers,  // of a group: as many as its minimum are there
+  kAllAttempted,   // of a group: no pending member is left to be tried
 };
-inline constexpr size_t kAuditedKinds = 9;
+inline constexpr size_t kAuditedKinds = 11;
 std::string_view auditedName(Audited what);
 
 struct AuditorOptions {
@@ -57,8 +59,11 @@ class Auditor {
   void created(const api::Pod& pod);
   // Gates may have come or gone; counts only when they did.
   void gated(const api::Pod& pod);
+  // A member of a group was seen; groups are known by their id and have what the member has.
+  // `isFull`: as many members as its minimum are there; counted when that becomes so.
+  void groupSeen(const std::string& group, const api::Pod& member, bool isFull);
   void saw(const api::Uid& pod, Audited what, std::string_view message);
-  // "scheduled" or "deleted"; the pod is forgotten.
+  // "scheduled" or "deleted"; the pod or group is forgotten.
   void ended(const api::Uid& pod, std::string_view outcome);
   size_t pods() const { return records_.size(); }
 

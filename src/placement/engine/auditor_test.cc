@@ -120,5 +120,41 @@ TEST(Auditor, follows_the_engine) {
     EXPECT_NE(all.find(want), std::string::npos) << want << "\n" << all;
 }
 
+TEST(Auditor, follows_groups_as_such) {
+  Lab lab;
+  Registry registry;
+  lab.engine().audit({.enabled = true}, registry);
+  const auto member = [&](std::string_view name, std::string_view gang) {
+    lab.pod(fmt::format(
+        R"({{"metadata":{{"name":"{}","annotations":{{"gang.scheduling.koordinator.sh/name":"{}","gang.scheduling.koordinator.sh/min-available":"2"}}}},"spec":{{"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"2"}}}}}}]}}}})",
+        name, gang));
+  };
+  lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"2","pods":"110"}}})");
+  member("a", "g");
+  lab.run();
+  member("b", "g");
+  lab.run();  // no room for both
+  lab.node(R"({"metadata":{"name":"n2"},"status":{"allocatable":{"cpu":"2","pods":"110"}}})");
+  lab.wait(12s);
+  EXPECT_NE(lab.nodeOf("a"), "");
+  member("c", "other");
+  lab.removePod("c");
+  const std::string all = registry.exposition();
+  const auto count = [&](std::string_view event, std::string_view outcome) {
+    const std::string key =
+        fmt::format(R"(events_before_outcome_sum{{priority="",event_type="{}",outcome="{}"}} )",
+                    event, outcome);
+    const size_t at = all.find(key);
+    return at == std::string::npos ? -1 : std::stoi(all.substr(at + key.size()));
+  };
+  // Two pods and the group; then the other group that never had enough, and its only pod.
+  EXPECT_EQ(count("create", "scheduled"), 3);
+  EXPECT_EQ(count("minMemberSatisfied", "scheduled"), 1);
+  EXPECT_EQ(count("gatedByQueueAdmission", "scheduled"), 1);
+  EXPECT_EQ(count("admissionPassed", "scheduled"), 1);
+  EXPECT_GE(count("scheduleFailure", "scheduled"), 3);
+  EXPECT_EQ(count("create", "deleted"), 2);
+}
+
 }  // namespace
 }  // namespace mangrove::placement

@@ -93,9 +93,20 @@ Profile* Engine::profileOf(const api::Pod& pod) const {
 QueuedPod* Engine::nextPod() {
   for (const auto& profile : profiles_)
     for (Plugin* plugin : profile->groupWise())
-      if (const auto next = plugin->groupWise()->nextPod())
-        if (QueuedPod* queued = queue_->pop(*next)) return queued;
+      if (QueuedPod* queued = nextOf(*plugin->groupWise())) return queued;
   return queue_->pop();
+}
+
+QueuedPod* Engine::nextOf(GroupWise& groups) {
+  const std::string turn = auditor_ ? groups.turn() : "";
+  const auto next = groups.nextPod();
+  if (!turn.empty() && groups.turn() != turn)
+    auditGroup(turn, Audited::kAllAttempted, "all pending pods already attempted");
+  if (!next) return nullptr;
+  const MonoTime start = clock_.mono();
+  QueuedPod* queued = queue_->pop(*next);
+  metrics_.takenByName.observe(secondsOf(clock_.mono() - start));
+  return queued;
 }
 
 bool Engine::scheduleOne() {
@@ -264,6 +275,7 @@ void Engine::cameIn(Area area, std::string_view event) {
 }
 
 void Engine::countRefused() {
+  if (std::exchange(poolSeen_, queue_->poolChanges()) == queue_->poolChanges()) return;
   std::map<std::pair<std::string, std::string>, double> now;
   for (const auto& known : refusedBefore_) now[known] = 0;
   queue_->eachInPool([&](const QueuedPod& waiting) {

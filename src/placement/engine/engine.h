@@ -140,12 +140,21 @@ class Engine final : private WaitingPods, private Deeds {
   void assignedPodEvent(EventKind kind, const PodObject& before, const PodObject& pod,
                         uint32_t actions);
   QueuedPod* nextPod();
+  QueuedPod* nextOf(GroupWise& groups);
   void tryPod(QueuedPod& queued, Profile& profile);
   void tryGroup(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin);
   void placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin);
   void groupFailed(Profile& profile, const GroupTask& task, Plugin& plugin,
                    const std::vector<QueuedPod*>& members, const GroupOutcome& outcome);
   void makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome);
+  GroupOutcome decideGroup(Profile& profile, const GroupTask& task,
+                           const std::vector<PodPtr>& pods);
+  GroupOutcome placeAsKept(const GroupQuestion& question);
+  void planGroup(Profile& profile, const GroupTask& task, const std::vector<PodPtr>& pods,
+                 Plugin& plugin);
+  void auditGroup(const std::string& group, Audited what, std::string_view message);
+  void auditGroupOf(const api::Pod& pod);
+  void auditEndOfGroup(const api::Pod& lastMember);
   void clearNominations(Interned node, int32_t below);
   bool victimsAreGoing(Row row, int32_t priority) const;
   CycleOptions cycleOptions(Profile& profile);
@@ -203,11 +212,13 @@ class Engine final : private WaitingPods, private Deeds {
   std::map<std::pair<Area, std::string>, Counter> incoming_;     // by area and event
   std::set<std::pair<std::string, std::string>> refusedBefore_;  // plugin, profile; of the gauge
   std::function<void()> progress_ = [] {};
-  size_t idle_ = 0;       // of binding_
-  uint64_t decided_ = 0;  // numbers of bindings
-  int depth_ = 0;         // of calls into plugins that may ask for permissions
+  uint64_t poolSeen_ = ~uint64_t{0};  // of the queue, when refusals were counted last
+  size_t idle_ = 0;                   // of binding_
+  uint64_t decided_ = 0;              // numbers of bindings
+  int depth_ = 0;                     // of calls into plugins that may ask for permissions
   std::vector<std::function<void()>> deferred_;  // what they asked for
   std::unique_ptr<Auditor> auditor_;             // null: not asked for
+  Audited audited_ = Audited::kFailure;          // how the group at hand failed
   DebugFlags debug_;
   Duration longestCycle_ = std::chrono::seconds(30);
   uint64_t seed_ = 1;

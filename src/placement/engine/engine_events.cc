@@ -64,6 +64,7 @@ void Engine::nodeChanged(const NodeObject& before, const NodeObject& after) {
 }
 
 void Engine::podChanged(const PodObject& before, const PodObject& after) {
+  if (auditor_ && !after) auditEndOfGroup(*before);
   for (const auto& profile : profiles_)
     for (PodFeed* feed : profile->feeds()) feed->podSeen(before, after);
   if (!after || api::isTerminated(*after)) return podGone(after ? after : before);
@@ -135,6 +136,7 @@ void Engine::waitingPodChanged(const PodObject& before, const PodObject& after) 
   if (auditor_) {
     auditor_->created(*after);
     auditor_->gated(*after);
+    auditGroupOf(*after);
   }
   if (after->meta.isDeleting()) {
     queue_->remove(uid);

@@ -1,6 +1,8 @@
 // Groups of pods that are decided whole.
+#include <algorithm>
 #include <utility>
 
+#include "placement/cycle/backfill.h"
 #include "placement/engine/engine.h"
 #include "placement/preemption/job_preemption.h"
 
@@ -15,6 +17,35 @@ void Engine::tryGroup(QueuedPod& queued, Profile& profile, const GroupTask& task
   for (const GroupMember& member : task.members) announce(member.pod);
 }
 
+// What happens to a group as such, beside what happens to each of its pods.
+void Engine::auditGroup(const std::string& group, Audited what, std::string_view message) {
+  if (auditor_) auditor_->saw(api::Uid(group), what, message);
+}
+
+void Engine::auditGroupOf(const api::Pod& pod) {
+  Profile* profile = auditor_ ? profileOf(pod) : nullptr;
+  if (!profile) return;
+  for (Plugin* plugin : profile->groupWise()) {
+    const auto view = plugin->groupWise()->view(pod);
+    if (!view || view->isSatisfied) continue;
+    const bool isFull = std::all_of(view->parts.begin(), view->parts.end(),
+                                    [](const auto& part) { return part.ready >= part.min; });
+    auditor_->groupSeen(view->task.id, pod, isFull && !view->task.members.empty());
+  }
+}
+
+// Before the books forget it.
+void Engine::auditEndOfGroup(const api::Pod& lastMember) {
+  for (const auto& profile : profiles_)
+    for (Plugin* plugin : profile->groupWise()) {
+      const auto view = plugin->groupWise()->view(lastMember);
+      int32_t members = 0;
+      if (view)
+        for (const auto& part : view->parts) members += part.members;
+      if (members == 1) auditor_->ended(api::Uid(view->task.id), "deleted");
+    }
+}
+
 void Engine::placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& task,
                           Plugin& plugin) {
   const MonoTime start = clock_.mono();
@@ -25,18 +56,17 @@ void Engine::placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& 
     members.push_back(member.pod == first ? &queued : queue_->pop(member.pod));
     pods.push_back(members.back() ? members.back()->pod : nullptr);
   }
-  Transaction trial(cluster_);
-  GroupQuestion question{profile, cluster_, trial, task, pods, cycleOptions(profile)};
-  question.seed = seed_;
-  GroupOutcome got = placeGroup(question);
-  metrics_.algorithmDuration.observe(std::chrono::duration<double>(clock_.mono() - start).count());
-  metrics_.gangCycle.observe(std::chrono::duration<double>(clock_.mono() - start).count());
+  const GroupOutcome got = decideGroup(profile, task, pods);
+  const double took = std::chrono::duration<double>(clock_.mono() - start).count();
+  metrics_.algorithmDuration.observe(took);
+  metrics_.gangCycle.observe(took);
+  metrics_.wholeGroup.observe(took);
   if (!got.placed()) {
-    trial.rollback();
-    makeGroupRoom(question, got);
-    return groupFailed(profile, task, plugin, members, got);
+    groupFailed(profile, task, plugin, members, got);
+    return planGroup(profile, task, pods, plugin);
   }
-  trial.commit();
+  auditGroup(task.id, Audited::kScheduled, "");
+  if (auditor_) auditor_->ended(api::Uid(task.id), "scheduled");
   for (size_t i = 0; i < members.size(); i++) {
     if (!members[i]) continue;
     if (got.rows[i] == kNoRow)  // beyond what the group needs, and without a place today
@@ -44,6 +74,44 @@ void Engine::placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& 
     else
       askPermission(*members[i], profile, profile.compiled(pods[i]->cls), got.rows[i]);
   }
+}
+
+GroupOutcome Engine::decideGroup(Profile& profile, const GroupTask& task,
+                                 const std::vector<PodPtr>& pods) {
+  audited_ = Audited::kFailure;
+  Transaction trial(cluster_);
+  GroupQuestion question{profile, cluster_, trial, task, pods, cycleOptions(profile)};
+  question.seed = seed_;
+  GroupOutcome got = placeGroup(question);
+  if (!got.placed() && !task.kept.empty())
+    if (GroupOutcome other = placeAsKept(question); other.placed()) got = std::move(other);
+  if (got.placed()) {
+    trial.commit();
+    return got;
+  }
+  trial.rollback();
+  makeGroupRoom(question, got);
+  return got;
+}
+
+// Where the plan of its head said, if the search has not found a way of its own.
+GroupOutcome Engine::placeAsKept(const GroupQuestion& question) {
+  GroupTask task = question.task;
+  task.spread = {};
+  for (size_t i = 0; i < task.members.size(); i++) task.members[i].row = task.kept[i];
+  GroupQuestion planned{question.profile, question.cluster, question.trial, task,
+                        question.pods,    question.options};
+  return placeGroup(planned);
+}
+
+// Backfill: when will there be places for a group that has none?
+void Engine::planGroup(Profile& profile, const GroupTask& task, const std::vector<PodPtr>& pods,
+                       Plugin& plugin) {
+  if (!plugin.groupWise()->wantsPlan(task)) return;
+  Transaction trial(cluster_);
+  GroupQuestion question{profile, cluster_, trial, task, pods, cycleOptions(profile)};
+  question.seed = seed_;
+  plugin.groupWise()->planned(task, planStart(question, endings(cluster_, clock_.wall())));
 }
 
 // Evicts for the whole group and nominates its members where they will go.
@@ -56,6 +124,7 @@ void Engine::makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome)
     const Row row = node.empty() ? kNoRow : cluster_.table.find(node.view());
     if (row == kNoRow || !victimsAreGoing(row, pod->cls->priority)) continue;
     outcome.diagnosis.postFilter = "preemption: victims of the group are still going.";
+    audited_ = Audited::kVictimDeleting;
     return;
   }
   metrics_.preemptionAttempts.inc();
@@ -64,10 +133,12 @@ void Engine::makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome)
   metrics_.jobPreemption.observe(std::chrono::duration<double>(clock_.mono() - start).count());
   if (!found.helps()) {
     outcome.diagnosis.postFilter = found.message;
+    audited_ = Audited::kPreemptFailure;
     for (const PodPtr& pod : question.pods)
       if (pod) cluster_.denominate(pod->pod->meta.uid);
     return;
   }
+  audited_ = Audited::kNominated;
   metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
   for (size_t i = 0; i < found.rows.size(); i++) {
     if (found.rows[i] == kNoRow) continue;
@@ -84,6 +155,7 @@ void Engine::groupFailed(Profile& profile, const GroupTask& task, Plugin& plugin
                          const std::vector<QueuedPod*>& members, const GroupOutcome& outcome) {
   const api::Uid& failing = task.members[*outcome.failing].pod;
   std::string told = plugin.groupWise()->groupFailed(task, failing, outcome.diagnosis);
+  auditGroup(task.id, audited_, told);
   const Diagnosis others =
       Diagnosis::refusal(outcome.diagnosis.nodes, std::string(plugin.name()), std::move(told));
   for (size_t i = 0; i < members.size(); i++)

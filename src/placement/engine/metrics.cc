@@ -67,7 +67,13 @@ SchedulerMetrics::SchedulerMetrics(Registry& r)
                             "Time of deciding a whole group.", powers(0.00001, 2, 24))),
       jobPreemption(r.histogram("scheduler_job_preemption_duration_seconds",
                                 "Time of looking for victims for a whole group.",
-                                powers(0.00001, 2, 24))) {}
+                                powers(0.00001, 2, 24))),
+      wholeGroup(r.histogram("scheduler_inline_batch_schedule_duration_seconds",
+                             "Time of placing all members of a group in one transaction.",
+                             powers(0.00001, 2, 24))),
+      takenByName(r.histogram("scheduler_next_pod_delete_from_queue_latency",
+                              "Time of taking the member that is next out of the queue.",
+                              powers(0.000001, 2, 24))) {}
 
 namespace {
 

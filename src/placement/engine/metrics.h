@@ -30,7 +30,7 @@ struct SchedulerMetrics {
   HistogramFamily& permitWait;       // result
   Gauge waitingGangGroups;
   Gauge devicesGivenTwice;
-  Histogram gangCycle, jobPreemption;
+  Histogram gangCycle, jobPreemption, wholeGroup, takenByName;
 };
 
 enum class Point : uint8_t {

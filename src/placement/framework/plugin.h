@@ -205,6 +205,25 @@ struct GroupTask {
   // Where everybody goes, by member; given how many members each row takes one after the other, in
   // their order. Unset: wherever the scores say.
   std::function<Result<std::vector<Row>>(const std::vector<int64_t>& slots)> spread = {};
+  // Backfill: where it was planned when it had no place, by member, for when nothing else fits.
+  std::vector<Row> kept = {};
+  bool isAged = false;  // a plan may count on pods whose end nobody knows
+};
+// When a group will have its places, as far as pods say how long they run.
+struct GroupPlan {
+  WallTime start{};       // max: some of them do not say it
+  std::vector<Row> rows;  // by member
+};
+// A group as somebody sees it who only wants to know.
+struct GroupView {
+  struct Part {
+    std::string name;  // of the gang
+    int32_t min = 0, members = 0, ready = 0, waiting = 0, bound = 0;
+  };
+  GroupTask task;
+  std::vector<Part> parts;
+  bool isStrict = false;
+  bool isSatisfied = false;  // members need not wait for each other any more
 };
 class GroupWise {
  public:
@@ -220,6 +239,14 @@ class GroupWise {
   }
   // A single pod failed, after everything was tried.
   virtual void afterFailure(const PodPtr&, const Diagnosis&) {}
+  // Backfill: whether somebody should find out when the group that just failed will have a place,
+  // and the answer; nullopt: nobody knows.
+  virtual bool wantsPlan(const GroupTask&) const { return false; }
+  virtual void planned(const GroupTask&, const std::optional<GroupPlan>&) {}
+  // The group of a pod; nothing is decided by asking.
+  virtual std::optional<GroupView> view(const api::Pod&) const { return std::nullopt; }
+  // Members are tried one after the other at the moment: of which group; "": of none.
+  virtual std::string turn() const { return ""; }
   virtual size_t waitingGroups() const { return 0; }  // with members that wait at Permit
   // Whether a nominated pod keeps room from this one; members of one group do not from each other.
   virtual bool sharesRoom(const api::Pod&, const api::Pod&) const { return false; }

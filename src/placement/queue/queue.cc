@@ -77,6 +77,8 @@ void Queue::leave(QueuedPod& pod) {
       break;
     case Area::kPool:
       pool_.erase(&pod);
+      gated_ -= !pod.gatedBy.empty();
+      poolChanges_++;
       for (const auto& plugin : pod.refusedBy) poolByPlugin_[plugin].erase(&pod);
       for (const auto& plugin : pod.waitingFor) poolByPlugin_[plugin].erase(&pod);
       break;
@@ -102,6 +104,8 @@ void Queue::toPool(QueuedPod& pod, std::string_view event) {
   note(Area::kPool, event);
   pod.area = Area::kPool;
   pool_.insert(&pod);
+  gated_ += !pod.gatedBy.empty();
+  poolChanges_++;
   if (pod.gatedBy == kEvicting) return;  // no event opens that gate
   for (const auto& plugin : pod.refusedBy) poolByPlugin_[plugin].insert(&pod);
   for (const auto& plugin : pod.waitingFor) poolByPlugin_[plugin].insert(&pod);
@@ -333,10 +337,19 @@ void Queue::flush() {
   };
   ready(backoff_);
   ready(errors_);
-  const MonoTime tooOld = clock_.mono() - options_.maxInPool;
+  // Who comes later is due later: nobody is looked at before the first one is.
+  const MonoTime now = clock_.mono();
+  if (now < poolDue_) return;
+  poolDue_ = now + options_.maxInPool;
   std::vector<QueuedPod*> old;
-  for (QueuedPod* pod : pool_)
-    if (pod->gatedBy.empty() && pod->since < tooOld) old.push_back(pod);
+  for (QueuedPod* pod : pool_) {
+    if (!pod->gatedBy.empty()) continue;
+    const MonoTime due = pod->since + options_.maxInPool;
+    if (due < now)
+      old.push_back(pod);
+    else
+      poolDue_ = std::min(poolDue_, due);
+  }
   std::sort(old.begin(), old.end(), ByOrder());
   for (QueuedPod* pod : old) wake(*pod, Wake::kAfterBackoff, "UnschedulableTimeout");
 }
@@ -349,9 +362,8 @@ MonoTime Queue::nextFlush() const {
 }
 
 Queue::Sizes Queue::sizes() const {
-  Sizes out{active_.size(), backoff_.size() + errors_.size(), 0, 0, inFlight_.size()};
-  for (const QueuedPod* pod : pool_) (pod->gatedBy.empty() ? out.pool : out.gated)++;
-  return out;
+  return {active_.size(), backoff_.size() + errors_.size(), pool_.size() - gated_, gated_,
+          inFlight_.size()};
 }
 
 }  // namespace mangrove::placement

@@ -110,6 +110,8 @@ class Queue {
     size_t active = 0, backoff = 0, pool = 0, gated = 0, inFlight = 0;
   };
   Sizes sizes() const;
+  // Another number whenever somebody came to those who wait for an event, or left them.
+  uint64_t poolChanges() const { return poolChanges_; }
   // fn(pod) for every pod that waits for an event.
   template <class Visit>
   void eachInPool(Visit visit) const {
@@ -152,6 +154,9 @@ class Queue {
   std::set<QueuedPod*, ByBackoff> backoff_{ByBackoff{true}};
   std::set<QueuedPod*, ByBackoff> errors_{ByBackoff{false}};
   std::unordered_set<QueuedPod*> pool_;
+  size_t gated_ = 0;  // of the pool
+  uint64_t poolChanges_ = 0;
+  MonoTime poolDue_{};  // before that nobody has waited there too long
   std::unordered_map<std::string, std::unordered_set<QueuedPod*>> poolByPlugin_;
   // → number of the first event after the pop; those that wait for permission as well.
   std::unordered_map<const QueuedPod*, uint64_t> inFlight_;

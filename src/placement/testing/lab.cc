@@ -116,7 +116,7 @@ void Lab::wait(Duration duration) {
 }
 
 void Lab::confirm(Pending pending) {
-  if (refuseBindings) {
+  if (refuseBindings || (refusesBinding && refusesBinding(pending.key))) {
     pending.done(fail(mangrove::Code::kUnavailable, "the server is away"));
     return;
   }

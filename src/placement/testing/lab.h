@@ -11,6 +11,7 @@
 //
 // One thread.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -54,6 +55,7 @@ class Lab final : public Effects {
   // The storage controller at once: what exists is tied to its claim, what does not is made.
   void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
   bool refuseBindings = false;
+  std::function<bool(std::string_view key)> refusesBinding = {};  // single ones; unset: none
   bool keepVictims = false;  // deletions are accepted, the pods stay
   bool bindsClaims = true;   // false: the storage controller is away
 

@@ -66,7 +66,7 @@ class CoreBench {
     micros.reserve(measured);
     const double cpu = client::processorSecondsOf(::getpid());
     const MonoTime start = realClock().mono();
-    drain(&micros);
+    bench_.ticks > 0 ? idle(micros) : drain(&micros);
     const Duration took = realClock().mono() - start;
     return summary(measured, first, effects_.bound - before, took,
                    client::processorSecondsOf(::getpid()) - cpu, std::move(micros));
@@ -121,6 +121,16 @@ class CoreBench {
     }
   }
 
+  // Time goes by and nothing happens.
+  void idle(std::vector<double>& micros) {
+    for (int i = 0; i < bench_.ticks; i++) {
+      const MonoTime then = realClock().mono();
+      engine_.tick();
+      micros.push_back(
+          std::chrono::duration<double, std::micro>(realClock().mono() - then).count());
+    }
+  }
+
   // A node comes or goes, as in the public benchmark's churn.
   void churn(size_t turn) {
     auto node = api::decodeText<api::Node>(nodeJson(bench_, 1'000'000 + turn));
@@ -149,7 +159,8 @@ class CoreBench {
     out.p50Micros = at(0.5);
     out.p99Micros = at(0.99);
     out.maxMicros = at(1);
-    out.cpuMicrosPerPod = cpu * 1e6 / static_cast<double>(std::max<size_t>(1, scheduled));
+    const size_t units = bench_.ticks > 0 ? static_cast<size_t>(bench_.ticks) : scheduled;
+    out.cpuMicrosPerPod = cpu * 1e6 / static_cast<double>(std::max<size_t>(1, units));
     out.rssMegabytes = peakMegabytes();
     return out;
   }

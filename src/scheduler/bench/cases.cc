@@ -29,13 +29,26 @@ constexpr std::array kCases = {
     BenchCase{"SchedulingWithMixedChurn", kDefault, kDefault, 0, 1000, 0, 10000, 1, true},
     BenchCase{"SchedulingDaemonset", kPinned, kPinned, 0, 500, 0, 15000, 1, false},
     BenchCase{"ManyClasses", kDefault, kManyClasses, 500, 1000, 1000, 10000, 1, false},
-    BenchCase{"Gangs1000x3", kDefault, kGang3, 0, 300, 0, 3000, 1, false},
     BenchCase{"Gangs1000x10", kDefault, kGang10, 0, 1000, 0, 10000, 1, false},
     BenchCase{"Gangs100x100", kDefault, kGang100, 0, 1000, 0, 10000, 1, false},
     BenchCase{"Gangs10x1000", kDefault, kGang1000, 0, 2000, 0, 10000, 1, false},
     BenchCase{"Gangs1x5000", kDefault, kGang5000, 0, 5000, 0, 5000, 1, false},
-    BenchCase{"Gangs10x5000", kDefault, kGang5000, 0, 5000, 0, 50000, 1, false},
     BenchCase{"Devices", kDefault, kDevices, 0, 4000, 0, 40000, 1, false},
+    BenchCase{"Gangs50x20", kDefault, kGang20, 0, 1000, 0, 1000, 1, false},
+    BenchCase{"GangsRefusedBySlots", kDefault, kHugeGang100, 0, 1000, 0, 1000, 1, false},
+    BenchCase{"GangsWaiting1000", kHugeGang10, kNobody, 10000, 0, 10000, 0, 1, false, 200},
+    // The public benchmark's, by their names.
+    BenchCase{"GangScheduling_1000Gangs_3000Pods", kDefault, kGang3, 0, 300, 0, 3000, 1, false},
+    BenchCase{"GangScheduling_2000Gangs_6000Pods", kDefault, kGang3, 0, 600, 0, 6000, 1, false},
+    BenchCase{"GangScheduling_3000Gangs_9000Pods", kDefault, kGang3, 0, 900, 0, 9000, 1, false},
+    BenchCase{"GangScheduling_3Gangs_3000Pods_1000PerGroup", kDefault, kGang1000, 0, 1000, 0, 3000,
+              1, false},
+    BenchCase{"GangScheduling_6Gangs_6000Pods_1000PerGroup", kDefault, kGang1000, 0, 2000, 0, 6000,
+              1, false},
+    BenchCase{"GangScheduling_9Gangs_9000Pods_1000PerGroup", kDefault, kGang1000, 0, 3000, 0, 9000,
+              1, false},
+    BenchCase{"GangScheduling_10Gangs_50000Pods_5000PerGroup", kDefault, kGang5000, 0, 5000, 0,
+              50000, 1, false},
 };
 
 constexpr std::string_view kPlainAmounts = R"({"cpu":"4","memory":"32Gi","pods":"110"})";
@@ -76,8 +89,9 @@ struct Shape {
   std::string requests = {};  // further ones, with a leading comma
 };
 
-Shape gang(size_t number, size_t members) {
+Shape gang(size_t number, size_t members, std::string_view cpu = "100m") {
   return {
+      .cpu = cpu,
       .meta = fmt::format(
           R"(,"annotations":{{"gang.scheduling.koordinator.sh/name":"g-{}","gang.scheduling.koordinator.sh/min-available":"{}"}})",
           number / members, members)};
@@ -136,6 +150,8 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
       return gang(number, 3);
     case kGang10:
       return gang(number, 10);
+    case kGang20:
+      return gang(number, 20);
     case kGang100:
       return gang(number, 100);
     case kGang1000:
@@ -144,6 +160,12 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
       return gang(number, 5000);
     case kDevices:
       return sharesOf(number, nodes);
+    case kHugeGang10:
+      return gang(number, 10, "9");
+    case kHugeGang100:
+      return gang(number, 100, "9");
+    case kNobody:
+      return {};
   }
   return {};
 }

@@ -29,10 +29,14 @@ enum class BenchPod : uint8_t {
   kManyClasses,   // a label of its own for every ten
   kGang3,         // strict gangs of so many, all members needed
   kGang10,
+  kGang20,
   kGang100,
   kGang1000,
   kGang5000,
-  kDevices,  // cards by share, 1, 2, 4 and 8 of them, larger ones first and with NICs
+  kDevices,     // cards by share, 1, 2, 4 and 8 of them, larger ones first and with NICs
+  kHugeGang10,  // members that fit nowhere: what the nodes have says no before anything is tried
+  kHugeGang100,
+  kNobody,
 };
 
 struct BenchCase {
@@ -43,6 +47,8 @@ struct BenchCase {
   size_t firstSmall, measuredSmall, firstLarge, measuredLarge;
   int zones;   // 1: all nodes in zone1
   bool churn;  // nodes and services come and go meanwhile
+  // Instead of pods so many ticks of the engine are measured; "cpu us" is then per tick.
+  int ticks = 0;
 };
 
 std::span<const BenchCase> benchCases();

@@ -7,8 +7,10 @@
 #include "base/text/strings.h"
 #include "placement/engine/engine.h"
 #include "placement/explain/explanation.h"
+#include "placement/explain/group_explanation.h"
+#include "placement/explain/near_miss.h"
 #include "placement/intake/transform.h"
-#include "scheduler/explain/picture.h"
+#include "scheduler/explain/filled_engine.h"
 
 namespace mangrove::scheduler {
 
@@ -40,66 +42,6 @@ Result<std::shared_ptr<api::Pod>> findPod(client::ApiClient& client,
   if (!request.manifest.empty()) rank(client, *pod);
   transformPod(*pod);
   return std::make_shared<api::Pod>(std::move(*pod));
-}
-
-std::string amountText(Interned resource, int64_t amount) {
-  if (resource == "cpu") return Quantity::ofMilli(amount).text();
-  return (resource == "memory" ? Quantity::of(Bytes{amount}) : Quantity::of(amount)).text();
-}
-
-// Whether everything but room is right on the row.
-bool allowedButForRoom(const Layout& layout, PlanState& state, const NodeTable& table, Row row) {
-  if (table.podCount()[row] + 1 > table.podLimit()[row]) return false;
-  for (const auto& filter : layout.filters) {
-    Verdict verdict;
-    if (filter.plugin->name() == "NodeResourcesFit") continue;
-    if (filter.local && filter.local->filters(state.plan()))
-      filter.local->fits(state.plan(), table, std::span<const Row>(&row, 1), &verdict);
-    for (const auto& part : state.parts())
-      if (part.plugin == filter.plugin && part.ready.filters) verdict = part.part->verdict(row);
-    if (!verdict.fits()) return false;
-  }
-  return true;
-}
-
-int64_t leftOf(const NodeTable& table, ResourceId id, Row row) {
-  return table.allocatable(id)[row] - table.requested(id)[row];
-}
-
-// By how much the request exceeds what is left on each node where nothing else is missing.
-std::vector<int64_t> gapsOf(const Layout& layout, PlanState& state, const NodeTable& table,
-                            const Request& request) {
-  std::vector<int64_t> out;
-  const auto& all = state.cls().requests.all;
-  for (Row row : table.liveRows()) {
-    const int64_t left = leftOf(table, request.id, row);
-    if (left <= 0 || left >= request.amount) continue;
-    const bool others = std::all_of(all.begin(), all.end(), [&](const Request& other) {
-      return other.id == request.id || other.amount <= leftOf(table, other.id, row);
-    });
-    if (others && allowedButForRoom(layout, state, table, row))
-      out.push_back(request.amount - left);
-  }
-  return out;
-}
-
-// The smallest reduction of one request that would open a node.
-std::string nearestMiss(const Layout& layout, const NodeTable& table, PlanState& state) {
-  std::string best;
-  double bestShare = 2;
-  for (const Request& request : state.cls().requests.all) {
-    const auto gaps = gapsOf(layout, state, table, request);
-    if (gaps.empty()) continue;
-    const int64_t least = *std::min_element(gaps.begin(), gaps.end());
-    const double share = static_cast<double>(least) / static_cast<double>(request.amount);
-    if (share >= bestShare) continue;
-    bestShare = share;
-    const auto nodes = std::count(gaps.begin(), gaps.end(), least);
-    const Interned name = table.resources().name(request.id);
-    best = fmt::format("would fit on {} {} with {} less {}", nodes, nodes == 1 ? "node" : "nodes",
-                       amountText(name, least), name.view());
-  }
-  return best;
 }
 
 // What plugins say about single nodes that they refused, of the first few.
@@ -134,16 +76,22 @@ void tellScores(Cycle& cycle, Cluster& cluster, size_t most, Explanation& out) {
 
 }  // namespace
 
+// Of a pod that waits with others: what its gang needs and what fits.
+static std::string groupSentence(FilledEngine& filled, const api::Pod& pod, Profile& profile) {
+  const auto view = viewOf(pod, profile);
+  if (!view || view->isSatisfied) return "";
+  return sentenceOf(explainGroup(filled.engine(), profile, *view,
+                                 [&](const api::Uid& uid) { return filled.pending(uid); }));
+}
+
 Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig& config,
                                const ExplainRequest& request, Clock& clock) {
   auto pod = findPod(client, request);
   if (!pod) return pass(pod.error());
   applyTransforms(**pod, config.transforms);
-  Registry registry;
-  NoEffects effects;
-  Engine engine(clock, effects, registry);
-  if (auto ok = engine.configure(config); !ok) return pass(ok.error());
-  if (auto ok = fillFrom(client, engine, (*pod)->meta.uid); !ok) return pass(ok.error());
+  auto filled = FilledEngine::make(client, config, clock, (*pod)->meta.uid);
+  if (!filled) return pass(filled.error());
+  Engine& engine = (*filled)->engine();
   Explanation out;
   out.pod = (*pod)->meta.ns.str() + "/" + (*pod)->meta.name.str();
   out.assignedTo = (*pod)->nodeName.str();
@@ -168,6 +116,7 @@ Result<Explanation> explainPod(client::ApiClient& client, const SchedulerConfig&
   }
   out.refusals = again.diagnosis().groups;
   if (out.assignedTo.empty()) out.message = heldBack(**pod, *profile);
+  if (out.assignedTo.empty()) out.group = groupSentence(**filled, **pod, *profile);
   if (placed || !out.message.empty()) return out;
   if (out.nodes > 0 && !cycle.diagnosis().isError) cycle.askForAdvice();
   out.message = cycle.diagnosis().message();
@@ -179,6 +128,7 @@ std::string toText(const Explanation& e) {
       fmt::format("pod {} ({}): fits on {} of {} nodes\n", e.pod, e.profile, e.feasible, e.nodes);
   if (!e.assignedTo.empty()) out += fmt::format("it runs on {}\n", e.assignedTo);
   if (!e.message.empty()) out += e.message + "\n";
+  if (!e.group.empty()) out += e.group + "\n";
   if (!e.refusals.empty()) out += "\nrefused by\n";
   for (const auto& group : e.refusals)
     out += fmt::format("  {:<20} {:>5} {}  {}{}\n", group.plugin, group.nodes,
@@ -223,6 +173,7 @@ std::string toJsonText(const Explanation& e) {
                                         {"refusals", refusals},
                                         {"details", details},
                                         {"nearestMiss", e.nearestMiss},
+                                        {"group", e.group},
                                         {"top", top}}) +
          "\n";
 }

@@ -37,6 +37,7 @@ struct Explanation {
     std::string node, plugin, text;
   };
   std::vector<Detail> details;  // of some nodes, where a plugin has more to say
+  std::string group;            // what its gang needs and what fits; "": it has none
   std::string nearestMiss;      // "would fit on 2 nodes with 500m less cpu"; or ""
   struct Scored {
     std::string node;

@@ -6,7 +6,7 @@
 #include "api/wire/names.h"
 #include "json/value.h"
 #include "placement/intake/transform.h"
-#include "scheduler/explain/picture.h"
+#include "scheduler/explain/filled_engine.h"
 
 namespace mangrove::scheduler {
 
@@ -70,11 +70,9 @@ Result<ShapeAnswer> explainShape(client::ApiClient& client, const SchedulerConfi
   auto pod = api::decodeText<api::Pod>(*text);
   if (!pod) return pass(pod.error());
   transformPod(*pod);
-  Registry registry;
-  NoEffects effects;
-  Engine engine(clock, effects, registry);
-  if (auto ok = engine.configure(config); !ok) return pass(ok.error());
-  if (auto ok = fillFrom(client, engine, {}); !ok) return pass(ok.error());
+  auto filled = FilledEngine::make(client, config, clock);
+  if (!filled) return pass(filled.error());
+  Engine& engine = (*filled)->engine();
   Profile* profile = engine.profileOf(*pod);
   if (!profile)
     return fail(mangrove::Code::kNotFound, "no profile serves schedulerName '{}'",

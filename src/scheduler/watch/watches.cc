@@ -50,12 +50,9 @@ void Watches::add(const WatchSetup& setup, const api::Kind& kind, OnChange onCha
 }
 
 Watches::Watches(const WatchSetup& setup, Engine& engine, std::function<void()> changed)
-    : engine_(engine), changed_(std::move(changed)) {
+    : engine_(engine), ingress_(engine), changed_(std::move(changed)) {
   addCore(setup);
-  addWorkloads(setup);
-  addStorage(setup);
-  addColocation(setup);
-  addGroups(setup);
+  addKept(setup);
   addTemplates(setup);
 }
 
@@ -71,7 +68,7 @@ bool Watches::synced() const {
 
 void Watches::addCore(const WatchSetup& setup) {
   add<api::Node>(
-      setup, api::kind::kNode, [this](const auto& c) { engine_.nodeChanged(c.before, c.after); },
+      setup, api::kind::kNode, [this](const auto& c) { ingress_.node(c.before, c.after); },
       transformNode);
   std::function<void(WatchedPod&)> transform;
   if (setup.transforms.any())
@@ -82,75 +79,11 @@ void Watches::addCore(const WatchSetup& setup) {
         const auto version = c.after ? client::versionNumber(c.after->meta.resourceVersion)
                                      : std::optional<uint64_t>();
         newestPod_ = std::max(newestPod_, version.value_or(0));
-        engine_.podChanged(c.before, c.after);
+        ingress_.pod(c.before, c.after);
       },
       std::move(transform));
   add<api::Namespace>(setup, api::kind::kNamespace,
-                      [this](const auto& c) { engine_.namespaceChanged(c.key, c.after.get()); });
-}
-
-void Watches::addColocation(const WatchSetup& setup) {
-  add<api::NodeMetric>(
-      setup, api::kind::kNodeMetric,
-      [this](const auto& c) {
-        ClusterEvent event;
-        event.kind = EventKind::kNodeMetric;
-        event.label = "NodeMetric";
-        event.row = engine_.cluster().putMetric(c.key, c.after);
-        engine_.happened(event);
-      },
-      {}, true);
-  add<api::NodeResourceTopology>(
-      setup, api::kind::kNodeResourceTopology,
-      [this](const auto& c) {
-        ClusterEvent event;
-        event.kind = EventKind::kNodeTopology;
-        event.label = "NodeResourceTopology";
-        event.row = engine_.cluster().putTopology(c.key, c.after);
-        engine_.happened(event);
-      },
-      {}, true);
-  add<api::Device>(
-      setup, api::kind::kDevice,
-      [this](const auto& c) {
-        ClusterEvent event;
-        event.kind = EventKind::kDevice;
-        event.label = "Device";
-        event.row = engine_.cluster().putDevice(c.key, c.after);
-        engine_.happened(event);
-      },
-      {}, true);
-}
-
-void Watches::addGroups(const WatchSetup& setup) {
-  add<api::PodGroup>(
-      setup, api::kind::kPodGroup,
-      [this](const auto& c) {
-        engine_.cluster().putPodGroup(c.key, c.after);
-        ClusterEvent event;
-        event.kind = EventKind::kPodGroup;
-        event.label = "PodGroup";
-        engine_.happened(event);
-      },
-      {}, true);
-  add<api::ElasticQuota>(
-      setup, api::kind::kElasticQuota,
-      [this](const auto& c) {
-        engine_.cluster().putQuota(c.key, c.after);
-        ClusterEvent event;
-        event.kind = EventKind::kQuota;
-        event.label = "ElasticQuota";
-        engine_.happened(event);
-      },
-      {}, true);
-  add<api::ClusterNetworkTopology>(
-      setup, api::kind::kClusterNetworkTopology,
-      [this](const auto& c) {
-        if (c.key != "default") return;  // the only one that counts
-        engine_.cluster().network = c.after;
-        engine_.cluster().networkGeneration++;
-      },
-      {}, true);
+                      [this](const auto& c) { ingress_.ns(c.key, c.after.get()); });
 }
 
 // The shares that vendors' drivers can cut, from the one ConfigMap that the profiles name; what
@@ -179,47 +112,14 @@ void Watches::addTemplates(const WatchSetup& setup) {
        args->templatesName});
 }
 
-// Kinds that are only looked up: kept by key, and told as one event.
-template <class T>
-void Watches::keep(const WatchSetup& setup, const api::Kind& kind, ObjectMap<T>& map,
-                   EventKind event, uint64_t& generation) {
-  add<T>(
-      setup, kind,
-      [this, &map, &generation, event, label = kind.kind](const client::Change<T>& change) {
-        if (change.after)
-          map.put(std::string(change.key), change.after);
-        else
-          map.erase(change.key);
-        generation++;
-        ClusterEvent happened;
-        happened.kind = event;
-        happened.label = label;
-        engine_.happened(happened);
-      },
-      {}, true);
-}
-
-void Watches::addWorkloads(const WatchSetup& setup) {
-  Cluster& c = engine_.cluster();
-  const auto selectors = EventKind::kSelectors;
-  keep(setup, api::kind::kService, c.services, selectors, c.selectorGeneration);
-  keep(setup, api::kind::kReplicaSet, c.replicaSets, selectors, c.selectorGeneration);
-  keep(setup, api::kind::kStatefulSet, c.statefulSets, selectors, c.selectorGeneration);
-  keep(setup, api::kind::kReplicationController, c.replicationControllers, selectors,
-       c.selectorGeneration);
-  keep(setup, api::kind::kPodDisruptionBudget, c.budgets, selectors, c.budgetGeneration);
-}
-
-void Watches::addStorage(const WatchSetup& setup) {
-  Storage& s = engine_.cluster().storage;
-  const auto storage = EventKind::kStorage;
-  keep(setup, api::kind::kPersistentVolume, s.volumes, storage, s.generation);
-  keep(setup, api::kind::kPersistentVolumeClaim, s.claims, storage, s.generation);
-  keep(setup, api::kind::kStorageClass, s.classes, storage, s.generation);
-  keep(setup, api::kind::kCsiNode, s.nodes, storage, s.generation);
-  keep(setup, api::kind::kCsiDriver, s.drivers, storage, s.generation);
-  keep(setup, api::kind::kCsiStorageCapacity, s.capacities, storage, s.generation);
-  keep(setup, api::kind::kVolumeAttachment, s.attachments, storage, s.generation);
+// What a cluster may lack.
+void Watches::addKept(const WatchSetup& setup) {
+#define INGRESS(type, which, take)                                                           \
+  add<type>(                                                                                 \
+      setup, api::kind::which, [this](const auto& c) { ingress_.take(c.key, c.after); }, {}, \
+      true);
+#include "placement/engine/ingress.def"
+#undef INGRESS
 }
 
 }  // namespace mangrove::scheduler

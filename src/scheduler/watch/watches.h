@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "client/informer/informer.h"
-#include "placement/engine/engine.h"
+#include "placement/engine/ingress.h"
 #include "scheduler/names.h"
 
 namespace mangrove::scheduler {
@@ -45,17 +45,12 @@ class Watches {
   void add(const WatchSetup& setup, const api::Kind& kind, OnChange onChange,
            std::function<void(T&)> transform = {}, bool mayLack = false,
            const std::pair<std::string, std::string>& only = {});  // namespace and name
-  template <class T>
-  void keep(const WatchSetup& setup, const api::Kind& kind, ObjectMap<T>& map, EventKind event,
-            uint64_t& generation);
   void addCore(const WatchSetup& setup);
-  void addStorage(const WatchSetup& setup);
-  void addColocation(const WatchSetup& setup);
-  void addGroups(const WatchSetup& setup);
+  void addKept(const WatchSetup& setup);
   void addTemplates(const WatchSetup& setup);
-  void addWorkloads(const WatchSetup& setup);
 
   Engine& engine_;
+  Ingress ingress_;
   std::function<void()> changed_;
   std::vector<std::unique_ptr<Watched>> all_;
   uint64_t newestPod_ = 0;

@@ -43,14 +43,24 @@ json::Value summary(const Gang& gang) {
   return out;
 }
 
+// Backfill: who is next, when it is expected to start and how many nodes are kept for it.
+json::Value headPage(const KeptNodes& kept) {
+  json::Object out{{"group", kept.head()}, {"keptNodes", kept.rows().size()}};
+  const auto start = kept.start();
+  if (start && *start != WallTime::max()) out["expectedStart"] = formatTime(*start);
+  return out;
+}
+
 }  // namespace
 
-std::optional<json::Value> gangPage(const GangBook& book, std::string_view path) {
+std::optional<json::Value> gangPage(const GangBook& book, const KeptNodes& kept,
+                                    std::string_view path) {
   if (path == "gangs") {
     json::Object out;
     for (const auto& [id, gang] : book.gangs()) out[id] = summary(*gang);
     return out;
   }
+  if (path == "head") return headPage(kept);
   constexpr std::string_view kOne = "gang/";
   if (!path.starts_with(kOne)) return std::nullopt;
   const Gang* gang = book.find(std::string(path.substr(kOne.size())));

@@ -10,6 +10,7 @@
 namespace mangrove::placement {
 
 // nullopt: no such page or gang.
-std::optional<json::Value> gangPage(const GangBook& book, std::string_view path);
+std::optional<json::Value> gangPage(const GangBook& book, const KeptNodes& kept,
+                                    std::string_view path);
 
 }  // namespace mangrove::placement

@@ -103,7 +103,7 @@ GangSettings settingsOf(const api::PodGroup& group, const GangArgs& args) {
 Result<GangArgs> readGangArgs(const json::Value& value) {
   Args args(value, "CoschedulingArgs");
   args.only({"defaultTimeout", "controllerWorkers", "skipCheckScheduleCycle", "enablePreemption",
-             "awareNetworkTopology", "defaultMatchPolicy", "placeWhole"});
+             "awareNetworkTopology", "defaultMatchPolicy", "placeWhole", "backfill"});
   GangArgs out;
   out.defaultTimeout = args.duration("defaultTimeout").value_or(out.defaultTimeout);
   if (out.defaultTimeout <= Duration::zero()) args.complain("defaultTimeout must be above 0");
@@ -113,6 +113,14 @@ Result<GangArgs> readGangArgs(const json::Value& value) {
   out.enablePreemption = args.boolean("enablePreemption", out.enablePreemption);
   out.awareNetworkTopology = args.boolean("awareNetworkTopology", out.awareNetworkTopology);
   out.placeWhole = args.boolean("placeWhole", out.placeWhole);
+  Args backfill = args.object("backfill");
+  backfill.only({"enabled", "agedAfter"});
+  out.backfill.on = backfill.boolean("enabled", false);
+  out.backfill.agedAfter = backfill.duration("agedAfter").value_or(out.backfill.agedAfter);
+  if (out.backfill.agedAfter < Duration::zero()) backfill.complain("agedAfter must not be below 0");
+  if (out.backfill.on && !out.placeWhole)
+    backfill.complain("only groups that are placed whole have a head: want placeWhole true");
+  args.take(backfill);
   const std::string policy = args.text("defaultMatchPolicy", "once-satisfied");
   if (const auto known = policyOf(policy))
     out.defaultMatchPolicy = *known;

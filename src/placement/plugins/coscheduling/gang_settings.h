@@ -17,6 +17,7 @@
 #include "api/pod/pod.h"
 #include "base/result.h"
 #include "json/value.h"
+#include "placement/plugins/coscheduling/kept_nodes.h"
 
 namespace mangrove::placement {
 
@@ -28,6 +29,7 @@ struct GangArgs {
   // Ours: strict groups get their places in one transaction. False: member by member, waiting at
   // Permit, as the reference does it.
   bool placeWhole = true;
+  BackfillArgs backfill;
 };
 Result<GangArgs> readGangArgs(const json::Value& value);
 

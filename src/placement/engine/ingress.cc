@@ -1,0 +1,106 @@
+#include "placement/engine/ingress.h"
+
+namespace mangrove::placement {
+
+void Ingress::happened(EventKind kind, std::string_view label, Row row) {
+  ClusterEvent event;
+  event.kind = kind;
+  event.label = label;
+  event.row = row;
+  engine_.happened(event);
+}
+
+template <class T>
+void Ingress::keep(ObjectMap<T>& map, std::string_view key, const std::shared_ptr<const T>& after,
+                   uint64_t& generation, EventKind kind, std::string_view label) {
+  if (after)
+    map.put(std::string(key), after);
+  else
+    map.erase(key);
+  generation++;
+  happened(kind, label);
+}
+
+void Ingress::service(std::string_view key, const std::shared_ptr<const api::Service>& after) {
+  keep(cluster_.services, key, after, cluster_.selectorGeneration, EventKind::kSelectors,
+       "Service");
+}
+void Ingress::replicaSet(std::string_view key, const std::shared_ptr<const api::Workload>& after) {
+  keep(cluster_.replicaSets, key, after, cluster_.selectorGeneration, EventKind::kSelectors,
+       "ReplicaSet");
+}
+void Ingress::statefulSet(std::string_view key, const std::shared_ptr<const api::Workload>& after) {
+  keep(cluster_.statefulSets, key, after, cluster_.selectorGeneration, EventKind::kSelectors,
+       "StatefulSet");
+}
+void Ingress::replicationController(std::string_view key,
+                                    const std::shared_ptr<const api::Workload>& after) {
+  keep(cluster_.replicationControllers, key, after, cluster_.selectorGeneration,
+       EventKind::kSelectors, "ReplicationController");
+}
+void Ingress::budget(std::string_view key,
+                     const std::shared_ptr<const api::PodDisruptionBudget>& after) {
+  keep(cluster_.budgets, key, after, cluster_.budgetGeneration, EventKind::kSelectors,
+       "PodDisruptionBudget");
+}
+void Ingress::volume(std::string_view key,
+                     const std::shared_ptr<const api::PersistentVolume>& after) {
+  keep(cluster_.storage.volumes, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "PersistentVolume");
+}
+void Ingress::claim(std::string_view key,
+                    const std::shared_ptr<const api::PersistentVolumeClaim>& after) {
+  keep(cluster_.storage.claims, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "PersistentVolumeClaim");
+}
+void Ingress::storageClass(std::string_view key,
+                           const std::shared_ptr<const api::StorageClass>& after) {
+  keep(cluster_.storage.classes, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "StorageClass");
+}
+void Ingress::csiNode(std::string_view key, const std::shared_ptr<const api::CsiNode>& after) {
+  keep(cluster_.storage.nodes, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "CSINode");
+}
+void Ingress::csiDriver(std::string_view key, const std::shared_ptr<const api::CsiDriver>& after) {
+  keep(cluster_.storage.drivers, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "CSIDriver");
+}
+void Ingress::storageCapacity(std::string_view key,
+                              const std::shared_ptr<const api::CsiStorageCapacity>& after) {
+  keep(cluster_.storage.capacities, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "CSIStorageCapacity");
+}
+void Ingress::attachment(std::string_view key,
+                         const std::shared_ptr<const api::VolumeAttachment>& after) {
+  keep(cluster_.storage.attachments, key, after, cluster_.storage.generation, EventKind::kStorage,
+       "VolumeAttachment");
+}
+
+void Ingress::nodeMetric(std::string_view key,
+                         const std::shared_ptr<const api::NodeMetric>& after) {
+  happened(EventKind::kNodeMetric, "NodeMetric", cluster_.putMetric(key, after));
+}
+void Ingress::nodeTopology(std::string_view key,
+                           const std::shared_ptr<const api::NodeResourceTopology>& after) {
+  happened(EventKind::kNodeTopology, "NodeResourceTopology", cluster_.putTopology(key, after));
+}
+void Ingress::device(std::string_view key, const std::shared_ptr<const api::Device>& after) {
+  happened(EventKind::kDevice, "Device", cluster_.putDevice(key, after));
+}
+void Ingress::podGroup(std::string_view key, const std::shared_ptr<const api::PodGroup>& after) {
+  cluster_.putPodGroup(key, after);
+  happened(EventKind::kPodGroup, "PodGroup");
+}
+void Ingress::quota(std::string_view key, const std::shared_ptr<const api::ElasticQuota>& after) {
+  cluster_.putQuota(key, after);
+  happened(EventKind::kQuota, "ElasticQuota");
+}
+void Ingress::network(std::string_view key,
+                      const std::shared_ptr<const api::ClusterNetworkTopology>& after) {
+  if (key != "default") return;  // the only one that counts
+  cluster_.network = after;
+  cluster_.networkGeneration++;
+}
+
+}  // namespace mangrove::placement
