@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
+#include "apiserver/auth/credential_files.h"
 #include "apiserver/auth/signing_key.h"
 #include "base/os/files.h"
 #include "base/text/encoding.h"
@@ -37,21 +38,34 @@ Result<std::string> openOrMake(const std::string& path, Make make) {
   return made;
 }
 
-// Key and certificate in one file, so that they cannot come apart.
-Result<net::KeyPair> splitPair(const std::string& text, const std::string& path) {
+// Key and certificate in one file, so that they cannot come apart; behind them certificates of
+// earlier authorities.
+struct PairFile {
+  net::KeyPair pair;
+  std::string earlier;
+};
+Result<PairFile> splitPair(const std::string& text, const std::string& path) {
+  constexpr std::string_view kEnd = "-----END PRIVATE KEY-----\n";
   const size_t at = text.find("-----BEGIN PRIVATE KEY-----");
-  if (at == std::string::npos)
+  const size_t end = text.find(kEnd);
+  if (at == std::string::npos || end == std::string::npos || end < at)
     return invalid("{}: no private key inside; remove the file to have a new one made", path);
-  return net::KeyPair{text.substr(0, at), text.substr(at)};
+  const size_t rest = end + kEnd.size();
+  return PairFile{{text.substr(0, at), text.substr(at, rest - at)}, text.substr(rest)};
 }
 
-Result<net::KeyPair> openCa(const std::string& dir, WallTime now) {
+// Two authorities of one name would be taken for each other.
+Result<std::string> makeAuthority(WallTime now, const std::string& trusted) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(now.time_since_epoch()).count();
+  const std::string name = trusted.empty() ? "mangrove-ca" : fmt::format("mangrove-ca@{}", second);
+  auto pair = net::makeCa(name, now - kClockSkew, now + kCaLife);
+  if (!pair) return pass(pair.error());
+  return pair->certPem + pair->keyPem + trusted;
+}
+
+Result<PairFile> openCa(const std::string& dir, WallTime now, const std::string& trusted) {
   const std::string path = dir + "/ca.pem";
-  auto text = openOrMake(path, [&]() -> Result<std::string> {
-    auto pair = net::makeCa("mangrove-ca", now - kClockSkew, now + kCaLife);
-    if (!pair) return pass(pair.error());
-    return pair->certPem + pair->keyPem;
-  });
+  auto text = openOrMake(path, [&] { return makeAuthority(now, trusted); });
   if (!text) return text.error().in("certificate authority");
   return splitPair(*text, path);
 }
@@ -81,7 +95,15 @@ Result<net::KeyPair> issueServing(const net::KeyPair& ca, const std::vector<std:
   }
   info.notBefore = now - kClockSkew;
   info.notAfter = now + kServingLife;
+  info.serverOnly = true;
   return net::issue(ca, info);
+}
+
+bool isGood(const std::string& certPem, const net::KeyPair& ca,
+            const std::vector<std::string>& addresses, WallTime now) {
+  auto info = net::readCertificate(certPem);
+  return info && info->serverOnly && info->notAfter - kRenewBefore > now &&
+         covers(*info, addresses) && net::isSignedBy(certPem, ca.certPem).value_or(false);
 }
 
 // Always possible to make again, so a file that does not fit is replaced, and none needs to survive
@@ -90,10 +112,8 @@ Result<net::KeyPair> openServing(const std::string& dir, const net::KeyPair& ca,
                                  const std::vector<std::string>& addresses, WallTime now) {
   const std::string path = dir + "/serving.pem";
   if (auto text = readFile(path)) {
-    auto pair = splitPair(*text, path);
-    auto info = pair ? net::readCertificate(pair->certPem)
-                     : Result<net::CertificateInfo>(pass(pair.error()));
-    if (info && info->notAfter - kRenewBefore > now && covers(*info, addresses)) return pair;
+    auto file = splitPair(*text, path);
+    if (file && isGood(file->pair.certPem, ca, addresses, now)) return file->pair;
   }
   auto pair = issueServing(ca, addresses, now);
   if (!pair) return pair;
@@ -117,16 +137,27 @@ Result<std::string> openAdminToken(const std::string& dir) {
 }  // namespace
 
 Result<Credentials> openCredentials(const std::string& dir,
-                                    const std::vector<std::string>& addresses, WallTime now) {
+                                    const std::vector<std::string>& addresses, WallTime now,
+                                    const std::string& trusted) {
   if (::mkdir(dir.c_str(), 0700) != 0 && errno != EEXIST)
     return failErrno(errno, "data directory " + dir);
-  auto ca = openCa(dir, now);
+  auto ca = openCa(dir, now, trusted);
   if (!ca) return pass(ca.error());
-  auto serving = openServing(dir, *ca, addresses, now);
+  auto serving = openServing(dir, ca->pair, addresses, now);
   if (!serving) return serving.error().in("serving certificate");
   auto token = openAdminToken(dir);
   if (!token) return pass(token.error());
-  return Credentials{ca->certPem, std::move(*serving), std::move(*token)};
+  return Credentials{ca->pair.certPem + ca->earlier, std::move(*serving), std::move(*token)};
+}
+
+Result<SecretTexts> readSecrets(const std::string& dir) {
+  const std::string key = dir + "/service-account.key";
+  if (auto made = openSigningKey(key); !made) return pass(made.error());
+  auto signing = readFile(key);
+  if (!signing) return pass(signing.error());
+  auto tokens = readFile(dir + "/tokens.csv");
+  if (!tokens) return pass(tokens.error());
+  return SecretTexts{std::move(*tokens), std::move(*signing)};
 }
 
 Result<std::string> writeKubeconfig(const std::string& dir, const std::string& server,

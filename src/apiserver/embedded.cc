@@ -222,6 +222,7 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::open(Clock& clock, Mailb
                       .resources = storedFields(Resources()),
                       .maxSize = options.storeSize,
                       .onBatch = batchMetrics(metrics)};
+  kept.seal = options.sealing;
   if (options.windowEvents > 0) kept.windowEvents = options.windowEvents;
   if (options.windowBytes.v > 0) kept.windowBytes = options.windowBytes;
   auto store = store::Store::open(std::move(kept), [&owner](Fn fn) { owner.post(std::move(fn)); });
@@ -248,6 +249,12 @@ Authenticator& EmbeddedServer::authenticator() {
 }
 void EmbeddedServer::setRunner(frame::NodeRunner* runner) {
   parts_->runner = runner;
+}
+void EmbeddedServer::setAuthority(std::string caPem) {
+  parts_->accounts.setCa(std::move(caPem));
+}
+void EmbeddedServer::setSigningKey(SigningKey key) {
+  parts_->serviceAccounts.setKey(std::move(key));
 }
 void EmbeddedServer::close() {
   parts_->store->close();

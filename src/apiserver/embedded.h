@@ -30,6 +30,7 @@ struct EmbeddedOptions {
   net::Loop* io = nullptr;                       // for admission webhooks; null: there are none
   pod_security::Configuration podSecurity = {};  // for namespaces that say nothing
   Bytes storeSize = {};                          // most bytes of objects; zero: no limit
+  std::shared_ptr<const store::Sealer> sealing = {};  // of Secrets on the disk; null: plain
   // How far back watches can go (store::Options); 0: as far as the store keeps by itself.
   size_t windowEvents = 0;
   Bytes windowBytes = {};
@@ -49,6 +50,9 @@ class EmbeddedServer {
   // Who runs pods on this machine, or null for nobody: answers log, exec, attach and portforward.
   // Must outlive the requests, or be set to null before it goes.
   void setRunner(frame::NodeRunner* runner);
+  // Rotation: what replaces what the directory held at the start.
+  void setAuthority(std::string caPem);
+  void setSigningKey(SigningKey key);
   // Waits until everything accepted is on disk, then gives the directory back.
   void close();
 

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/embedded.h"
 #include "apiserver/heap.h"
-#include "apiserver/http_front.h"
 #include "apiserver/server_flags.h"
+#include "apiserver/serving.h"
 #include "frame/role.h"
 
 namespace mangrove::apiserver {
@@ -30,9 +29,7 @@ class ApiServerRole final : public frame::Role {
   bool allowRemote_ = false;
   ServerFlags server_;
   Mailbox* owner_ = nullptr;
-  std::unique_ptr<audit::AuditLog> audit_;  // outlives who answers requests
-  std::unique_ptr<EmbeddedServer> embedded_;
-  std::unique_ptr<HttpFront> front_;
+  std::unique_ptr<Serving> serving_;
   std::optional<HeapKeeper> heap_;
 };
 

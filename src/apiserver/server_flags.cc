@@ -1,5 +1,6 @@
 #include "apiserver/server_flags.h"
 
+#include "apiserver/auth/sealing.h"
 #include "base/number/quantity.h"
 #include "base/os/files.h"
 
@@ -14,6 +15,18 @@ void ServerFlags::add(frame::Flags& flags) {
   flags.add("audit-log-maxbackup", auditFiles, "how many older audit logs are kept");
   flags.add("store-size", storeSize,
             "most bytes of objects; beyond, growth is refused and deletes go on; 0: no limit");
+  flags.add("encryption-key-file", sealingFile,
+            "keys that Secrets are encrypted with on the disk: lines NAME:BASE64 of 32 bytes, the "
+            "first encrypts, all decrypt");
+}
+
+Result<std::shared_ptr<const store::Sealer>> ServerFlags::sealing() const {
+  if (sealingFile.empty()) return std::shared_ptr<const store::Sealer>();
+  auto text = readFile(sealingFile);
+  if (!text) return text.error().in("--encryption-key-file");
+  auto keys = SealingKeys::parse(*text, sealingFile);
+  if (!keys) return keys.error().in("--encryption-key-file");
+  return std::shared_ptr<const store::Sealer>(std::move(*keys));
 }
 
 Result<pod_security::Configuration> ServerFlags::podSecurity() const {

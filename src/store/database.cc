@@ -10,6 +10,25 @@ namespace mangrove::store {
 namespace {
 
 constexpr size_t kWalFrameBytes = 4096 + 24;  // page and frame header
+// Before what a Sealer made; JSON begins otherwise.
+constexpr std::string_view kSealed = "sealed:";
+
+std::string placeOf(const StoredRow& row) {
+  return fmt::format("{} {}/{}@{}", row.resource, row.ns, row.name, row.revision.v);
+}
+
+// `opened` holds the text that the row points to afterwards.
+Result<> openSeal(const Sealer* seal, StoredRow& row, std::string& opened) {
+  if (!row.json.starts_with(kSealed)) return {};
+  if (!seal)
+    return invalid("{} is encrypted: start with the --encryption-key-file it was written with",
+                   placeOf(row));
+  auto plain = seal->open(row.json.substr(kSealed.size()), placeOf(row));
+  if (!plain) return pass(plain.error());
+  opened = std::move(*plain);
+  row.json = opened;
+  return {};
+}
 
 }  // namespace
 struct Database::Impl {
@@ -18,6 +37,7 @@ struct Database::Impl {
   DataDir dir;  // holds the lock; the last to go
   std::string path;
   Sqlite db;
+  std::shared_ptr<const Sealer> seal;
   Statement insert, drop, setStart, begin, commit;
   int walPages = 0;  // the file itself keeps its size when its content has been folded
 
@@ -54,11 +74,13 @@ Result<> Database::Impl::prepare() {
   return {};
 }
 
-Result<Database> Database::open(DataDir dir, const std::string& vfs) {
+Result<Database> Database::open(DataDir dir, const std::string& vfs,
+                                std::shared_ptr<const Sealer> seal) {
   const std::string path = databasePath(dir);
   auto db = openDatabaseFile(dir, vfs);
   if (!db) return pass(db.error());
   auto impl = std::make_unique<Impl>(std::move(dir), std::move(*db), path);
+  impl->seal = std::move(seal);
   if (auto prepared = impl->prepare(); !prepared) return damaged(path, prepared.error().text());
   sqlite3_wal_hook(impl->db.raw(), &Impl::onCommit, impl.get());
   return Database(std::move(impl));
@@ -90,6 +112,7 @@ StoredRow rowOf(const Statement& at) {
 Result<> Database::load(const std::function<Result<>(const StoredRow&)>& take) {
   auto rows = impl_->db.prepare("SELECT * FROM history ORDER BY revision");
   if (!rows) return damaged(impl_->path, rows.error().text());
+  std::string opened;
   for (;;) {
     const int code = rows->step();
     if (code == SQLITE_DONE) return {};
@@ -97,10 +120,12 @@ Result<> Database::load(const std::function<Result<>(const StoredRow&)>& take) {
       const Failure failure = impl_->db.failure(code);
       return isDamage(code) ? damaged(impl_->path, failure.value().text()) : failure;
     }
-    const StoredRow row = rowOf(*rows);
+    StoredRow row = rowOf(*rows);
     if (rowSum(row) != static_cast<uint64_t>(rows->integer(7)))
       return damaged(impl_->path,
                      fmt::format("the checksum of revision {} differs", row.revision.v));
+    if (auto plain = openSeal(impl_->seal.get(), row, opened); !plain)
+      return plain.error().in("{}", impl_->path);
     if (auto taken = take(row); !taken) return damaged(impl_->path, taken.error().text());
   }
 }
@@ -116,9 +141,16 @@ Result<> Database::Impl::step(Statement& statement) {
 Result<> Database::Impl::writeChange(const Change& change) {
   const Object& object = *change.object;
   const Body json = object.json();
-  const StoredRow row{object.revision(), object.createRevision(), object.resource().view(),
-                      object.ns(),       object.name(),           *json,
-                      object.expireAt(), change.deleted};
+  StoredRow row{object.revision(), object.createRevision(), object.resource().view(),
+                object.ns(),       object.name(),           *json,
+                object.expireAt(), change.deleted};
+  std::string sealed;
+  if (seal && seal->wants(row.resource)) {
+    auto made = seal->seal(row.json, placeOf(row));
+    if (!made) return pass(made.error());
+    sealed = fmt::format("{}{}", kSealed, *made);
+    row.json = sealed;
+  }
   insert.bind(1, static_cast<int64_t>(row.revision.v));
   insert.bind(2, row.resource);
   insert.bind(3, row.ns);

@@ -20,6 +20,7 @@
 #include "store/data_dir.h"
 #include "store/history.h"
 #include "store/object.h"
+#include "store/sealer.h"
 
 namespace mangrove::store {
 
@@ -48,7 +49,8 @@ struct WriteItem {
 class Database {
  public:
   // Makes the file when the directory has none; the lock goes with the database.
-  static Result<Database> open(DataDir dir, const std::string& vfs);
+  static Result<Database> open(DataDir dir, const std::string& vfs,
+                               std::shared_ptr<const Sealer> seal = nullptr);
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();

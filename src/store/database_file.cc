@@ -9,7 +9,11 @@ namespace mangrove::store {
 namespace {
 
 constexpr int64_t kApplicationId = 0x4d475631;  // "MGV1", shown by file(1)
-constexpr int64_t kSchemaVersion = 1;
+// 2: rows may be sealed (store/sealer.h); a program of format 1 would take those for damage.
+constexpr int64_t kSchemaVersion = 2;
+
+// From each older format to the next; the first turns 1 into 2. Nothing but the mark changes there.
+constexpr const char* kUpgrades[] = {""};
 
 constexpr const char* kSchema = R"(
   CREATE TABLE history(
@@ -98,12 +102,27 @@ Result<> requireVersion(Sqlite& db, const std::string& path) {
                    path);
   auto version = db.askInteger("PRAGMA user_version");
   if (!version) return explained(path, version.error());
-  if (*version != kSchemaVersion)
+  if (*version < 1 || *version > kSchemaVersion)
     return fail(
         Code::kUnsupported,
-        "{} has format {}, this mangrove reads format {}: run the version that wrote it, or "
+        "{} has format {}, this mangrove reads format 1 to {}: run the version that wrote it, or "
         "move the file away to start empty",
         path, *version, kSchemaVersion);
+  return {};
+}
+
+// One transaction each, so that a crash leaves a whole older format or a whole newer one.
+Result<> upgrade(Sqlite& db, const std::string& path) {
+  auto version = db.askInteger("PRAGMA user_version");
+  if (!version) return explained(path, version.error());
+  for (int64_t from = *version; from < kSchemaVersion; ++from) {
+    const std::string sql =
+        fmt::format("BEGIN; {} PRAGMA user_version = {}; COMMIT;", kUpgrades[from - 1], from + 1);
+    if (auto done = db.run(sql.c_str()); !done) {
+      db.rollBack();
+      return done.error().in("{}: from format {} to {}", path, from, from + 1);
+    }
+  }
   return {};
 }
 
@@ -129,6 +148,7 @@ Result<Sqlite> openDatabaseFile(const DataDir& dir, const std::string& vfs) {
   auto mode = db->askText("PRAGMA journal_mode = WAL");
   if (!mode) return explained(path, mode.error());
   if (*mode != "wal") return invalid("{}: journal mode is '{}', want 'wal'", path, *mode);
+  if (auto done = upgrade(*db, path); !done) return pass(done.error());
   return db;
 }
 

@@ -225,7 +225,7 @@ TEST_F(Damage, ANewerFormat) {
   run(dir_.path(), "PRAGMA user_version = 9");
   const Error error = refused();
   EXPECT_EQ(error.code(), Code::kUnsupported);
-  EXPECT_THAT(error.text(), HasSubstr("has format 9, this mangrove reads format 1"));
+  EXPECT_THAT(error.text(), HasSubstr("has format 9, this mangrove reads format 1 to 2"));
 }
 
 TEST_F(Damage, SomebodyElsesDatabase) {
@@ -239,6 +239,37 @@ TEST_F(Damage, RefusalGivesTheDirectoryBack) {
   refused();
   ASSERT_TRUE(writeFileAtomically(file(), *whole));
   EXPECT_TRUE(Store::open({.dir = dir_.path()}, [](Fn) {}));
+}
+
+// As a mangrove of format 1 wrote it, statement by statement; the sums are those it computed.
+TEST(OlderFormat, AStoreOfAnOlderFormatIsOpenedAndBroughtUpToDate) {
+  TempDir dir;
+  {
+    Shop shop({.dir = dir.path()});
+    shop.put("a", "x");
+    shop.put("a", "y", "", R"(,"d":1)");
+    shop->close();
+  }
+  run(dir.path(), R"(
+    CREATE TABLE kept AS SELECT * FROM history;
+    DROP VIEW objects; DROP TABLE history; DROP TABLE history_window;
+    CREATE TABLE history(
+      revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, namespace TEXT NOT NULL,
+      name TEXT NOT NULL, created INTEGER NOT NULL, deleted INTEGER NOT NULL, expires INTEGER,
+      sum INTEGER NOT NULL, json TEXT NOT NULL);
+    INSERT INTO history SELECT * FROM kept; DROP TABLE kept;
+    CREATE TABLE history_window(start INTEGER NOT NULL); INSERT INTO history_window VALUES(1);
+    CREATE VIEW objects AS
+      SELECT resource, namespace, name, max(revision) AS revision, created, expires, json
+      FROM history GROUP BY resource, namespace, name HAVING deleted = 0;
+    PRAGMA user_version = 1;)");
+  for (int time = 0; time < 2; ++time) {
+    Shop shop({.dir = dir.path()});
+    EXPECT_EQ(versions(*shop->list({.resource = pods()})),
+              (std::vector<std::string>{"a/x@2", "a/y@3"}));
+    shop->close();
+  }
+  EXPECT_EQ(ask(dir.path(), "PRAGMA user_version"), 2);
 }
 
 }  // namespace

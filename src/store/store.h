@@ -44,6 +44,7 @@
 #include "store/query.h"
 #include "store/resource.h"
 #include "store/revision.h"
+#include "store/sealer.h"
 #include "store/txn.h"
 #include "store/watch.h"
 
@@ -67,6 +68,7 @@ struct Options {
   Duration idleBeforeFold = std::chrono::seconds(1);
   // Told of every disk transaction, on the owner thread, before its callbacks run.
   std::function<void(const BatchReport&)> onBatch = {};
+  std::shared_ptr<const Sealer> seal = {};  // of rows on the disk; null: all plain
   std::string vfs = {};  // SQLite's name of the file system to use; tests inject faults through it
 };
 

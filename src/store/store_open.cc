@@ -23,7 +23,7 @@ Result<> Store::Impl::open() {
   if (options_.dir.empty()) return {};
   auto dir = DataDir::lock(options_.dir);
   if (!dir) return pass(dir.error());
-  auto database = Database::open(std::move(*dir), options_.vfs);
+  auto database = Database::open(std::move(*dir), options_.vfs, options_.seal);
   if (!database) return pass(database.error());
   auto start = database->windowStart();
   if (!start) return pass(start.error());

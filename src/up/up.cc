@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 
 #include "agent/gates.h"
-#include "apiserver/data_dir.h"
 #include "base/os/log.h"
 #include "frame/version.h"
 #include "net/loopback.h"
@@ -122,7 +121,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;
   options.onLook = onLook_;
-  if (!options.node.empty()) serveMeasurements(embedded_->server(), options.usage);
+  if (!options.node.empty()) serveMeasurements(serving_->embedded().server(), options.usage);
   auto roles = allRoles(options);
   std::move(guests_.begin(), guests_.end(), std::back_inserter(roles));
   for (const auto& name : without_)
@@ -130,8 +129,8 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
       return invalid("--without {}: there is no such role; want {}", name, namesOf(roles));
   for (auto& role : roles) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
-    auto mate = Mate::start(context.owner, embedded_->server(), context.clock, context.metrics,
-                            role.name, std::move(role.make));
+    auto mate = Mate::start(context.owner, serving_->embedded().server(), context.clock,
+                            context.metrics, role.name, std::move(role.make));
     if (!mate) return mate.error().in("{}", role.name);
     mates_.push_back(std::move(*mate));
   }
@@ -139,52 +138,23 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
 }
 
 Result<> UpRole::startServer(frame::RoleContext& context) {
-  auto credentials = apiserver::openCredentials(dataDir_, {bind_}, context.clock.wall());
-  if (!credentials) return pass(credentials.error());
-  auto security = server_.podSecurity();
-  if (!security) return pass(security.error());
-  auto size = server_.storeLimit();
-  if (!size) return pass(size.error());
-  auto audit = server_.openAudit(context.clock);
-  if (!audit) return pass(audit.error());
-  audit_ = std::move(*audit);
-  auto embedded = apiserver::EmbeddedServer::open(context.clock, context.owner, context.metrics,
-                                                  {.dataDir = dataDir_,
-                                                   .caPem = credentials->caPem,
-                                                   .io = &context.io,
-                                                   .podSecurity = std::move(*security),
-                                                   .storeSize = *size,
-                                                   .windowEvents = kWindowEvents,
-                                                   .windowBytes = kWindowBytes});
-  if (!embedded) return pass(embedded.error());
-  embedded_ = std::move(*embedded);
+  auto serving = apiserver::Serving::start(context, server_,
+                                           {.dataDir = dataDir_,
+                                            .bind = bind_,
+                                            .port = static_cast<uint16_t>(port_),
+                                            .windowEvents = kWindowEvents,
+                                            .windowBytes = kWindowBytes});
+  if (!serving) return pass(serving.error());
+  serving_ = std::move(*serving);
   if (std::find(without_.begin(), without_.end(), "koord-manager") == without_.end())
     picture_->expect();
-  embedded_->context().admission.add(
+  serving_->embedded().context().admission.add(
       managerAdmission(picture_, context.owner, context.clock, context.metrics));
   client_ = std::make_unique<apiserver::InProcessClient>(
-      context.owner, embedded_->server(), apiserver::Identity::system(), "mangrove-up");
+      context.owner, serving_->embedded().server(), apiserver::Identity::system(), "mangrove-up");
   if (context.ops) guard_.emplace(*context.ops, *client_);
 
-  net::ServerOptions options;
-  options.bind = bind_;
-  options.port = static_cast<uint16_t>(port_);
-  options.tls = net::TlsServerOptions{credentials->serving.certPem, credentials->serving.keyPem,
-                                      credentials->caPem, net::ClientCertificates::kRequest};
-  auto identify = [this](const net::HttpRequest& request, const apiserver::RequestInfo& info) {
-    return embedded_->authenticator().authenticate(request.peer, request.headers, info);
-  };
-  auto front = apiserver::HttpFront::listen(
-      context.io, options, {context.owner, embedded_->server(), identify, audit_.get()});
-  if (!front) return pass(front.error());
-  front_ = std::move(*front);
-
-  const std::string host = bind_.find(':') == std::string::npos ? bind_ : "[" + bind_ + "]";
-  auto kubeconfig = apiserver::writeKubeconfig(
-      dataDir_, fmt::format("https://{}:{}", host, front_->port()), *credentials);
-  if (!kubeconfig) return pass(kubeconfig.error());
-  sayLine(
-      fmt::format("API server on https://{}:{}, kubeconfig {}", host, front_->port(), *kubeconfig));
+  sayLine(serving_->announcement());
   return {};
 }
 
@@ -218,12 +188,21 @@ Result<> UpRole::startRunner(frame::RoleContext& context) {
   });
   if (auto ok = made.get_future().get(); !ok)
     return ok.error().in("node runner (--observe-only does without)");
-  embedded_->setRunner(runner_.get());
+  serving_->embedded().setRunner(runner_.get());
+  listenForPods();
   runnerThread_->mailbox().post([this] {
     runner_->start(
         [name = runner_->nodeName()] { sayLine(fmt::format("node {} is ready", name)); });
   });
   return {};
+}
+
+// Pods have no way to our loopback; the bridge is theirs and nobody else's.
+void UpRole::listenForPods() {
+  const std::string address = runner_->bridgeAddress();
+  if (address.empty()) return;
+  if (auto ok = serving_->listenAlso(address); !ok)
+    logger.warn("pods cannot reach the API server: {}", ok.error().text());
 }
 
 // Roles first, so that nobody brings back what ends; then the pods; then the server.
@@ -243,7 +222,7 @@ void UpRole::stopRoles(Fn stopped) {
 void UpRole::stopRunner(Fn stopped) {
   observer_.reset();
   if (!runner_) return stopServer(std::move(stopped));
-  embedded_->setRunner(nullptr);
+  serving_->embedded().setRunner(nullptr);
   // Pods end while the server still answers; then the runner, on its thread; then the server.
   auto gone = [this, stopped = std::make_shared<Fn>(std::move(stopped))] {
     runner_.reset();
@@ -262,14 +241,13 @@ void UpRole::stopRunner(Fn stopped) {
 }
 
 void UpRole::stopServer(Fn stopped) {
-  front_->shutdown(kShutdownGrace);
-  front_.reset();
+  serving_->stopListening(kShutdownGrace);
   guard_.reset();
   client_.reset();
-  embedded_->close();
+  serving_->embedded().close();
   owner_->stop();  // what still waits there names parts of the server
   heap_.reset();
-  embedded_.reset();
+  serving_.reset();
   stopped();
 }
 

@@ -15,11 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/embedded.h"
 #include "apiserver/heap.h"
-#include "apiserver/http_front.h"
 #include "apiserver/in_process_client.h"
 #include "apiserver/server_flags.h"
+#include "apiserver/serving.h"
 #include "client/queue/worker.h"
 #include "frame/ops_guard.h"
 #include "frame/role.h"
@@ -50,6 +49,7 @@ class UpRole final : public frame::Role {
   Result<> startServer(frame::RoleContext& context);
   Result<> startRunner(frame::RoleContext& context);
   Result<> startObserver(frame::RoleContext& context);
+  void listenForPods();
   Result<> startRoles(frame::RoleContext& context);
   void stopRunner(Fn stopped);
   void stopRoles(Fn stopped);
@@ -73,10 +73,8 @@ class UpRole final : public frame::Role {
   Mailbox* owner_ = nullptr;
   bool stopping_ = false;
   apiserver::ServerFlags server_;
-  std::unique_ptr<apiserver::audit::AuditLog> audit_;  // outlives who answers requests
   std::optional<apiserver::HeapKeeper> heap_;
-  std::unique_ptr<apiserver::EmbeddedServer> embedded_;
-  std::unique_ptr<apiserver::HttpFront> front_;
+  std::unique_ptr<apiserver::Serving> serving_;
   std::unique_ptr<apiserver::InProcessClient> client_;
   std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> runnerThread_;

@@ -55,6 +55,12 @@ pod chosen 'dnsPolicy: None, dnsConfig: {nameservers: [192.0.2.1], searches: [la
 want "Running" state chosen .status.phase
 want "options ndots:2" kubectl exec chosen -- cat /etc/resolv.conf
 kubectl delete pod asker chosen --wait=false >/dev/null
+# Pods reach the API server at the bridge's address, which its certificate names; without a credential they get no further than its version.
+api=https://${subnet%.0/24}.1:$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}' | sed 's/.*://')
+want "kube-system" kubectl --server="$api" get namespaces
+pod caller "restartPolicy: Never, containers: [{name: main, image: x, command: [python3, -c, 'import ssl, urllib.request as u; print(u.urlopen(\"$api/version\", context=ssl._create_unverified_context(), timeout=5).read().decode())']}]"
+want "Succeeded" state caller .status.phase
+want "gitVersion" kubectl logs caller
 want "deleted" kubectl delete service my-web
 for _ in $(seq 40); do ip addr show "$bridge" | grep -q "$address/32" || break; sleep 0.1; done
 ip addr show "$bridge" | grep -q "$address/32" && fail "the address of a deleted service is still there"

@@ -32,6 +32,9 @@ class Authenticator {
   Authenticator(StaticTokens tokens, ServiceAccountTokens* accounts, Authorizer& authorizer)
       : tokens_(std::move(tokens)), accounts_(accounts), authorizer_(authorizer) {}
 
+  // From the next request on.
+  void setTokens(StaticTokens tokens) { tokens_ = std::move(tokens); }
+
   Outcome<Identity> authenticate(const net::PeerInfo& peer, const net::Headers& headers,
                                  const RequestInfo& info);
 

@@ -64,6 +64,11 @@ void DefaultAccounts::furnish(const std::string& ns) {
   create("configmaps", std::move(map));
 }
 
+void DefaultAccounts::setCa(std::string caPem) {
+  caPem_ = std::move(caPem);
+  refresh();
+}
+
 void DefaultAccounts::create(std::string_view plural, json::Object object) {
   auto resource = context_.resources.find("", "v1", plural);
   CHECK(resource, "no resource {}", plural);

@@ -24,6 +24,8 @@ class DefaultAccounts final : public Observer {
   void changed(const Resource& resource, const store::ObjectPtr& now,
                const store::ObjectPtr& before) override;
   void refresh();
+  // What pods check the server by from now on; every namespace is told.
+  void setCa(std::string caPem);
 
  private:
   void furnish(const std::string& ns);

@@ -1,6 +1,7 @@
 #include "apiserver/auth/service_account_token.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -129,6 +130,11 @@ ServiceAccountTokens::ServiceAccountTokens(SigningKey key, Options options, cons
   if (options_.jwksUri.empty()) options_.jwksUri = options_.issuer + "/openid/v1/jwks";
 }
 
+void ServiceAccountTokens::setKey(SigningKey key) {
+  if (key.id() == key_.id()) return;
+  earlier_.push_back(std::exchange(key_, std::move(key)));
+}
+
 Result<std::string> ServiceAccountTokens::issue(TokenClaims claims) const {
   if (claims.audiences.empty()) claims.audiences = options_.audiences;
   return makeJwt(key_, writeClaims(claims, options_.issuer));
@@ -138,6 +144,8 @@ Result<TokenClaims> ServiceAccountTokens::open(std::string_view token) {
   const std::string digest = sha256(token);
   if (auto found = verified_.find(digest); found != verified_.end()) return found->second;
   auto opened = openJwt(key_, token);
+  for (const SigningKey& key : earlier_)
+    if (!opened) opened = openJwt(key, token);
   if (!opened) return pass(opened.error());
   const json::Object& object = opened->get_object();
   if (textAt(object, "iss") != options_.issuer)
@@ -185,7 +193,9 @@ Result<TokenOwner> ServiceAccountTokens::verify(std::string_view token,
 }
 
 json::Object ServiceAccountTokens::jwks() const {
-  return {{"keys", json::Array{key_.jwk()}}};
+  json::Array keys{key_.jwk()};
+  for (const SigningKey& key : earlier_) keys.push_back(key.jwk());
+  return {{"keys", std::move(keys)}};
 }
 
 json::Object ServiceAccountTokens::configuration() const {

@@ -58,6 +58,8 @@ class ServiceAccountTokens {
   ServiceAccountTokens(SigningKey key, Options options, const Clock& clock,
                        const store::Store& store);
 
+  // From now on this one signs; what earlier ones signed counts until it expires or we end.
+  void setKey(SigningKey key);
   Result<std::string> issue(TokenClaims claims) const;
   // kUnauthorized with the reason. `audiences` empty: those of the API server.
   Result<TokenOwner> verify(std::string_view token, const std::vector<std::string>& audiences);
@@ -72,6 +74,7 @@ class ServiceAccountTokens {
   Result<> checkObjects(const TokenClaims& claims) const;
 
   SigningKey key_;
+  std::vector<SigningKey> earlier_;
   Options options_;
   const Clock& clock_;
   const store::Store& store_;

@@ -205,6 +205,19 @@ TEST_F(AccountTokens, OfAnotherIssuerOrKeyAreRefused) {
   EXPECT_FALSE(tokens_.verify(*here.issue(claims), {}));
 }
 
+TEST_F(AccountTokens, OfAnEarlierKeyCountUntilTheyExpire) {
+  const std::string before = tokenFor("{}"), unseen = tokenFor("{}");
+  EXPECT_EQ(why(before), "");
+  tokens_.setKey(newKey());
+  const std::string after = tokenFor("{}");
+  EXPECT_EQ(why(before), "");
+  EXPECT_EQ(why(unseen), "") << "nor does it depend on having been seen before";
+  EXPECT_EQ(why(after), "");
+  EXPECT_EQ(tokens_.jwks().at("keys").as_array().size(), 2u);
+  world_.clock.advance(std::chrono::hours(2));
+  EXPECT_NE(why(unseen), "");
+}
+
 TEST_F(AccountTokens, RequestsAreChecked) {
   struct Row {
     const char *spec, *account;

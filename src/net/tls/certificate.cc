@@ -82,6 +82,8 @@ CertificateInfo describe(X509* certificate) {
   info.notBefore = wallTime(X509_get0_notBefore(certificate));
   info.notAfter = wallTime(X509_get0_notAfter(certificate));
   info.isCa = X509_check_ca(certificate) == 1;
+  const uint32_t purposes = X509_get_extended_key_usage(certificate);
+  info.serverOnly = purposes == XKU_SSL_SERVER;
   return info;
 }
 

@@ -100,13 +100,15 @@ Result<> addAltNames(X509* certificate, const CertificateInfo& info) {
   return {};
 }
 
-bool addUsage(X509* certificate, X509* issuer, bool isCa) {
+bool addUsage(X509* certificate, X509* issuer, const CertificateInfo& info) {
+  const bool isCa = info.isCa;
+  const char* purpose = info.serverOnly ? "serverAuth" : "serverAuth,clientAuth";
   const char* constraints = isCa ? "critical,CA:TRUE" : "critical,CA:FALSE";
   const char* usage = isCa ? "critical,keyCertSign,cRLSign,digitalSignature"
                            : "critical,digitalSignature,keyEncipherment";
   return addExtension(certificate, issuer, NID_basic_constraints, constraints) &&
          addExtension(certificate, issuer, NID_key_usage, usage) &&
-         (isCa || addExtension(certificate, issuer, NID_ext_key_usage, "serverAuth,clientAuth")) &&
+         (isCa || addExtension(certificate, issuer, NID_ext_key_usage, purpose)) &&
          addExtension(certificate, issuer, NID_subject_key_identifier, "hash") &&
          addExtension(certificate, issuer, NID_authority_key_identifier, "keyid");
 }
@@ -134,7 +136,7 @@ Result<KeyPair> makePair(const CertificateInfo& info, X509* issuer, EVP_PKEY* is
     return opensslFailure("filling in the certificate");
   X509* signer = issuer ? issuer : certificate.get();
   if (!X509_set_issuer_name(certificate.get(), X509_get_subject_name(signer)) ||
-      !addUsage(certificate.get(), signer, info.isCa))
+      !addUsage(certificate.get(), signer, info))
     return opensslFailure("filling in the certificate");
   if (auto ok = addAltNames(certificate.get(), info); !ok) return pass(ok.error());
   if (!X509_sign(certificate.get(), issuerKey ? issuerKey : key.get(), EVP_sha256()))
@@ -167,6 +169,17 @@ Result<KeyPair> issue(const KeyPair& ca, const CertificateInfo& info) {
   auto pair = makePair(info, issuers->front().get(), key->get());
   if (!pair) return pair.error().in("certificate for '{}'", info.commonName);
   return pair;
+}
+
+Result<bool> isSignedBy(const std::string& certPem, const std::string& caPem) {
+  auto certificates = parseCertificates(certPem);
+  if (!certificates) return pass(certificates.error());
+  auto authorities = parseCertificates(caPem);
+  if (!authorities) return pass(authorities.error());
+  const int verdict =
+      X509_verify(certificates->front().get(), X509_get0_pubkey(authorities->front().get()));
+  if (verdict != 1) opensslError();  // takes the reason off the queue
+  return verdict == 1;
 }
 
 }  // namespace mangrove::net

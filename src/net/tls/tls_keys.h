@@ -22,7 +22,7 @@ struct KeyPair {
   std::string keyPem;  // PKCS #8, unencrypted: store it with mode 0600
 };
 
-// What a certificate shall say, and what one says. Usable for servers and for clients alike.
+// What a certificate shall say, and what one says.
 struct CertificateInfo {
   std::string commonName;                  // Kubernetes: the user
   std::vector<std::string> organizations;  // Kubernetes: the groups
@@ -31,11 +31,16 @@ struct CertificateInfo {
   WallTime notBefore{};
   WallTime notAfter{};
   bool isCa = false;
+  bool serverOnly = false;  // else usable for servers and for clients alike
 };
 
 Result<KeyPair> makeCa(const std::string& commonName, WallTime notBefore, WallTime notAfter);
 // Signs a new key pair. `info.isCa` makes an intermediate authority.
 Result<KeyPair> issue(const KeyPair& ca, const CertificateInfo& info);
+
+// Whether the first certificate of `certPem` was signed by the first of `caPem`. kInvalid for texts
+// that are no certificates.
+Result<bool> isSignedBy(const std::string& certPem, const std::string& caPem);
 
 // What the first certificate of a PEM text says; for "renew before it expires" and for diagnosis.
 Result<CertificateInfo> readCertificate(const std::string& pem);

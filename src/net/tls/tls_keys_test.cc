@@ -75,5 +75,18 @@ TEST(Tls, OptionsAreCheckedWithASentence) {
   EXPECT_FALSE(checkTls(TlsServerOptions{"", "", "", ClientCertificates::kNone}));
 }
 
+TEST(TlsKeys, ACertificateForServersSaysSoAndBySomebody) {
+  const KeyPair ca = testCa(), other = testCa();
+  CertificateInfo wanted{"s", {}, {"a"}, {}, kNow, kNow + 1h, false};
+  EXPECT_FALSE(readCertificate(issue(ca, wanted)->certPem)->serverOnly);
+  wanted.serverOnly = true;
+  const auto pair = issue(ca, wanted);
+  ASSERT_TRUE(pair) << pair.error().text();
+  EXPECT_TRUE(readCertificate(pair->certPem)->serverOnly);
+  EXPECT_TRUE(*isSignedBy(pair->certPem, ca.certPem));
+  EXPECT_FALSE(*isSignedBy(pair->certPem, other.certPem));
+  EXPECT_FALSE(isSignedBy("rubbish", ca.certPem));
+}
+
 }  // namespace
 }  // namespace mangrove::net

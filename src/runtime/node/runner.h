@@ -64,6 +64,10 @@ class Runner final : public frame::NodeRunner {
   void halt(Fn halted);
   const std::string& nodeName() const { return node_.nodeName; }
   size_t pods() const { return workers_.size(); }
+  // The machine as its pods reach it; "" without a bridge.
+  std::string bridgeAddress() const {
+    return network_.available() ? network_.gateway() : std::string();
+  }
 
   void log(frame::ContainerTarget target, frame::LogOptions options,
            UniqueFn<void(Result<std::unique_ptr<frame::LogSource>>)> ready) override;
