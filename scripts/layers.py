@@ -2,8 +2,9 @@
 """Checks that includes point downwards only, and draws the include graph.
 
     scripts/layers.py check           fail on an upward or sideways include, a heavy library outside its folder, the name of
-                                      a cgroup control file outside of src/kernel/, what is for tests in what is shipped, or
-                                      what measures outside of cli/ and demo/
+                                      a cgroup control file outside of src/kernel/, what is for tests in what is shipped,
+                                      what measures outside of cli/ and demo/, a write to the machine by the agent outside
+                                      of its executor, or a strategy that reads files
     scripts/layers.py linked BUILD    the same of the program as it was linked
     scripts/layers.py draw            write the graph into docs/architecture.md
     scripts/layers.py draw --check    fail if docs/architecture.md is not what draw would write
@@ -40,6 +41,11 @@ HEAVY = {  # library header -> the only folder that may include it
 # Control files have names in kernel/resource_names.h; nobody else spells them. Tests and their fixtures do: they are the kernel.
 CONTROL_FILE = re.compile(r'"(?:cpu|cpuset|cpuacct|memory|io|blkio|net_cls|pids|cgroup)\.[a-z_.]+"')
 SPELLS_CONTROL_FILES = re.compile(r"^src/kernel/|/testing/|_test\.cc$|^src/base/")
+# One writer: of the agent only executor/ writes to the machine. One reader: strategies ask the tick's picture.
+WRITES_MACHINE = re.compile(r"\broot_?(?:\(\))?\.write\(|Access::k(?:Read)?Write")
+MAY_WRITE_MACHINE = re.compile(r"^src/agent/(?:executor|bench)/|^src/agent/guardian/|/testing/|_test\.cc$")
+READS_MACHINE = re.compile(r"\breadText\(|\broot\(\)\.(?:read|open|dir|exists)\(|\breadFile\(")
+IS_STRATEGY = re.compile(r"^src/agent/(?:qos/[a-z_]+/|hooks/).*\.cc$|^src/agent/(?:memory|pressure)/strategy\.cc$")
 SYSTEM_INCLUDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.M)
 
 
@@ -97,9 +103,23 @@ def linked(build):
             yield f"bin/mangrove is linked with {used}, which is for tests"
 
 
+def side_doors():
+    for path, layer, text in sources():
+        name = str(path.relative_to(ROOT))
+        if layer != "agent":
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            code = re.sub(r"//.*", "", line)
+            if WRITES_MACHINE.search(code) and not MAY_WRITE_MACHINE.search(name):
+                yield f"{name}:{number}: only src/agent/executor/ writes to the machine; wish for the value, or add an act there"
+            if READS_MACHINE.search(code) and IS_STRATEGY.search(name) and not re.search(r"/testing/|_test\.cc$", name):
+                yield f"{name}:{number}: strategies read no files; ask now.present or put it into the look"
+
+
 def problems():
     yield from control_file_literals()
     yield from strangers()
+    yield from side_doors()
     for path, layer, text in sources():
         if layer not in LEVEL_OF:
             yield f"{path.relative_to(ROOT)}: folder '{layer}' is on no level; add it to scripts/layers.py and the docs"

@@ -24,6 +24,7 @@
 #include "api/pod/classes.h"
 #include "kernel/block_devices.h"
 #include "kernel/perf_group.h"
+#include "kernel/proc_stat.h"
 #include "kernel/resctrl_mon.h"
 
 namespace mangrove::agent {
@@ -57,6 +58,9 @@ struct NodeLook {
   BestEffortLook bestEffort;
   PressureSet pressure;
   IoLook io;  // of the last few seconds
+  // Time in interrupts by CPU since boot, from the tick's one reading of /proc/stat; renewed every
+  // ten seconds.
+  std::map<int, kernel::InterruptTicks> interrupts;
 };
 
 struct ContainerLook {
@@ -77,6 +81,7 @@ struct PodLook {
   uint64_t serial = 0;
   std::string_view id;   // as the cgroup's name has it
   PodPtr pod;            // null: the API has not told us (yet)
+  PodSaidPtr said;       // what its annotations say; see saidBy()
   std::string_view uid;  // the history's subject
   std::string_view cgroup;
   kernel::PodTier tier{};
@@ -88,6 +93,12 @@ struct PodLook {
   PressureSet pressure;
   std::span<const ContainerLook> containers;
 };
+
+// What a known pod's annotations say: as the book decoded it when the pod came; decoded here for pods
+// that no book has.
+inline PodSaidPtr saidBy(const PodLook& look) {
+  return look.said ? look.said : std::make_shared<const PodSaid>(decodeSaid(*look.pod));
+}
 
 struct HostAppLook {
   std::string_view name;

@@ -46,8 +46,9 @@ struct Found {
   const PodLook* pod = nullptr;
   const ContainerLook* container = nullptr;
 };
-Found containerOf(int pid, const Look& look, const Executor& executor) {
-  const auto text = executor.text(look.machine->mounts().procFile(std::to_string(pid) + "/cgroup"));
+Found containerOf(int pid, const Look& look) {
+  const ControlReader reader(*look.machine);
+  const auto text = reader.text(look.machine->mounts().procFile(std::to_string(pid) + "/cgroup"));
   if (!text) return {};
   for (const PodLook& pod : look.pods)
     for (const ContainerLook& one : pod.containers)
@@ -130,7 +131,7 @@ void EnforceMetrics::tick(const Look& look, const Executor& executor, const Audi
   if (slowAt_ == MonoTime::min() || look.at - slowAt_ >= kSlowEvery) {
     slowAt_ = look.at;
     scores(look, executor);
-    cookies(look, executor);
+    cookies(look);
     countCookies(audit, look.at);
   }
   if (sweptAt_ == MonoTime::min() || look.at - sweptAt_ >= kSweepEvery) sweep(look.at);
@@ -181,7 +182,7 @@ void EnforceMetrics::bursts(const Look& look, const Executor& executor) {
 void EnforceMetrics::scores(const Look& look, const Executor& executor) {
   for (const auto& [key, held] : executor.held()) {
     if (key.resource != kScore || held.dryRun) continue;
-    const Found in = containerOf(pidOf(key.cgroup), look, executor);
+    const Found in = containerOf(pidOf(key.cgroup), look);
     if (in.container == nullptr) continue;
     const api::ObjectMeta& meta = in.pod->pod->meta;
     score_
@@ -193,17 +194,18 @@ void EnforceMetrics::scores(const Look& look, const Executor& executor) {
 }
 
 // By the processes that have one; only kernels with core scheduling give any.
-void EnforceMetrics::cookies(const Look& look, const Executor& executor) {
+void EnforceMetrics::cookies(const Look& look) {
   if (!look.machine->can().has(kernel::Feature::kCoreScheduling) || !look.slo ||
       !look.slo->resourceQosStrategy)
     return;
   KernelCookies kernel;
+  const ControlReader reader(*look.machine);
   for (const PodLook& pod : look.pods) {
     const auto group = pod.pod ? coreGroup(*look.slo->resourceQosStrategy, *pod.pod)
                                : std::optional<std::string>();
     if (!group || group->empty()) continue;
     for (const ContainerLook& one : pod.containers) {
-      const std::vector<int> pids = executor.members(one.cgroup, kernel::resource_name::kProcs);
+      const std::vector<int> pids = reader.members(one.cgroup, kernel::resource_name::kProcs);
       const auto cookie = pids.empty() ? Result<uint64_t>(0) : kernel.get(pids.front());
       if (cookie.value_or(0) == 0) continue;
       const api::ObjectMeta& meta = pod.pod->meta;

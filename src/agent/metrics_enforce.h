@@ -50,7 +50,7 @@ class EnforceMetrics {
   void suppression(const Look& look, const Executor& executor);
   void bursts(const Look& look, const Executor& executor);
   void scores(const Look& look, const Executor& executor);
-  void cookies(const Look& look, const Executor& executor);
+  void cookies(const Look& look);
   void countCookies(const AuditLog& audit, MonoTime now);
 
   std::string node_;

@@ -5,6 +5,7 @@
 
 #include "agent/audit/http.h"
 #include "agent/devices/nvml.h"
+#include "agent/enforcement_flags.h"
 #include "agent/gates.h"
 #include "api/wire/names.h"
 #include "base/os/log.h"
@@ -223,7 +224,7 @@ Result<> AgentRole::start(frame::RoleContext& context) {
     enforcement_ = std::make_unique<Enforcement>(
         EnforcementSetup{*agent_, *client_, worker_->mailbox(), context.owner, context.clock,
                          context.metrics, context.gates, context.ops, &context.io},
-        flags_);
+        enforcementOptions(flags_));
   serve(context);
   keepAudit(context);
   if (auto ok = startPodResources(context); !ok) return ok;

@@ -155,9 +155,16 @@ std::vector<workloads::UsageBoard::Seen> seenIn(const agent::Look& look) {
   return out;
 }
 
+kernel::PodTier tierOf(api::KubeQos qos) {
+  return qos == api::KubeQos::kBestEffort  ? kernel::PodTier::kBestEffort
+         : qos == api::KubeQos::kBurstable ? kernel::PodTier::kBurstable
+                                           : kernel::PodTier::kGuaranteed;
+}
+
 class AgentMate final : public MateRole {
  public:
   AgentMate(MateHouse& house, RolesOptions options) : house_(house), options_(std::move(options)) {}
+  ~AgentMate() override { options_.starting->takeBack(); }
   Result<> start() override {
     agent::AgentOptions options;
     options.node = options_.node;
@@ -184,6 +191,7 @@ class AgentMate final : public MateRole {
     return {};
   }
   void stop(Fn done) override {
+    options_.starting->takeBack();
     enforcement_.reset();  // gives the pods' groups back what they had
     agent_->stop();
     done();
@@ -197,17 +205,24 @@ class AgentMate final : public MateRole {
     options_.usage->noteNode(look.wall, options_.node, *node.cpu, node.memory->v);
   }
   void enforce() {
-    agent::AgentFlags flags;
-    flags.enforceState = options_.stateDir + "/enforce.json";
-    flags.heartbeat = options_.stateDir + "/heartbeat";
+    agent::EnforcementOptions options;
+    options.enforcer.stateFile = options_.stateDir + "/enforce.json";
+    options.enforcer.diskPath = options_.stateDir;  // on the disk of the pods' files
+    options.reflexes.heartbeat = options_.stateDir + "/heartbeat";
     // The groups are ours and no kubelet's: the kernel keeps best-effort work out of the way of
     // services, and a quota comes only when they wait all the same.
-    flags.ownsBestEffortGroup = true;
-    flags.suppressOnPressure = true;
+    options.strategies.ownsGroup = true;
+    options.reflexes.suppressOnPressure = true;
     enforcement_ = std::make_unique<agent::Enforcement>(
         agent::EnforcementSetup{*agent_, house_.client, house_.home, house_.owner, house_.clock,
                                 house_.metrics, *options_.gates, options_.ops},
-        flags);
+        std::move(options));
+    options_.starting->lend(house_.owner, [this](const runtime::StartingContainer& one) {
+      return enforcement_ == nullptr || enforcement_->containerStarts(begins(one));
+    });
+  }
+  static agent::StartingContainer begins(const runtime::StartingContainer& one) {
+    return {one.podUid, one.podCgroup, tierOf(one.qos), one.id, one.name, one.cgroup};
   }
 
   MateHouse& house_;

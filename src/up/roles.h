@@ -12,6 +12,7 @@
 #include "kernel/cgroup_layout.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
+#include "up/start_gate.h"
 #include "workloads/autoscaler/usage_board.h"
 
 namespace mangrove::agent {
@@ -37,6 +38,8 @@ struct RolesOptions {
   std::shared_ptr<workloads::UsageBoard> usage = std::make_shared<workloads::UsageBoard>();
   // Where the manager's admission finds its picture of the cluster.
   std::shared_ptr<PictureSlot> picture = std::make_shared<PictureSlot>();
+  // Where the node runner tells the agent of containers that start.
+  std::shared_ptr<StartGate> starting = std::make_shared<StartGate>();
 };
 
 struct NamedMate {

@@ -118,6 +118,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.cgroupRoot = runnerOptions_.cgroupRoot;
   options.bestEffort = runnerOptions_.bestEffort;
   options.picture = picture_;
+  options.starting = starting_;
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;
   options.onLook = onLook_;
@@ -178,6 +179,9 @@ Result<> UpRole::startObserver(frame::RoleContext& context) {
 Result<> UpRole::startRunner(frame::RoleContext& context) {
   runnerOptions_.dataDir = dataDir_;
   runnerOptions_.version = frame::version();
+  runnerOptions_.beforeStart = [gate = starting_](const runtime::StartingContainer& one) {
+    (void)gate->before(one);
+  };
   runnerThread_ = std::make_unique<client::Worker>();
   std::promise<Result<>> made;
   runnerThread_->mailbox().post([&] {

@@ -26,6 +26,7 @@
 #include "up/manager_admission.h"
 #include "up/mate.h"
 #include "up/roles.h"
+#include "up/start_gate.h"
 
 namespace mangrove::up {
 
@@ -83,6 +84,7 @@ class UpRole final : public frame::Role {
   std::string observedNode_;
   std::vector<std::unique_ptr<Mate>> mates_;
   std::shared_ptr<PictureSlot> picture_ = std::make_shared<PictureSlot>();
+  std::shared_ptr<StartGate> starting_ = std::make_shared<StartGate>();
 };
 
 }  // namespace mangrove::up

@@ -26,6 +26,23 @@ namespace {
 
 constexpr const char* kNode = "bench-node";
 constexpr int64_t kDefaultFiles = 20000;
+// Enforcement has something to do: half of the pods are batch work, and everything that most
+// clusters switch on is on.
+constexpr const char* kSlo =
+    R"(,"spec":{"resourceUsedThresholdWithBE":{"enable":true,"cpuSuppressPolicy":"cfsQuota"},)"
+    R"("cpuBurstStrategy":{"policy":"auto"},"resourceQOSStrategy":{"lsClass":{"cpuQOS":)"
+    R"({"enable":true},"memoryQOS":{"enable":true}},"beClass":{"cpuQOS":{"enable":true},)"
+    R"("memoryQOS":{"enable":true}}}})";
+constexpr const char* kServiceResources =
+    R"({"requests":{"cpu":"10m","memory":"8Mi"},"limits":{"cpu":"20m","memory":"16Mi"}})";
+constexpr const char* kBatchResources =
+    R"({"requests":{"kubernetes.io/batch-cpu":"10","kubernetes.io/batch-memory":"8Mi"},)"
+    R"("limits":{"kubernetes.io/batch-cpu":"20","kubernetes.io/batch-memory":"16Mi"}})";
+
+bool isBatch(int64_t number) {
+  return number % 2 == 1;
+}
+
 constexpr Duration kBetweenSamples = std::chrono::seconds(1);
 
 double percentOf(Duration cpu, Duration elapsed) {
@@ -107,11 +124,15 @@ class Bench {
 
   // Objects first, because their uids are the server's; then cgroups with processes.
   Result<> addPods(PodCgroups& pods, int64_t count) {
-    auto uids = createObjects(static_cast<int64_t>(pods.size()), count);
+    const auto first = static_cast<int64_t>(pods.size());
+    auto uids = createObjects(first, count);
     if (!uids) return pass(uids.error());
-    for (const std::string& uid : *uids)
-      if (auto ok = pods.add(uid, static_cast<int>(options_.containers)); !ok)
-        return ok.error().in("pod {}", uid);
+    for (size_t i = 0; i < uids->size(); ++i) {
+      const auto tier = isBatch(first + static_cast<int64_t>(i)) ? kernel::PodTier::kBestEffort
+                                                                 : kernel::PodTier::kBurstable;
+      if (auto ok = pods.add((*uids)[i], static_cast<int>(options_.containers), true, tier); !ok)
+        return ok.error().in("pod {}", (*uids)[i]);
+    }
     return {};
   }
 
@@ -122,10 +143,12 @@ class Bench {
     if (!config) return pass(config.error());
     auto api = client::HttpApiClient::make(loop, realClock(), *config, {.perSecond = 0});
     if (!api) return pass(api.error());
-    for (const client::Kind* kind : {&api::kind::kNode, &api::kind::kNodeMetric}) {
+    for (const auto& [kind, rest] : {std::pair{&api::kind::kNode, ""},
+                                     {&api::kind::kNodeMetric, ""},
+                                     {&api::kind::kNodeSlo, kSlo}}) {
       if (first > 0) break;
-      auto made =
-          (*api)->create(*kind, "", fmt::format(R"({{"metadata":{{"name":"{}"}}}})", kNode));
+      auto made = (*api)->create(*kind, "",
+                                 fmt::format(R"({{"metadata":{{"name":"{}"}}{}}})", kNode, rest));
       if (!made) return pass(made.error());
     }
     std::vector<std::string> uids;
@@ -141,9 +164,10 @@ class Bench {
     auto made = api.create(
         api::kind::kPod, "default",
         fmt::format(
-            R"({{"metadata":{{"name":"bench-{}"}},"spec":{{"nodeName":"{}","containers":)"
-            R"([{{"name":"c","image":"x","resources":{{"requests":{{"cpu":"10m"}}}}}}]}}}})",
-            number, kNode));
+            R"({{"metadata":{{"name":"bench-{}","labels":{{"koordinator.sh/qosClass":"{}"}}}},)"
+            R"("spec":{{"nodeName":"{}","containers":[{{"name":"c","image":"x","resources":{}}}]}}}})",
+            number, isBatch(number) ? "BE" : "LS", kNode,
+            isBatch(number) ? kBatchResources : kServiceResources));
     if (!made) return pass(made.error());
     auto object = json::parse(*made);
     if (!object) return pass(object.error());
@@ -187,6 +211,10 @@ class Bench {
                                       pods.parent(),
                                       "--history-dir",
                                       dir_ + "/history",
+                                      "--enforce-state",
+                                      dir_ + "/enforce.json",
+                                      "--heartbeat",
+                                      dir_ + "/heartbeat",
                                       "--prediction-checkpoint-filepath",
                                       dir_ + "/models",
                                       "--max-open-files",

@@ -1,18 +1,25 @@
 #pragma once
-// Batch work under control, for benchmarks: the agent's own suppression formulas once a second and,
-// for Mangrove's profile, the sentinel beside them; without an API server in between.
+// Batch work under control, for benchmarks: the agent's own collector, strategies, executor and
+// sentinel over the benchmark's cgroups, ticking once a second in a thread of its own. Only the API
+// server is missing: the NodeSLO, the Node and the pods are said here.
 //
-//   GovernedBatch governed(pods, BatchProfile::kMangrove);    // until it goes out of scope
+//   auto governed = Governed::start(pods, {.profile = BatchProfile::kMangrove,
+//                                          .services = {uid}, .batch = uid2});
+//   …                                             // until it goes out of scope: gives back
+//
+// One owner; starts threads, so fork before.
 
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "agent/bench/pod_cgroups.h"
+#include "agent/collect/collector.h"
 #include "agent/pressure/sentinel.h"
-#include "agent/qos/cpu_suppress/damper.h"
+#include "agent/qos/enforcer.h"
 
 namespace mangrove::agent {
 
@@ -20,36 +27,46 @@ enum class BatchProfile {
   kMangrove,   // quota of 95 % while services wait, the group in the idle class: as in `up`
   kKubelet,    // the same with the idle class on pods only
   kReference,  // cpuset, 65 %
+  // Nothing but the sentinel's cuts, without and with the group in the idle class.
+  kPressureOnly,
+  kPressureAndFloor,
 };
 
-class GovernedBatch {
+struct GovernedOptions {
+  BatchProfile profile = BatchProfile::kMangrove;
+  std::vector<std::string> services;  // uids of pods
+  std::string batch;
+  SentinelOptions sentinel = {};
+  bool triggers = true;  // the sentinel may sleep on the kernel's
+  int primed = 2;        // ticks before start() returns: an agent is there before the work
+};
+
+class Governed {
  public:
-  GovernedBatch(const PodCgroups& pods, BatchProfile profile);
-  ~GovernedBatch();
+  static Result<std::unique_ptr<Governed>> start(const PodCgroups& pods, GovernedOptions options);
+  ~Governed();
+  SentinelStatus sentinel() const { return sentinel_ ? sentinel_->status() : SentinelStatus{}; }
 
  private:
+  Governed(GovernedOptions options, std::unique_ptr<Machine> machine);
+  Result<> describe();
+  std::vector<std::unique_ptr<Strategy>> strategies();
   void run();
   void tick();
-  void byQuota(MilliCpu budget, MonoTime now);
-  void byCpuset(MilliCpu budget);
-  double used(const std::string& cgroup) const;  // CPU seconds
-  double machineUsed() const;
-  std::string file(std::string_view resource, const std::string& cgroup) const;
-  SentinelOrders orders() const;
 
-  struct Seen {
-    MonoTime at = MonoTime::min();
-    double machine = 0, pods = 0, services = 0;
-  };
-  const PodCgroups& pods_;
-  BatchProfile profile_;
-  int64_t cpus_;
-  kernel::SysRoot root_;
-  Damper damper_;
-  Seen seen_;
-  std::unique_ptr<Sentinel> sentinel_;
+  GovernedOptions options_;
+  std::unique_ptr<Machine> machine_;
+  History history_;
+  Collector collector_;
+  PodBook book_;
+  api::Node node_;
+  FeatureGates gates_;
+  AuditLog audit_;
+  std::unique_ptr<Sentinel> sentinel_;  // null: the profile has none
+  std::unique_ptr<Enforcer> enforcer_;
   std::mutex mutex_;
   std::condition_variable bell_;
+  int ticks_ = 0;
   bool ending_ = false;
   std::thread thread_;
 };

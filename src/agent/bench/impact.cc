@@ -44,6 +44,7 @@ constexpr RowPlan kRows[] = {
     {Placement::kAwake, "alone, CPUs kept awake"},
     {Placement::kCareless, "careless: same cgroup"},
     {Placement::kPlainGroup, "own cgroup, equal weight"},
+    {Placement::kPlainPod, "plain Kubernetes: BestEffort pod"},
     {Placement::kIdle, "own cgroup, cpu.idle"},
     {Placement::kMangrove, "Mangrove: pressure, 95 % quota"},
     {Placement::kKubelet, "Mangrove under a kubelet"},
@@ -121,9 +122,13 @@ class Impact {
       return pass(ok.error());
     setWeights(placement);
     // An agent is there before the work it governs.
-    std::unique_ptr<GovernedBatch> governed;
-    if (const auto profile = profileOf(placement))
-      governed = std::make_unique<GovernedBatch>(pods_, *profile);
+    std::unique_ptr<Governed> governed;
+    if (const auto profile = profileOf(placement)) {
+      auto started = Governed::start(
+          pods_, {.profile = *profile, .services = {kService, kClient}, .batch = kBatch});
+      if (!started) return pass(started.error());
+      governed = *std::move(started);
+    }
     auto ok = startBatch(placement);
     auto load = ok ? startLoad() : Result<int>(pass(ok.error()));
     if (!load) return pass(load.error());
@@ -170,20 +175,18 @@ class Impact {
     return out;
   }
 
-  // The idle class is the best-effort group's own, as `up` has it; under a kubelet only pods may be
-  // in it, and their group has the least weight there is.
+  // What a machine has before an agent comes: under a kubelet the group has the least weight there
+  // is. What the agent does beyond that (the idle class) it does itself.
   void setWeights(Placement placement) const {
-    const bool idle = placement == Placement::kIdle || placement == Placement::kMangrove ||
-                      placement == Placement::kAwake;
-    const bool kubelet = placement == Placement::kReference || placement == Placement::kKubelet;
+    const bool idle = placement == Placement::kIdle || placement == Placement::kAwake;
+    const bool kubelet = placement == Placement::kReference || placement == Placement::kKubelet ||
+                         placement == Placement::kPlainPod;
     const std::string tier = PodCgroups::tierDir(kernel::PodTier::kBestEffort);
     // Shares cannot be written in the idle class.
     (void)root_.write(file(kernel::resource_name::kCpuIdle, tier), "0");
     (void)root_.write(file(kernel::resource_name::kCpuShares, tier),
                       pods_.isV2() ? (kubelet ? "1" : "39") : (kubelet ? "2" : "1024"));
     (void)root_.write(file(kernel::resource_name::kCpuIdle, tier), idle ? "1" : "0");
-    (void)root_.write(file(kernel::resource_name::kCpuIdle, pods_.podDir(kBatch)),
-                      placement == Placement::kKubelet ? "1" : "0");
     (void)root_.write(file(kernel::resource_name::kCpuQuota, tier), pods_.isV2() ? "max" : "-1");
   }
 

@@ -31,6 +31,7 @@ enum class Placement {
   kAwake,
   kCareless,
   kPlainGroup,
+  kPlainPod,  // as plain Kubernetes runs a BestEffort pod
   kIdle,
   kMangrove,
   kReference,

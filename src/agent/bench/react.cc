@@ -9,14 +9,12 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "agent/bench/governed.h"
 #include "agent/bench/pod_cgroups.h"
 #include "agent/bench/probe.h"
 #include "agent/pressure/sentinel.h"
-#include "agent/qos/cpu_suppress/quota.h"
 #include "base/number/rng.h"
 #include "json/value.h"
-#include "kernel/control_files.h"
-#include "kernel/resource_names.h"
 #include "stats/experiment.h"
 
 namespace mangrove::agent {
@@ -96,8 +94,6 @@ class React {
     ReactRow row;
     row.name = plan.name;
     row.steps = plan.steps;
-    (void)write(kernel::resource_name::kCpuIdle, PodCgroups::tierDir(kernel::PodTier::kBestEffort),
-                plan.floor ? "1" : "0");
     std::this_thread::sleep_for(seconds(1));
     const MonoTime from = now();
     std::this_thread::sleep_for(seconds(2));
@@ -111,38 +107,16 @@ class React {
     row.quietP99 = p99(quiet_);
     row.burnP99 = p99(burning);
     row.cutP99 = p99(after);
-    (void)write(kernel::resource_name::kCpuIdle, PodCgroups::tierDir(kernel::PodTier::kBestEffort),
-                "0");
     return row;
   }
   long cpus() const { return cpus_; }
+  const std::string& trouble() const { return trouble_; }
 
  private:
   static MonoTime now() { return realClock().mono(); }
   static void append(std::vector<double>& to, const std::vector<double>& more) {
     to.insert(to.end(), more.begin(), more.end());
   }
-  std::string file(std::string_view resource, const std::string& cgroup) const {
-    return kernel::filePath(pods_.trees(), *kernel::findResource(resource), cgroup).value_or("");
-  }
-  Result<> write(std::string_view resource, const std::string& cgroup, const char* text) const {
-    return root_.write(file(resource, cgroup), text);
-  }
-
-  SentinelOrders orders() const {
-    const std::string group = PodCgroups::tierDir(kernel::PodTier::kBestEffort);
-    SentinelOrders out;
-    out.watch.services = {
-        pods_.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
-    out.quotaFile = file(kernel::resource_name::kCpuQuota, group);
-    out.usageFile = file(kernel::resource_name::kCpuUsage, group);
-    out.version = out.watch.version = pods_.trees().version();
-    out.watch.triggers = true;
-    out.governor.machine = cpus_ * 100'000;
-    out.governor.floor = kLeastQuota;
-    return out;
-  }
-
   void burn(bool on) const {
     for (int pid : burners_) ::kill(pid, on ? SIGCONT : SIGSTOP);
   }
@@ -160,12 +134,17 @@ class React {
       std::lock_guard lock(mutex);
       cuts.push_back(cut);
     };
-    Sentinel sentinel(root_, realClock(), options);
-    SentinelOrders order = orders();
-    if (plan.floor) order.governor = forIdleClass(order.governor);
-    order.watch.triggers = plan.interval < seconds(1);
-    sentinel.order(std::move(order));
-    sentinel.start();
+    auto governed = Governed::start(pods_, {.profile = plan.floor ? BatchProfile::kPressureAndFloor
+                                                                  : BatchProfile::kPressureOnly,
+                                            .services = {kService},
+                                            .batch = kBatch,
+                                            .sentinel = options,
+                                            .triggers = plan.interval < seconds(1),
+                                            .primed = 1});
+    if (!governed) {
+      trouble_ = governed.error().text();
+      return;
+    }
     const MonoTime quietFrom = now() + milliseconds(100);
     std::this_thread::sleep_for(
         milliseconds(300) + plan.interval +
@@ -175,10 +154,8 @@ class React {
     burn(true);
     std::this_thread::sleep_for(plan.watch);
     burn(false);
-    row.mode = sentinel.status().mode;
-    sentinel.stop();
-    (void)write(kernel::resource_name::kCpuQuota, PodCgroups::tierDir(kernel::PodTier::kBestEffort),
-                pods_.isV2() ? "max" : "-1");
+    row.mode = (*governed)->sentinel().mode;
+    governed->reset();  // gives back
     const MonoTime ended = begun + plan.watch;
     if (cuts.empty() || cuts.front().written > ended) {
       append(burning, probe_.between(begun, ended));
@@ -208,10 +185,10 @@ class React {
   PodCgroups& pods_;
   Probe& probe_;
   Rng rng_;
-  kernel::SysRoot root_;
   long cpus_ = 1;
   std::vector<int> burners_;
   std::vector<double> quiet_;
+  std::string trouble_;  // why a step could not be made
 };
 
 }  // namespace
@@ -234,6 +211,7 @@ Result<ReactBench> runReactBench(const ReactOptions& options) {
   if (options.floorSteps > 0)
     bench.rows.push_back(
         react.run({"pressure, idle class", options.interval, options.floorSteps, true}));
+  if (!react.trouble().empty()) return fail(Code::kUnavailable, "{}", react.trouble());
   if (options.steps > 0 && options.pollSteps > 0 && bench.rows[0].write.p99 > 0)
     bench.speedup = bench.rows[1].write.p99 / bench.rows[0].write.p99;
   return bench;

@@ -143,6 +143,7 @@ void CgroupMirror::name(const PodBook& book) {
   if (!unnamed_ && namedVersion_ == book.version()) return;
   for (auto& pod : pods_) {
     pod->pod = book.findByCgroup(pod->id);
+    pod->said = pod->pod ? book.saidBy(*pod->pod) : nullptr;
     for (MirroredContainer& container : pod->containers) {
       container.name.clear();
       container.fullId.clear();

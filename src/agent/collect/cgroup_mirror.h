@@ -43,6 +43,7 @@ struct MirroredPod {
   uint64_t serial = 0;
   std::vector<MirroredContainer> containers = {};
   PodPtr pod = nullptr;  // null: no API object seen (yet)
+  PodSaidPtr said = nullptr;
   std::optional<Shelf::Id> track = {};
   std::string subject = {};  // in the history: the id with "-"
   MonoTime since{};          // when we saw it first

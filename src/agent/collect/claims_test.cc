@@ -86,7 +86,7 @@ TEST(Claims, LeadToTheDiskOfAVolume) {
   const auto decide = [&](const ClaimVolumes& volumes) {
     now.claims = &volumes;
     return Blkio().decide(
-        {now, bench.scene->agent().node().get(), nullptr, bench.enforcer->executor(), bench.gates});
+        {now, bench.scene->agent().node().get(), nullptr, bench.enforcer->picture(), bench.gates});
   };
   const Wishes out = decide({{"d/data-0", "pvc-8"}});
   ASSERT_FALSE(out.values.empty()) << out.note;

@@ -34,16 +34,6 @@ Collector::Collector(Machine& machine, Clock& clock, History& history, Collector
   for (std::string_view group : kResctrlGroups)
     resctrlGroups_.push_back({std::string(group), std::nullopt});
   layoutKnown_ = machine.can().has(kernel::Feature::kPodsCgroup);
-  if (options_.coldPages) startColdScan();
-}
-
-// Kernels with kidled count idle pages only when told how often to look, and to add up children.
-void Collector::startColdScan() {
-  const kernel::Mounts& mounts = machine_.mounts();
-  for (const auto& [file, value] : {std::pair{"kernel/mm/kidled/scan_period_in_seconds", "5"},
-                                    std::pair{"kernel/mm/kidled/use_hierarchy", "1"}})
-    if (auto ok = machine_.root().write(mounts.sysFile(file), value); !ok)
-      log.warn("cold pages: {}", ok.error().text());
 }
 
 bool Collector::Every::due(MonoTime now, Duration every) {
@@ -269,6 +259,7 @@ void Collector::readPod(MirroredPod& pod, bool slot, PodLook& out) {
   out.tier = pod.tier;
   if (out.pod != pod.pod || (slot && !pod.pod)) {
     out.pod = pod.pod;
+    out.said = pod.said;
     out.qos = pod.pod ? api::qosWithDefault(*pod.pod) : api::Qos::kNone;
     out.band = pod.pod ? api::bandWithDefault(*pod.pod) : api::PriorityBand::kNone;
   }

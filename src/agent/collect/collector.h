@@ -102,7 +102,6 @@ class Collector {
   void readPodResctrl();
   void readStorage();
   void readGpuUse();
-  void startColdScan();
   Usage usageOf(const CgroupSample& sample);
   void remember();
   void rememberPods();

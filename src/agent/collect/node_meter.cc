@@ -15,6 +15,8 @@ namespace {
 constexpr double kPartsMayMiss = 0.1;
 // And each CPU's time is rounded down to ticks.
 constexpr double kTickShare = 0.01;
+// Who wants to know where interrupts go looks this often.
+constexpr Duration kInterruptsEvery = std::chrono::seconds(10);
 
 Duration timeOf(uint64_t ticks, Duration jiffy) {
   // 2^63 ns of CPU time are reached after 146 years on 2 CPUs, so the product is checked.
@@ -83,6 +85,9 @@ void NodeMeter::readTicks(Reader& reader, const Clock& clock, bool slot, NodeLoo
   if (rate_.trouble() == RateTrouble::kImplausible) ++troubles.implausible;
   if (slot && out.numa.size() > 1) readNumaTicks(*text, at, out, troubles);
   if (slot && out.numa.size() == 1) out.numa[0].usage.cpu = slotCpu_;
+  if (!slot || (interruptsAt_ != MonoTime::min() && at - interruptsAt_ < kInterruptsEvery)) return;
+  interruptsAt_ = at;
+  out.interrupts = kernel::interruptTicks(*text);
 }
 
 // A new CPU gives nothing this time. One whose counter shrank or ran faster than time makes its

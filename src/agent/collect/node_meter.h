@@ -51,6 +51,7 @@ class NodeMeter {
   std::optional<double> slotCpu_;
   std::vector<PerCpu> perCpu_;
   std::vector<int> nodeOfCpu_;  // -1: not known
+  MonoTime interruptsAt_ = MonoTime::min();
 };
 
 }  // namespace mangrove::agent

@@ -24,17 +24,20 @@ std::string cgroupUid(const api::Pod& pod) {
 
 void PodBook::put(PodPtr pod) {
   const std::string uid(pod->meta.uid.str());
-  auto& slot = pods_[uid];
-  if (slot) byCgroup_.erase(normalised(cgroupUid(*slot)));
+  Entry& slot = pods_[uid];
+  if (slot.pod) byCgroup_.erase(normalised(cgroupUid(*slot.pod)));
   byCgroup_[normalised(cgroupUid(*pod))] = pod;
-  slot = std::move(pod);
+  // Most changes of a pod are of its status.
+  if (!slot.pod || !(slot.pod->meta.annotations == pod->meta.annotations))
+    slot.said = std::make_shared<const PodSaid>(decodeSaid(*pod));
+  slot.pod = std::move(pod);
   ++version_;
 }
 
 void PodBook::remove(std::string_view uid) {
   auto it = pods_.find(uid);
   if (it == pods_.end()) return;
-  byCgroup_.erase(normalised(cgroupUid(*it->second)));
+  byCgroup_.erase(normalised(cgroupUid(*it->second.pod)));
   pods_.erase(it);
   ++version_;
 }
@@ -50,7 +53,12 @@ bool PodBook::replace(std::vector<PodPtr> pods) {
 
 PodPtr PodBook::find(std::string_view uid) const {
   auto it = pods_.find(uid);
-  return it == pods_.end() ? nullptr : it->second;
+  return it == pods_.end() ? nullptr : it->second.pod;
+}
+
+PodSaidPtr PodBook::saidBy(const api::Pod& pod) const {
+  auto it = pods_.find(pod.meta.uid.str());
+  return it == pods_.end() || it->second.pod.get() != &pod ? nullptr : it->second.said;
 }
 
 PodPtr PodBook::findByCgroup(std::string_view id) const {

@@ -13,8 +13,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "agent/collect/pod_said.h"
 #include "api/pod/pod.h"
 
 namespace mangrove::agent {
@@ -32,15 +34,27 @@ class PodBook {
   PodPtr find(std::string_view uid) const;
   // By the id in a cgroup's name, "-" and "_" alike.
   PodPtr findByCgroup(std::string_view id) const;
+  // Visits pods, with what they say if the visitor takes that too.
   template <class F>
   void each(F&& visit) const {
-    for (const auto& [uid, pod] : pods_) visit(pod);
+    for (const auto& [uid, one] : pods_) {
+      if constexpr (std::is_invocable_v<F, const PodPtr&, const PodSaid&>)
+        visit(one.pod, *one.said);
+      else
+        visit(one.pod);
+    }
   }
+  // What this very object's annotations say, decoded when it came; null: another object is here.
+  PodSaidPtr saidBy(const api::Pod& pod) const;
   size_t size() const { return pods_.size(); }
   uint64_t version() const { return version_; }
 
  private:
-  std::map<std::string, PodPtr, std::less<>> pods_;      // by uid
+  struct Entry {
+    PodPtr pod;
+    PodSaidPtr said;
+  };
+  std::map<std::string, Entry, std::less<>> pods_;       // by uid
   std::map<std::string, PodPtr, std::less<>> byCgroup_;  // by normalised id in the cgroup's name
   uint64_t version_ = 0;
 };

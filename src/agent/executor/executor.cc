@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-#include <sys/statvfs.h>
-
 #include "agent/executor/plain_file.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
-#include "kernel/control_files.h"
-#include "kernel/read_text.h"
 #include "kernel/resource_names.h"
 
 namespace mangrove::agent {
@@ -41,78 +37,7 @@ bool isGone(const Error& error) {
 }  // namespace
 
 Executor::Executor(const Machine& machine, const Clock& clock, AuditLog& audit)
-    : machine_(machine), clock_(clock), audit_(audit) {}
-
-std::optional<std::string> Executor::pathOf(std::string_view cgroup,
-                                            std::string_view resource) const {
-  const FileRule* rule = ruleOf(resource);
-  if (rule && rule->place == Place::kPath) return std::string(cgroup);
-  const kernel::ControlResource* control = kernel::findResource(resource);
-  return control ? kernel::filePath(machine_.trees(), *control, cgroup) : std::nullopt;
-}
-
-Result<std::optional<FileValue>> Executor::read(const FileRule& rule, const std::string& path,
-                                                std::string_view entry) const {
-  if (rule.resource == kPlainFile) {
-    auto text = readPlainFile(machine_.root(), path);
-    if (!text) return pass(text.error());
-    return parseValue(rule, *text, machine_.trees().version());
-  }
-  char buffer[16384];
-  auto size = machine_.root().read(path, buffer);
-  if (!size) return pass(size.error());
-  if (!*size) return std::nullopt;
-  const std::string_view text(buffer, **size);
-  if (rule.section != Section::kWhole) {
-    const auto part = sectionOf(rule, text, entry);
-    if (!part) return std::nullopt;
-    return parseValue(rule, *part, machine_.trees().version());
-  }
-  auto value = parseValue(rule, text, machine_.trees().version());
-  if (!value) return pass(value.error());
-  return *std::move(value);
-}
-
-std::optional<FileValue> Executor::present(std::string_view cgroup,
-                                           std::string_view resource) const {
-  return present({std::string(cgroup), resource, ""});
-}
-
-std::optional<FileValue> Executor::present(const FileKey& key) const {
-  const auto& [cgroup, resource, entry] = key;
-  const FileRule* rule = ruleOf(resource);
-  // What v2 really grants is in another file than what it was asked for.
-  const bool effective = resource == kernel::resource_name::kCpuset && machine_.trees().isV2();
-  const auto path = pathOf(cgroup, effective ? kernel::resource_name::kCpusetEffective : resource);
-  if (!rule || !path) return std::nullopt;
-  auto value = read(*rule, *path, entry);
-  return value ? *std::move(value) : std::nullopt;
-}
-
-std::vector<int> Executor::members(std::string_view cgroup, std::string_view resource) const {
-  std::vector<int> out;
-  const auto path = pathOf(cgroup, resource);
-  const auto found = path ? text(*path) : std::nullopt;
-  if (!found) return out;
-  for (std::string_view line : split(*found, '\n'))
-    if (const auto pid = parseInt<int>(trim(line))) out.push_back(*pid);
-  return out;
-}
-
-std::optional<std::string> Executor::text(std::string_view path) const {
-  auto found = kernel::readText(machine_.root(), path);
-  return found ? *std::move(found) : std::nullopt;
-}
-
-std::optional<DiskUse> Executor::disk() const {
-  struct statvfs found {};
-  if (diskPath_.empty() || ::statvfs(diskPath_.c_str(), &found) != 0 || found.f_blocks == 0)
-    return std::nullopt;
-  const auto used = [](auto total, auto free) {
-    return total == 0 ? 0.0 : 100 - static_cast<double>(free) * 100 / static_cast<double>(total);
-  };
-  return DiskUse{used(found.f_blocks, found.f_bavail), used(found.f_files, found.f_favail)};
-}
+    : machine_(machine), clock_(clock), audit_(audit), reader_(machine) {}
 
 ApplyReport Executor::apply(std::span<const OwnedWish> wishes,
                             std::span<const std::string_view> undecided) {
@@ -165,7 +90,7 @@ void Executor::leaveSharesOfIdle(Targets& targets) const {
     if (key.resource != kShares) continue;
     auto wanted = targets.find({key.cgroup, kIdle});
     const auto idle = wanted != targets.end() ? std::optional(wanted->second.composed.value)
-                                              : present(key.cgroup, kIdle);
+                                              : present({key.cgroup, kIdle});
     target.leave = idle && idle->number == 1;
   }
 }
@@ -177,7 +102,7 @@ void Executor::clampBursts(Targets& targets) const {
     if (key.resource != kBurst) continue;
     auto wanted = targets.find({key.cgroup, kQuota});
     const auto quota = wanted != targets.end() ? std::optional(wanted->second.composed.value)
-                                               : present(key.cgroup, kQuota);
+                                               : present({key.cgroup, kQuota});
     int64_t& burst = target.composed.value.number;
     if (quota && quota->number != kUnlimited) burst = std::min(burst, quota->number);
   }
@@ -189,8 +114,8 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   Plan plan;
   plan.rule = ruleOf(key.resource);
   plan.key = key;
-  const auto path = pathOf(key.cgroup, key.resource);
-  auto present = path ? read(*plan.rule, *path, key.entry) : std::nullopt;
+  const auto path = reader_.path(key.cgroup, key.resource);
+  auto present = path ? reader_.read(*plan.rule, *path, key.entry) : std::nullopt;
   if (!present || !*present) {
     held_.erase(key);
     return ++report.missing, std::nullopt;
@@ -224,13 +149,14 @@ void Executor::note(Plan& plan, ApplyReport& report) {
                   : plan.ours && plan.rule->neutral ? FileValue::of(*plan.rule->neutral)
                                                     : plan.present;
   if (plan.key.resource == kIdle && plan.present.number == 0 && plan.wanted.number == 1)
-    held.shares = present(plan.key.cgroup, kShares);
+    held.shares = present({plan.key.cgroup, kShares});
   if (!wasWanted) held.since = clock_.wall(), held.strikes = 0, held.trouble.clear();
   if (wasWanted && held.inForce && !isSame && !plan.dryRun) {
     ++report.conflicts;
     ++held.conflicts;
     strike(held);
   }
+  // After the comparison above: it needs what was wanted before.
   held.wanted = plan.wanted;
   held.owner = plan.owner;
   held.why = plan.why;
@@ -270,8 +196,9 @@ bool Executor::mustWait(const HeldFile& held) const {
 std::optional<Executor::Plan> Executor::planRelease(const FileKey& key, const HeldFile& held,
                                                     std::string_view why) {
   const FileRule* rule = ruleOf(key.resource);
-  const auto path = pathOf(key.cgroup, key.resource);
-  auto present = path && !held.dryRun && held.before ? read(*rule, *path, key.entry) : std::nullopt;
+  const auto path = reader_.path(key.cgroup, key.resource);
+  auto present =
+      path && !held.dryRun && held.before ? reader_.read(*rule, *path, key.entry) : std::nullopt;
   if (!present || !*present || **present == *held.before) return std::nullopt;
   // A process number may belong to somebody else by now.
   if (key.resource == kScore && **present != held.wanted) return std::nullopt;
@@ -312,6 +239,7 @@ void Executor::planReleases(const Targets& targets, std::span<const std::string_
 }
 
 void Executor::run(std::vector<Plan>& plans, ApplyReport& report) {
+  // Down the tree what widens, then up the tree what is left: at no moment a child above its parent.
   std::stable_sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) {
     return above(a.key.cgroup, a.rule, b.key.cgroup, b.rule);
   });
@@ -365,14 +293,14 @@ void Executor::write(Plan& plan, const FileValue& value, ApplyReport& report) {
 
 // Before those who want other shares have their turn.
 void Executor::giveSharesBack(const Plan& idle) {
-  const auto path = pathOf(idle.key.cgroup, kShares);
+  const auto path = reader_.path(idle.key.cgroup, kShares);
   if (!idle.shares || !path) return;
   Plan plan;
   plan.rule = ruleOf(kShares);
   plan.key = {idle.key.cgroup, kShares};
   plan.owner = idle.owner;
   plan.why = "shares it had before the idle class";
-  if (const auto now = present(idle.key.cgroup, kShares)) plan.present = *now;
+  if (const auto now = present({idle.key.cgroup, kShares})) plan.present = *now;
   if (plan.present == *idle.shares) return;
   const std::string text = formatValue(*plan.rule, *idle.shares, machine_.trees().version());
   auto ok = machine_.root().write(*path, text);
@@ -383,7 +311,7 @@ void Executor::giveSharesBack(const Plan& idle) {
 void Executor::verify(const Plan& plan) {
   auto found = held_.find(plan.key);
   if (plan.release || found == held_.end()) return;
-  auto now = read(*plan.rule, plan.path, plan.key.entry);
+  auto now = reader_.read(*plan.rule, plan.path, plan.key.entry);
   if (!now || !*now) return;
   HeldFile& held = found->second;
   held.inForce = sameValue(*plan.rule, **now, plan.wanted, machine_.trees().version());
@@ -424,7 +352,7 @@ ApplyReport Executor::restoreAll(std::string_view why) {
   for (const auto& [key, held] : held_)
     if (auto plan = planRelease(key, held, why)) plans.push_back(*std::move(plan));
   report.files = held_.size();
-  held_.clear();
+  held_.clear();  // before writing: a release that fails is not ours to repair any more
   run(plans, report);
   totals_.restored += report.written;
   return report;

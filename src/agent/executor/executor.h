@@ -10,6 +10,13 @@
 //
 // A file that nobody wants any more gets the value it had before us. A file that somebody else
 // writes is repaired at the next apply; when that goes on, ever more rarely. Owner thread only.
+//
+// What must stay true, and why:
+//  - What a file had before us is learnt once, at the first wish: a later reading is our own value.
+//  - No child ever has more than its parent, not even between two writes: v1 refuses it.
+//  - Every plan reads its file in the same apply: what was read a tick ago may be a reflex's by now.
+//  - A dry run changes nothing we know of a file but its trouble: it must not be given back.
+//  - Owners that have not decided yet keep what a predecessor held: a restart is no event for pods.
 
 #include <functional>
 #include <map>
@@ -19,33 +26,13 @@
 #include <vector>
 
 #include "agent/executor/audit.h"
+#include "agent/executor/control_reader.h"
 #include "agent/executor/wish.h"
 #include "agent/machine.h"
 #include "base/clock.h"
 #include "json/value.h"
 
 namespace mangrove::agent {
-
-// How full the file system with the pods' files is.
-struct DiskUse {
-  double usedPercent = 0;
-  double inodePercent = 0;
-};
-
-// What the machine has now, for decisions that start from it.
-class PresentValues {
- public:
-  virtual ~PresentValues() = default;
-  // nullopt: no such cgroup or file, or not readable.
-  virtual std::optional<FileValue> present(std::string_view cgroup,
-                                           std::string_view resource) const = 0;
-  // The processes ("cgroup.procs") or threads ("tasks") of a cgroup; none when it is gone.
-  virtual std::vector<int> members(std::string_view, std::string_view) const { return {}; }
-  // A file of the machine by its path; nullopt: not there or not readable.
-  virtual std::optional<std::string> text(std::string_view) const { return std::nullopt; }
-  // nullopt: nobody said where pods keep their files.
-  virtual std::optional<DiskUse> disk() const { return std::nullopt; }
-};
 
 struct ApplyReport {
   size_t files = 0;  // wanted
@@ -77,13 +64,6 @@ struct HeldFile {
   MonoTime lastStrike = MonoTime::min();
 };
 
-struct FileKey {
-  std::string cgroup;
-  std::string_view resource;
-  std::string entry = {};
-  auto operator<=>(const FileKey&) const = default;
-};
-
 // A write to a control file, for whoever shows how long they take.
 struct WriteDone {
   const FileKey& key;
@@ -96,7 +76,7 @@ struct ExecutorTotals {
   uint64_t applies = 0, written = 0, failed = 0, refused = 0, conflicts = 0, restored = 0;
 };
 
-class Executor final : public PresentValues {
+class Executor {
  public:
   // Foreign writes are repaired at once this often, then with doubling waits.
   static constexpr int kPatience = 5;
@@ -115,16 +95,10 @@ class Executor final : public PresentValues {
   // Every file back to what it had before us, or to neutral; nothing is held afterwards.
   ApplyReport restoreAll(std::string_view why);
 
-  std::optional<FileValue> present(std::string_view cgroup,
-                                   std::string_view resource) const override;
-  std::optional<FileValue> present(const FileKey& key) const;
-  std::vector<int> members(std::string_view cgroup, std::string_view resource) const override;
-  std::optional<std::string> text(std::string_view path) const override;
-  std::optional<DiskUse> disk() const override;
+  // What is in force now.
+  std::optional<FileValue> present(const FileKey& key) const { return reader_.present(key); }
   // Called after each write, in the thread that writes.
   void onWrite(std::function<void(const WriteDone&)> fn) { onWrite_ = std::move(fn); }
-  // The kubelet's directory, as this process sees it.
-  void watchDisk(std::string path) { diskPath_ = std::move(path); }
   const std::map<FileKey, HeldFile>& held() const { return held_; }
   const ExecutorTotals& totals() const { return totals_; }
 
@@ -171,16 +145,13 @@ class Executor final : public PresentValues {
   void verify(const Plan& plan);
   void giveSharesBack(const Plan& plan);
   void record(const Plan& plan, const FileValue& to, std::string outcome);
-  Result<std::optional<FileValue>> read(const FileRule& rule, const std::string& path,
-                                        std::string_view entry = {}) const;
-  std::optional<std::string> pathOf(std::string_view cgroup, std::string_view resource) const;
 
   const Machine& machine_;
   const Clock& clock_;
   AuditLog& audit_;
+  ControlReader reader_;
   std::map<FileKey, HeldFile> held_;
   ExecutorTotals totals_;
-  std::string diskPath_;
   std::function<void(const WriteDone&)> onWrite_;
 };
 

@@ -23,6 +23,7 @@ inline constexpr std::string_view kTerwayQos = "terway-qos";
 inline constexpr std::string_view kSystemConfig = "system-config";
 inline constexpr std::string_view kResctrl = "resctrl";
 inline constexpr std::string_view kPodResctrl = "pod-resctrl";
+inline constexpr std::string_view kColdScan = "cold-scan";
 inline constexpr std::string_view kOomScore = "oom-score";
 inline constexpr std::string_view kCoreSched = "core-sched";
 

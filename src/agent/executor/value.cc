@@ -28,6 +28,7 @@ constexpr std::string_view kSharesOwners[] = {owner::kBatchResource, owner::kKer
 constexpr std::string_view kIdentityOwners[] = {owner::kGroupIdentity};
 constexpr std::string_view kCpusetOwners[] = {owner::kCpuSuppress, owner::kCpusetHook};
 constexpr std::string_view kLimitOwners[] = {owner::kGiveBack, owner::kBatchResource};
+constexpr std::string_view kGiveBackOwners[] = {owner::kGiveBack};
 constexpr std::string_view kProtectOwners[] = {owner::kMemoryQos};
 constexpr std::string_view kFloorMemoryOwners[] = {owner::kMemoryQos, owner::kKernelFloor};
 constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos};
@@ -35,7 +36,7 @@ constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
 constexpr std::string_view kIoWeightOwners[] = {owner::kBlkio, owner::kKernelFloor};
 constexpr std::string_view kNetOwners[] = {owner::kNetworkQos};
 constexpr std::string_view kTerwayOwners[] = {owner::kTerwayQos};
-constexpr std::string_view kSystemOwners[] = {owner::kSystemConfig};
+constexpr std::string_view kSystemOwners[] = {owner::kSystemConfig, owner::kColdScan};
 constexpr std::string_view kSwitchOwners[] = {owner::kGroupIdentity, owner::kCoreSched,
                                               owner::kSystemConfig};
 constexpr std::string_view kSchemataOwners[] = {owner::kPodResctrl, owner::kResctrl};
@@ -99,6 +100,8 @@ constexpr FileRule kRules[] = {
     {"schemata", kText, 0, kUnlimited, false, {}, kSchemataOwners, kPath, kLine},
     {"oom_score_adj", kNumber, -1000, 1000, false, {}, kScoreOwners, kPath},
     {kPlainFile, kText, 0, kUnlimited, false, 0, kTerwayOwners, kPath},
+    {kernel::resource_name::kCgroupFreeze, kNumber, 0, 1, false, 0, kGiveBackOwners},
+    {kernel::resource_name::kMemoryReclaim, kBytes, 0, kUnlimited, false, {}, kGiveBackOwners},
     {kernel::resource_name::kNetClass, kNumber, 0, 0xffffffff, false, 0, kNetOwners},
 };
 

@@ -34,6 +34,14 @@ bool isNumaAware(const api::ResourceStatus& status) {
                      });
 }
 
+Result<std::optional<api::ResourceStatus>> statusOf(const CpusetPod& pod) {
+  return pod.said ? pod.said->status : api::parseResourceStatus(*pod.annotations);
+}
+
+bool hasCpuset(const Result<std::optional<api::ResourceStatus>>& status) {
+  return status && *status && !(*status)->cpuset.empty();
+}
+
 }  // namespace
 
 Result<CpusetRule> cpusetRule(const api::Annotations& topology, bool beCpuManager) {
@@ -55,7 +63,7 @@ Result<CpusetRule> cpusetRule(const api::Annotations& topology, bool beCpuManage
 }
 
 Result<std::optional<std::string>> containerCpuset(const CpusetRule& rule, const CpusetPod& pod) {
-  auto status = api::parseResourceStatus(*pod.annotations);
+  const auto status = statusOf(pod);
   if (!status) return pass(status.error());
   if (*status && !(*status)->cpuset.empty()) return (*status)->cpuset;
   if (*status && isNumaAware(**status)) {
@@ -75,9 +83,21 @@ api::KubeQos kubeQosOfParent(std::string_view cgroupParent) {
   return api::KubeQos::kGuaranteed;
 }
 
+CpuSet shapedCpus(const std::string& wanted, const CpusetPod& pod, const MachineCpus& here) {
+  auto cpus = CpuSet::parse(wanted);
+  if (!cpus || hasCpuset(statusOf(pod))) return cpus.value_or(CpuSet());
+  *cpus = *cpus - here.owned;
+  const bool isService = pod.kubeQos != api::KubeQos::kBestEffort;
+  if (cpus->empty() && isService && !here.owned.empty()) return here.all - here.owned;
+  return *cpus;
+}
+
+bool runsWithoutQuota(const PodSaid& pod) {
+  return hasCpuset(pod.status);
+}
+
 bool runsWithoutQuota(const api::Annotations& pod) {
-  auto status = api::parseResourceStatus(pod);
-  return status && *status && !(*status)->cpuset.empty();
+  return hasCpuset(api::parseResourceStatus(pod));
 }
 
 }  // namespace mangrove::agent

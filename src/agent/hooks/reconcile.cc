@@ -40,38 +40,18 @@ api::KubeQos kubeQosOf(kernel::PodTier tier) {
 
 CpuSet ownedCpus(const Look& look) {
   CpuSet out;
-  look.book->each([&](const PodPtr& pod) {
-    if (api::isTerminated(*pod)) return;
-    auto status = api::parseResourceStatus(pod->meta.annotations);
-    auto cpus = status && *status ? CpuSet::parse((*status)->cpuset) : Result<CpuSet>(CpuSet());
-    if (cpus) out = out | *cpus;
+  look.book->each([&](const PodPtr& pod, const PodSaid& said) {
+    if (!api::isTerminated(*pod)) out = out | said.ownCpus;
   });
   return out;
 }
 
 namespace {
 
-bool hasOwnCpus(const api::Pod& pod) {
-  auto status = api::parseResourceStatus(pod.meta.annotations);
-  return status && *status && !(*status)->cpuset.empty();
-}
-
-// All CPUs, and those that pods have to themselves.
-struct MachineCpus {
-  CpuSet all, owned;
-};
-
-void wantCpus(const PodLook& pod, const std::string& text, const MachineCpus& here, Wishes& out) {
-  auto cpus = CpuSet::parse(text);
-  if (cpus && !hasOwnCpus(*pod.pod)) {
-    *cpus = *cpus - here.owned;
-    // A service of whose pool nothing is left runs anywhere but where somebody is to be alone.
-    const bool isService = pod.tier != kernel::PodTier::kBestEffort;
-    if (cpus->empty() && isService && !here.owned.empty()) *cpus = here.all - here.owned;
-  }
-  if (!cpus || cpus->empty()) return;
+void wantCpus(const PodLook& pod, const CpuSet& cpus, Wishes& out) {
+  if (cpus.empty()) return;
   for (const ContainerLook& container : pod.containers)
-    out.base(std::string(container.cgroup), kCpus, FileValue::of(*cpus),
+    out.base(std::string(container.cgroup), kCpus, FileValue::of(cpus),
              fmt::format("CPUs of a {} pod", api::qosName(pod.qos)));
 }
 
@@ -87,7 +67,7 @@ void wantAppCpus(const Look& look, const CpusetRule& rule, const MachineCpus& he
   static const api::Annotations none;
   for (const HostAppLook& app : look.hostApps) {
     if (app.qos != api::Qos::kLs) continue;
-    auto cpus = containerCpuset(rule, {api::Qos::kLs, api::KubeQos::kBurstable, &none});
+    auto cpus = containerCpuset(rule, {api::Qos::kLs, api::KubeQos::kBurstable, &none, nullptr});
     auto set = cpus && *cpus ? CpuSet::parse(**cpus) : Result<CpuSet>(CpuSet());
     if (set) *set = *set - here.owned;
     if (set && !set->empty())
@@ -165,14 +145,16 @@ Wishes CpusetHook::decide(const Situation& now) {
   Wishes out;
   for (const PodLook& pod : now.look.pods) {
     if (!isLive(pod)) continue;
-    auto cpus = containerCpuset(*rule, {api::rawQos(pod.pod->meta.labels), kubeQosOf(pod.tier),
-                                        &pod.pod->meta.annotations});
+    const PodSaidPtr said = saidBy(pod);
+    const CpusetPod one{api::rawQos(pod.pod->meta.labels), kubeQosOf(pod.tier),
+                        &pod.pod->meta.annotations, said.get()};
+    auto cpus = containerCpuset(*rule, one);
     if (!cpus) {
       out.note = cpus.error().text();
       continue;
     }
-    if (*cpus) wantCpus(pod, **cpus, here, out);
-    if (frees && runsWithoutQuota(pod.pod->meta.annotations)) freeQuota(pod, out);
+    if (*cpus) wantCpus(pod, shapedCpus(**cpus, one, here), out);
+    if (frees && runsWithoutQuota(*said)) freeQuota(pod, out);
   }
   wantAppCpus(now.look, *rule, here, out);
   return out;
@@ -296,7 +278,7 @@ Wishes NormalizationHook::decide(const Situation& now) {
   if (ratio.value_or(0) <= 1) return out;
   const bool frees = now.gates.on("UnsetCPUQuota");
   for (const PodLook& pod : now.look.pods) {
-    if (!isLive(pod) || (frees && runsWithoutQuota(pod.pod->meta.annotations))) continue;
+    if (!isLive(pod) || (frees && runsWithoutQuota(*saidBy(pod)))) continue;
     const api::Qos qos = api::rawQos(pod.pod->meta.labels);
     if (qos == api::Qos::kLs || qos == api::Qos::kNone) normalise(pod, *ratio, out);
   }

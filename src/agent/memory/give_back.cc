@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/executor/owners.h"
+#include "agent/executor/reflex_acts.h"
 #include "agent/executor/reflex_file.h"
 #include "agent/pressure/meter.h"
 #include "base/os/log.h"
@@ -41,18 +42,7 @@ double secondsOf(Duration d) {
   return std::chrono::duration<double>(d).count();
 }
 
-Result<> setFrozen(const kernel::SysRoot& root, const kernel::Hierarchies& trees,
-                   std::string_view cgroup, bool frozen) {
-  return root.write(kernel::joinPath({trees.pressurePath(cgroup), name::kCgroupFreeze}),
-                    frozen ? "1" : "0");
-}
-
 }  // namespace
-
-Result<> thaw(const kernel::SysRoot& root, const kernel::Hierarchies& trees,
-              std::string_view cgroup) {
-  return setFrozen(root, trees, cgroup, false);
-}
 
 GiveBack::GiveBack(const kernel::SysRoot& root, const Clock& clock, GiveBackOptions options)
     : root_(root),
@@ -209,7 +199,7 @@ Result<> GiveBack::freeze(const GiveBackOrders& orders, const std::string& cgrou
     std::erase(frozen_, cgroup);
     if (frozen) frozen_.push_back(cgroup);
   }
-  auto ok = setFrozen(root_, *orders.trees, cgroup, frozen);
+  auto ok = ReflexActs(root_, *orders.trees, owner::kGiveBack).freeze(cgroup, frozen);
   if (ok || !frozen) return ok;
   std::lock_guard lock(mutex_);
   std::erase(frozen_, cgroup);
@@ -268,8 +258,7 @@ RungReport GiveBack::take(const GiveBackOrders& orders, const Rung& rung, const 
   } else if (rung.kind == RungKind::kLimit) {
     ok = narrow(orders, pod, kLimit, group.current - rung.bytes);
   } else if (rung.kind == RungKind::kReclaim) {
-    ok =
-        root_.write(pathOf(orders, name::kMemoryReclaim, pod.cgroup), std::to_string(rung.bytes.v));
+    ok = ReflexActs(root_, *orders.trees, owner::kGiveBack).reclaim(pod.cgroup, rung.bytes);
   } else if (rung.kind == RungKind::kFreeze) {
     ok = freeze(orders, pod.cgroup, true);
   } else {

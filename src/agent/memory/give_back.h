@@ -153,7 +153,4 @@ class GiveBack {
   std::thread thread_;
 };
 
-Result<> thaw(const kernel::SysRoot& root, const kernel::Hierarchies& trees,
-              std::string_view cgroup);
-
 }  // namespace mangrove::agent

@@ -56,7 +56,8 @@ void addMarks(const Situation& now, const PodLook& look, GiveBackOrders& orders)
   const bool kernelDoes = now.look.machine->can().has(kernel::Feature::kMemoryWatermark);
   if (kernelDoes || !look.pod || !now.look.slo->resourceQosStrategy) return;
   if (!now.gates.on("CgroupReconcile")) return;
-  const api::MemoryQos qos = memoryQosOf(*look.pod, *now.look.slo->resourceQosStrategy);
+  const api::MemoryQos qos =
+      memoryQosOf(*look.pod, saidBy(look)->memory, *now.look.slo->resourceQosStrategy);
   if (qos.wmarkRatio.value_or(0) <= 0) return;
   const auto mark = [&](std::string_view cgroup) {
     orders.marks.push_back(

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent/executor/owners.h"
+#include "agent/executor/reflex_acts.h"
 #include "kernel/cgroup_stat.h"
 #include "kernel/control_files.h"
 #include "kernel/read_text.h"
@@ -55,18 +57,10 @@ WatermarkSight WatermarkKeeper::look(const kernel::Hierarchies& trees,
   return out;
 }
 
-// The kernel agrees to a lower limit only when the cgroup fits into it; killed meanwhile, we leave
-// the old one.
 Result<> WatermarkKeeper::take(const kernel::Hierarchies& trees, const std::string& cgroup,
                                Bytes current, Bytes bytes) const {
-  if (trees.isV2())
-    return root_.write(pathOf(trees, name::kMemoryReclaim, cgroup), std::to_string(bytes.v));
-  const std::string path = pathOf(trees, kLimit, cgroup);
-  const auto before = text(root_, path);
-  if (!before) return fail(Code::kNotFound, "{} cannot be read", path);
-  auto ok = root_.write(path, std::to_string((current - bytes).v));
-  auto back = root_.write(path, *before);
-  return back ? ok : back;
+  const ReflexActs acts(root_, trees, owner::kGiveBack);
+  return trees.isV2() ? acts.reclaim(cgroup, bytes) : acts.squeeze(cgroup, current - bytes);
 }
 
 std::vector<WatermarkReport> WatermarkKeeper::turn(const kernel::Hierarchies& trees,

@@ -24,12 +24,9 @@ void addBatch(const HookRules& rules, const NriPod& pod, const NriContainer& con
 
 void addCpus(const HookRules& rules, const NriPod& pod, NriResources& out) {
   if (!rules.cpuset) return;
-  auto cpus = containerCpuset(*rules.cpuset, {api::rawQos(pod.labels),
-                                              kubeQosOfParent(pod.cgroupParent), &pod.annotations});
-  if (cpus && *cpus) out.cpus = **cpus;
-  // Published pools follow some seconds after a pod got CPUs of its own.
-  if (auto set = CpuSet::parse(out.cpus); set && !runsWithoutQuota(pod.annotations))
-    out.cpus = (*set - rules.owned).text();
+  const CpusetPod one{api::rawQos(pod.labels), kubeQosOfParent(pod.cgroupParent), &pod.annotations};
+  const auto cpus = containerCpuset(*rules.cpuset, one);
+  if (cpus && *cpus) out.cpus = shapedCpus(**cpus, one, rules.cpus).text();
   if (rules.freesQuota && runsWithoutQuota(pod.annotations))
     out.quota = kernel::CpuQuota::none().signedUs();
 }
@@ -64,7 +61,7 @@ HookRules hookRules(const Situation& now, std::string hamiLibrary) {
   if (now.gates.on("CPUSetAllocator") && now.topology)
     if (auto rule = cpusetRule(*now.topology, now.gates.on("BECPUManager")))
       out.cpuset = *std::move(rule);
-  out.owned = ownedCpus(now.look);
+  out.cpus = {now.look.machine->cpus().online, ownedCpus(now.look)};
   if (now.gates.on("BatchResource") && now.look.slo) out.batch = batchRuleOf(now);
   if (const auto ratio = normalizationRatio(now.node);
       now.gates.on("CPUNormalization") && ratio.value_or(0) > 1)

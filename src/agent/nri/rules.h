@@ -23,7 +23,7 @@ struct HookRules {
   bool freesQuota = true;            // gate UnsetCPUQuota
   std::optional<BatchRule> batch;    // gate BatchResource, and a NodeSLO is there
   std::optional<double> ratio;       // gate CPUNormalization; above 1
-  CpuSet owned;                      // CPUs that pods have to themselves
+  MachineCpus cpus;                  // all, and those that pods have to themselves
   bool deviceEnv = false;            // gate GPUEnvInject
   HamiCore hami;                     // of deviceEnv; gate HamiCoreVGPUMonitor
   std::optional<RdmaNodes> rdma;     // gate RDMADeviceInject

@@ -127,7 +127,8 @@ Wishes PressureCut::decide(const Situation& now) {
     return out;
   }
   SentinelOrders orders = sentinelOrders(now);
-  orders.dryRun = dryRun_;
+  orders.dryRun = options_.dryRun;
+  orders.watch.triggers = orders.watch.triggers && options_.triggers;
   sentinel_.order(std::move(orders));
   const SentinelStatus status = sentinel_.status();
   const int64_t cap = sentinel_.cap();
@@ -136,7 +137,8 @@ Wishes PressureCut::decide(const Situation& now) {
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
   const bool sees = status.mode == "poll" || status.mode == "trigger" || status.mode == "node";
   if (cap == kUnlimited) {
-    if (only_ && sees && !asksForHeadroom(now.look) && floorInForce(now) != FloorPlace::kNone)
+    if (options_.only && sees && !asksForHeadroom(now.look) &&
+        floorInForce(now) != FloorPlace::kNone)
       out.base(group, kQuota, FileValue::of(kUnlimited),
                "services do not wait, and the kernel's idle class holds best-effort work");
     for (Wish& wish : out.values) wish.ours = true;

@@ -8,20 +8,25 @@
 
 namespace mangrove::agent {
 
+struct PressureOptions {
+  bool dryRun = false;
+  // While services do not wait and the kernel's idle class holds best-effort work, there is no quota
+  // at all, unless a threshold below 90 % asks for idle CPUs; suppression counts from the first cut
+  // until the cap is gone again.
+  bool only = false;
+  bool triggers = true;  // the sentinel may sleep on the kernel's, where it grants them
+};
+
 class PressureCut final : public Strategy {
  public:
-  // `only`: while services do not wait and the kernel's idle class holds best-effort work, there is
-  // no quota at all, unless a threshold below 90 % asks for idle CPUs; suppression counts from the
-  // first cut until the cap is gone again.
-  PressureCut(Sentinel& sentinel, bool dryRun, bool only = false)
-      : sentinel_(sentinel), dryRun_(dryRun), only_(only) {}
+  PressureCut(Sentinel& sentinel, PressureOptions options)
+      : sentinel_(sentinel), options_(options) {}
   StrategyInfo info() const override;
   Wishes decide(const Situation& now) override;
 
  private:
   Sentinel& sentinel_;
-  bool dryRun_;
-  bool only_;
+  PressureOptions options_;
 };
 
 // The files of the best-effort group alone.

@@ -8,10 +8,7 @@
 #include "agent/executor/kill.h"
 #include "agent/executor/owners.h"
 #include "agent/gates.h"
-#include "agent/hooks/cpuset.h"
 #include "base/os/log.h"
-#include "base/text/strings.h"
-#include "kernel/resource_names.h"
 
 namespace mangrove::agent {
 namespace {
@@ -21,64 +18,15 @@ const Logger log("enforcement");
 // What /enforcement shows is made anew this often, and whenever something was written.
 constexpr Duration kShowEvery = std::chrono::seconds(5);
 
-kernel::PodTier tierOfParent(std::string_view cgroupParent) {
-  const api::KubeQos qos = kubeQosOfParent(cgroupParent);
-  return qos == api::KubeQos::kBestEffort  ? kernel::PodTier::kBestEffort
-         : qos == api::KubeQos::kBurstable ? kernel::PodTier::kBurstable
-                                           : kernel::PodTier::kGuaranteed;
-}
-
-EnforcerOptions optionsOf(const AgentFlags& flags) {
-  EnforcerOptions options;
-  options.dryRun = flags.dryRun;
-  for (std::string_view name : splitTrimmed(flags.dryStrategies, ','))
-    if (!name.empty()) options.dryStrategies.emplace(name);
-  options.stateFile = flags.enforceState;
-  if (flags.root == "/") options.diskPath = flags.kubeletDir;
-  return options;
-}
-
-StrategyOptions strategiesOf(const AgentFlags& flags, std::shared_ptr<EvictedLately> lately) {
-  const auto seconds = [](int64_t count) {
-    return std::chrono::seconds(std::max<int64_t>(count, 0));
-  };
-  StrategyOptions out;
-  out.lately = std::move(lately);
-  out.ownsGroup = flags.ownsBestEffortGroup;
-  out.memoryEvict = {seconds(flags.memoryEvictCool), false, seconds(flags.memoryEvictInterval)};
-  out.cpuEvict = {seconds(flags.cpuEvictCool), true, seconds(flags.cpuEvictInterval)};
-  return out;
-}
-
 // The process's gates and those of the hooks, which have a flag of their own.
-FeatureGates allGates(const FeatureGates& process, const AgentFlags& flags) {
+FeatureGates allGates(const FeatureGates& process, const EnforcementOptions& options) {
   std::vector<GateInfo> known = process.known();
   for (const GateInfo& one : hookGates()) known.push_back(one);
   FeatureGates gates(known);
-  for (const std::string& said : {process.summary(), flags.runtimeHooks})
+  for (const std::string& said : {process.summary(), options.hooks})
     if (auto ok = gates.set(said); !ok) log.warn("gates: {}", ok.error().text());
-  if (flags.keepsQuota) (void)gates.set("UnsetCPUQuota=false");
+  if (options.keepsQuota) (void)gates.set("UnsetCPUQuota=false");
   return gates;
-}
-
-NriOptions nriOptions(const AgentFlags& flags) {
-  NriOptions out;
-  out.socket = flags.nriSocketPath();
-  out.name = flags.nriName;
-  out.index = flags.nriIndex;
-  return out;
-}
-
-// A pod that the last look does not have yet.
-PodLook newPod(const PodPtr& pod, std::string_view uid, std::string_view cgroup,
-               kernel::PodTier tier) {
-  PodLook one;
-  one.pod = pod;
-  one.uid = uid;
-  one.cgroup = cgroup;
-  one.tier = tier;
-  one.qos = api::qosWithDefault(*pod);
-  return one;
 }
 
 // The pause after evictions outlives a killed agent in the state file of the strategies.
@@ -96,22 +44,21 @@ class PauseMemory final : public Strategy {
 
 }  // namespace
 
-Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
+Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions options)
     : agent_(setup.agent),
       clock_(setup.clock),
       metrics_(setup.metrics),
       series_(std::make_shared<EnforceMetrics>(setup.metrics, setup.agent.options().node)),
-      dryRun_(flags.dryRun),
-      hamiLibrary_(flags.hamiLibrary),
-      gates_(allGates(setup.gates, flags)),
+      options_(std::move(options)),
+      gates_(allGates(setup.gates, options_)),
       events_(setup.client, setup.home, setup.clock,
               {.component = "koordlet-qosManager", .host = setup.agent.options().node}),
       sender_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics,
                [this](const Ousting& one, EvictionAnswer answer) { answered(one, answer); }},
-              {.perMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0))}),
-      lastResort_(flags.killWhenApiAway),
+              {.perMinute = options_.evictionsPerMinute}),
+      lastResort_(options_.killWhenApiAway),
       nodePause_({setup.client, setup.owner, setup.clock, events_},
-                 {.effect = flags.cooldownTaint}),
+                 {.effect = options_.cooldownTaint}),
       reflexes_({setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
                  [this](const Ousting& one) {
                    if (sender_.evict(one)) lately_->add(one.pod->meta.uid.str(), clock_.mono());
@@ -122,26 +69,26 @@ Enforcement::Enforcement(const EnforcementSetup& setup, const AgentFlags& flags)
                                     FileValue::of(cap.before), owner::kGiveBack);
                  },
                  lately_},
-                flags) {
-  auto strategies = defaultStrategies(strategiesOf(flags, lately_));
+                options_.reflexes, options_.enforcer) {
+  options_.strategies.lately = lately_;
+  auto strategies = defaultStrategies(options_.strategies);
   reflexes_.join(strategies);
   strategies.push_back(std::make_unique<PauseMemory>(pause_));
   enforcer_ = std::make_unique<Enforcer>(
       EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
                     [this](const Ousting& one) { return sender_.evict(one); },
-                    // Captured machines have neither processes nor links of their own.
-                    flags.root == "/" ? DeedTools{&cookies_, &shaper_} : DeedTools{},
+                    options_.isLive ? DeedTools{&cookies_, &shaper_} : DeedTools{},
                     [series = series_](const WriteDone& done) { series->wrote(done); }},
-      optionsOf(flags), std::move(strategies));
+      options_.enforcer, std::move(strategies));
   reflexes_.adoptGuarded();
-  if (flags.nri && flags.root == "/" && setup.io != nullptr) {
-    NriOptions options = nriOptions(flags);
-    options.onPod = [this](const NriPod& pod) { podBegan(pod); };
-    options.onContainer = [this](const NriPod& pod, const NriContainer& container) {
+  if (options_.nri && setup.io != nullptr) {
+    NriOptions nri = *options_.nri;
+    nri.onPod = [this](const NriPod& pod) { podBegan(pod); };
+    nri.onContainer = [this](const NriPod& pod, const NriContainer& container) {
       containerBegan(pod, container);
     };
     nri_ = std::make_unique<NriService>(NriContext{*setup.io, clock_, setup.owner, series_},
-                                        std::move(options));
+                                        std::move(nri));
   }
   agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
@@ -173,71 +120,14 @@ void Enforcement::tick(const Look& look) {
   show(look, report);
 }
 
-// The pod's cgroup is new and the last look does not have it. What its object says was watched
-// before the runtime was asked to run it.
-void Enforcement::podBegan(const NriPod& nri) {
-  const Look& last = agent_.look();
-  const PodPtr pod = agent_.book().find(nri.uid);
-  const auto isIt = [&](const PodLook& one) { return one.uid == nri.uid; };
-  if (!pod || last.machine == nullptr) return;
-  if (std::any_of(last.pods.begin(), last.pods.end(), isIt)) return;
-  const kernel::PodTier tier = tierOfParent(nri.cgroupParent);
-  const std::string cgroup = agent_.machine().layout().podDir(tier, nri.uid);
-  std::vector<PodLook> pods(last.pods.begin(), last.pods.end());
-  pods.push_back(newPod(pod, nri.uid, cgroup, tier));
-  Look now = last;
-  now.pods = pods;
-  count(enforcer_->podBegan(now, agent_.node().get(), agent_.topology().get()));
-  // Its containers come next, and its groups are there now.
-  publishRules(now, agent_.node().get(), agent_.topology().get());
-}
-
-// By the process that waits in it; "": none does.
-std::string Enforcement::cgroupOf(const std::string& pod, const NriContainer& container) const {
-  for (const char* runtime : {"containerd", "cri-o"}) {
-    auto dir =
-        agent_.machine().layout().containerDir(pod, fmt::format("{}://{}", runtime, container.id));
-    if (dir && !enforcer_->executor().members(*dir, kernel::resource_name::kProcs).empty())
-      return *dir;
-  }
-  return "";
-}
-
-// What belongs to processes (cookies, groups of resctrl) does not wait for the tick either.
-void Enforcement::containerBegan(const NriPod& nri, const NriContainer& container) {
-  const Look& last = agent_.look();
-  const PodPtr pod = agent_.book().find(nri.uid);
-  if (!pod || last.machine == nullptr) return;
-  const kernel::PodTier tier = tierOfParent(nri.cgroupParent);
-  const std::string podCgroup = agent_.machine().layout().podDir(tier, nri.uid);
-  const std::string cgroup = cgroupOf(podCgroup, container);
-  if (cgroup.empty()) return;
-  std::vector<PodLook> pods(last.pods.begin(), last.pods.end());
-  auto mine = std::find_if(pods.begin(), pods.end(),
-                           [&](const PodLook& one) { return one.uid == nri.uid; });
-  if (mine == pods.end()) mine = pods.insert(mine, newPod(pod, nri.uid, podCgroup, tier));
-  std::vector<ContainerLook> containers(mine->containers.begin(), mine->containers.end());
-  for (const ContainerLook& one : containers)
-    if (one.cgroup == cgroup) return;
-  ContainerLook& one = containers.emplace_back();
-  one.serial = ~uint64_t{0};
-  one.id = container.id;
-  one.name = container.name;
-  one.cgroup = cgroup;
-  mine->containers = containers;
-  Look now = last;
-  now.pods = pods;
-  count(enforcer_->podBegan(now, agent_.node().get(), agent_.topology().get()));
-}
-
 void Enforcement::publishRules(const Look& look, const api::Node* node,
                                const api::NodeResourceTopology* topology) {
   if (!nri_) return;
   auto rules = std::make_shared<HookRules>();
-  if (!enforcer_->isOff() && !dryRun_)
+  if (!enforcer_->isOff() && !options_.enforcer.dryRun)
     *rules = hookRules({look, node, topology ? &topology->meta.annotations : nullptr,
-                        enforcer_->executor(), gates_},
-                       hamiLibrary_);
+                        enforcer_->picture(), gates_},
+                       options_.hamiLibrary);
   nri_->publish(std::move(rules));
 }
 
@@ -259,7 +149,9 @@ void Enforcement::killInstead(const Ousting& ousting) {
   const auto look = std::find_if(pods.begin(), pods.end(), [&](const PodLook& one) {
     return one.pod && one.pod->meta.uid == pod.meta.uid;
   });
-  if (look == pods.end() || api::rawQos(pod.meta.labels) != api::Qos::kBe || dryRun_) return;
+  if (look == pods.end() || api::rawQos(pod.meta.labels) != api::Qos::kBe ||
+      options_.enforcer.dryRun)
+    return;
   const auto ok = killCgroup(agent_.machine(), look->cgroup);
   shown_->audit.add({.at = clock_.wall(),
                      .owner = std::string(ousting.feature),
@@ -292,7 +184,7 @@ void Enforcement::answered(const Ousting& ousting, EvictionAnswer answer) {
 
 // Also takes back what a predecessor left.
 void Enforcement::keepPause(const Look& look, const api::Node* node) {
-  if (node == nullptr || dryRun_) return;
+  if (node == nullptr || options_.enforcer.dryRun) return;
   const bool paused = !enforcer_->isOff() && pause_.isOn(look.at, enforcer_->inTrouble());
   nodePause_.want(paused, pauseWhy_, *node);
 }
@@ -349,22 +241,6 @@ void Enforcement::serve(frame::OpsServer& ops) {
   };
   ops.route("/controls", tell);
   ops.route("/enforcement", tell);
-}
-
-Result<> restoreAndQuit(const AgentFlags& flags, frame::RoleContext& context) {
-  MachineOptions options = liveMachine(flags.root);
-  options.live = false;
-  options.mounts = flags.mounts(kernel::SysRoot(flags.root));
-  if (!flags.cgroupDriver.empty())
-    options.driver = flags.cgroupDriver == "systemd" ? kernel::CgroupDriver::kSystemd
-                                                     : kernel::CgroupDriver::kCgroupfs;
-  auto machine = Machine::open(options);
-  if (!machine) return pass(machine.error());
-  auto lines = restoreMachine(**machine, context.clock, flags.enforceState);
-  if (!lines) return pass(lines.error());
-  for (const std::string& line : *lines) fmt::print("{}\n", line);
-  context.quit(0);
-  return {};
 }
 
 }  // namespace mangrove::agent

@@ -2,7 +2,7 @@
 // Joins the enforcing half to a running agent: ticks after each look, evicts through the API, shows
 // itself under /events and /enforcement, and leaves the machine as it was.
 //
-//   Enforcement enforcement({agent, client, home, owner, clock, metrics, gates, ops}, flags);
+//   Enforcement enforcement({agent, client, home, owner, clock, metrics, gates, ops}, options);
 //
 // Made and destroyed in the owner's thread, before the agent goes. Destroying it gives everything
 // back.
@@ -10,10 +10,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "agent/agent.h"
-#include "agent/flags.h"
 #include "agent/metrics_enforce.h"
 #include "agent/nri/service.h"
 #include "agent/qos/enforcer.h"
@@ -41,15 +41,42 @@ struct EnforcementSetup {
   net::Loop* io = nullptr;  // null: no hooks of the container runtime
 };
 
+struct EnforcementOptions {
+  EnforcerOptions enforcer = {};
+  StrategyOptions strategies = {};
+  ReflexOptions reflexes = {};
+  std::string hooks = {};   // gates of the hooks that differ: "CPUNormalization=true"
+  bool keepsQuota = false;  // also of pods with CPUs of their own
+  size_t evictionsPerMinute = 10;
+  Duration killWhenApiAway{};      // zero: never
+  std::string cooldownTaint = {};  // "": evictions leave no taint on the node
+  std::string hamiLibrary = HamiCore().library;
+  std::optional<NriOptions> nri = {};  // nullopt: no hooks of the container runtime
+  // The machine we run on, not files of one: it has processes and links.
+  bool isLive = true;
+};
+
+// A container whose cgroup is there and whose first process is not.
+struct StartingContainer {
+  std::string uid;  // of its pod
+  std::string podCgroup;
+  kernel::PodTier tier{};
+  std::string id = {}, name = {};
+  std::string cgroup = {};  // "": only its pod begins
+};
+
 class Enforcement {
  public:
-  Enforcement(const EnforcementSetup& setup, const AgentFlags& flags);
+  Enforcement(const EnforcementSetup& setup, EnforcementOptions options);
   ~Enforcement();
   Enforcement(const Enforcement&) = delete;
   Enforcement& operator=(const Enforcement&) = delete;
   AuditLog& audit() { return shown_->audit; }
 
   const AuditLog& audit() const { return shown_->audit; }
+  // What hooks want for a container is written before this returns, so that it holds from its first
+  // instruction. False: its pod is not known (yet). Owner thread.
+  bool containerStarts(const StartingContainer& container);
   // What /controls says, for those who serve it elsewhere; any thread, also after we are gone.
   std::function<std::string()> teller() const;
 
@@ -79,8 +106,7 @@ class Enforcement {
   std::shared_ptr<Shown> shown_ = std::make_shared<Shown>();
   Registry& metrics_;
   std::shared_ptr<EnforceMetrics> series_;  // shared with the runtime's calls
-  bool dryRun_;
-  std::string hamiLibrary_;
+  EnforcementOptions options_;
   FeatureGates gates_;
   client::EventRecorder events_;
   // Who is leaving; a refusal takes a pod off it.
@@ -99,8 +125,5 @@ class Enforcement {
   MonoTime shownAt_ = MonoTime::min();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
-
-// --restore: works without an API server.
-Result<> restoreAndQuit(const AgentFlags& flags, frame::RoleContext& context);
 
 }  // namespace mangrove::agent

@@ -22,13 +22,10 @@ struct Whole {
     bench.pod("job", "be-1", "BE", "BestEffort");
     bench.use(3, 1, 2);
     bench.start();
-    AgentFlags flags;
-    flags.root = bench.fs.path();
-    flags.heartbeat = flags.enforceState = "";
     enforcement = std::make_unique<Enforcement>(
         EnforcementSetup{bench.scene.agent(), bench.scene.api, bench.scene.owner, bench.scene.owner,
                          bench.scene.clock, metrics, gates},
-        flags);
+        EnforcementOptions{.isLive = false});
   }
   // The bench's own enforcer wants nothing.
   static std::vector<std::unique_ptr<Strategy>> nobody() {
@@ -104,6 +101,27 @@ TEST(Enforcement, TheGaugeIsThereFromTheFirstTick) {
   Whole whole;
   whole.bench.seconds(1);
   EXPECT_NE(whole.metrics.exposition().find("mangrove_agent_fail_safe 0"), std::string::npos);
+}
+
+// Whoever starts a container asks first: its CPUs are its own before its first process is there,
+// not a tick later.
+TEST(Enforcement, AContainerIsSetUpBeforeItStarts) {
+  Whole whole;
+  EnforceBench& bench = whole.bench;
+  bench.pod("own", "ls-1", "LSR", "Burstable",
+            R"({"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"4-5\"}"})");
+  bench.topology(R"({"node.koordinator.sh/cpu-shared-pools":"[{\"cpuset\":\"0-3\"}]"})");
+  bench.seconds(2);
+  const std::string group = bench.kLsPod + "/cnew";
+  bench.write("cpuset", group, "cpuset.cpus", "0-7");
+  bench.write("cpu", group, "cpu.cfs_quota_us", "200000");
+  const StartingContainer one{"ls-1", bench.kLsPod, kernel::PodTier::kBurstable,
+                              "cnew", "main",       group};
+  EXPECT_TRUE(whole.enforcement->containerStarts(one));
+  EXPECT_EQ(bench.read("cpuset", group, "cpuset.cpus"), "4-5");
+  EXPECT_EQ(bench.read("cpu", group, "cpu.cfs_quota_us"), "-1") << "CPUs of its own, no quota";
+  EXPECT_FALSE(whole.enforcement->containerStarts({"nobody", "kubepods/podnobody"}))
+      << "ask again when the pod is known";
 }
 
 }  // namespace

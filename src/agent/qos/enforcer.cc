@@ -25,12 +25,12 @@ Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
     : setup_(std::move(setup)),
       options_(std::move(options)),
       executor_(setup_.machine, setup_.clock, setup_.audit),
-      deeds_(setup_.machine, setup_.clock, setup_.audit, setup_.tools) {
+      deeds_(setup_.machine, setup_.clock, setup_.audit, setup_.tools),
+      picture_(setup_.machine, options_.diskPath) {
   for (auto& one : strategies) {
     const StrategyInfo info = one->info();
     entries_.push_back({std::move(one), info, {}, MonoTime::min(), false});
   }
-  executor_.watchDisk(options_.diskPath);
   executor_.onWrite(setup_.wrote);
   load();
 }
@@ -110,7 +110,8 @@ ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
     for (Entry& entry : entries_) entry.last = {};
     return leave("enforcement is switched off");
   }
-  const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
+  picture_.renew();
+  const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, picture_,
                       setup_.gates};
   askAll(now, knowsPods);
   return apply();
@@ -119,7 +120,8 @@ ApplyReport Enforcer::tick(const Look& look, const api::Node* node,
 ApplyReport Enforcer::podBegan(const Look& look, const api::Node* node,
                                const api::NodeResourceTopology* topology) {
   if (off_ || isSwitchedOff(node)) return {};
-  const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, executor_,
+  picture_.renew();
+  const Situation now{look, node, topology ? &topology->meta.annotations : nullptr, picture_,
                       setup_.gates};
   for (Entry& entry : entries_)
     if (isHook(entry.info)) ask(entry, now, true);
@@ -142,6 +144,7 @@ ApplyReport Enforcer::apply() {
   report.written += done.written;
   report.failed += done.failed;
   report.dryRun += done.dryRun;
+  picture_.renew();  // what was read before is not what the machine has now
   save();
   return report;
 }

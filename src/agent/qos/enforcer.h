@@ -67,6 +67,8 @@ class Enforcer {
   }
 
   const Executor& executor() const { return executor_; }
+  // What everybody saw in the last tick.
+  const Picture& picture() const { return picture_; }
   bool isOff() const { return off_; }
   // Some resource runs short: evictors would like to evict, or cannot.
   bool inTrouble() const;
@@ -96,6 +98,7 @@ class Enforcer {
   EnforcerOptions options_;
   Executor executor_;
   Deeds deeds_;
+  Picture picture_;
   std::vector<Entry> entries_;
   std::string saved_;
   std::string saveTrouble_;  // said already

@@ -290,7 +290,7 @@ TEST_F(RealEnforce, FilesHoldWhatTheRulesSay) {
   if (can(Feature::kOomGroup)) {
     EXPECT_EQ(read(kJob, "memory.oom.group"), "1");
   }
-  const auto pids = enforcer_->executor().members(job, "cgroup.procs");
+  const auto pids = enforcer_->picture().members(job, "cgroup.procs");
   ASSERT_EQ(pids.size(), 1u);
   EXPECT_EQ(*readFile(fmt::format("/proc/{}/oom_score_adj", pids[0])), "900\n");
 

@@ -6,7 +6,6 @@
 #include "agent/memory/strategy.h"
 #include "agent/pressure/strategy.h"
 #include "agent/qos/cpu_suppress/quota.h"
-#include "base/text/strings.h"
 #include "kernel/control_files.h"
 #include "kernel/read_text.h"
 #include "kernel/resource_names.h"
@@ -23,15 +22,13 @@ std::string mib(Bytes bytes) {
 
 }  // namespace
 
-Reflexes::Reflexes(ReflexesSetup setup, const AgentFlags& flags)
-    : setup_(std::move(setup)),
-      dryRun_(flags.dryRun),
-      heartbeat_(flags.heartbeat),
-      onPressureOnly_(flags.suppressOnPressure) {
-  for (std::string_view name : splitTrimmed(flags.dryStrategies, ',')) dryStrategies_.emplace(name);
-  if (setup_.gates.on("PressureCut")) startSentinel(flags.pressureInterval);
+Reflexes::Reflexes(ReflexesSetup setup, ReflexOptions options, EnforcerOptions dry)
+    : setup_(std::move(setup)), options_(std::move(options)), dry_(std::move(dry)) {
+  if (setup_.gates.on("PressureCut")) startSentinel();
   if (setup_.gates.on("MemoryGiveBack")) startGiveBack();
-  if (!dryRun_ && !flags.heartbeat.empty()) startGuardian(flags);
+  if (!dry_.dryRun && !options_.heartbeat.empty())
+    keeper_ = std::make_unique<GuardianKeeper>(
+        options_.heartbeat, options_.guardian ? "/proc/self/exe" : "", options_.root);
 }
 
 Reflexes::~Reflexes() {
@@ -39,7 +36,7 @@ Reflexes::~Reflexes() {
 }
 
 bool Reflexes::isDry(std::string_view strategy) const {
-  return dryRun_ || dryStrategies_.count(strategy) != 0;
+  return dry_.dryRun || dry_.dryStrategies.count(strategy) != 0;
 }
 
 void Reflexes::post(std::function<void()> fn) {
@@ -49,7 +46,8 @@ void Reflexes::post(std::function<void()> fn) {
 }
 
 // Cuts are written in the sentinel's thread; what is said about them is said in ours.
-void Reflexes::startSentinel(Duration interval) {
+void Reflexes::startSentinel() {
+  const Duration interval = options_.pressureInterval;
   SentinelOptions options;
   options.interval = interval;
   options.busyInterval = std::min(options.busyInterval, interval);
@@ -70,15 +68,11 @@ void Reflexes::startGiveBack() {
   giveBack_->start();
 }
 
-void Reflexes::startGuardian(const AgentFlags& flags) {
-  keeper_ = std::make_unique<GuardianKeeper>(flags.heartbeat,
-                                             flags.guardian ? "/proc/self/exe" : "", flags.root);
-}
-
 void Reflexes::join(std::vector<std::unique_ptr<Strategy>>& strategies) {
   if (sentinel_)
-    strategies.push_back(
-        std::make_unique<PressureCut>(*sentinel_, isDry(owner::kPressure), onPressureOnly_));
+    strategies.push_back(std::make_unique<PressureCut>(
+        *sentinel_,
+        PressureOptions{.dryRun = isDry(owner::kPressure), .only = options_.suppressOnPressure}));
   if (giveBack_)
     strategies.push_back(
         std::make_unique<MemoryGiveBack>(*giveBack_, setup_.lately, isDry(owner::kGiveBack)));
@@ -189,7 +183,8 @@ MemoryCap Reflexes::groupMemory() const {
 }
 
 void Reflexes::adoptGuarded() {
-  auto last = heartbeat_.empty() ? fail(Code::kNotFound, "") : readHeartbeat(heartbeat_);
+  auto last =
+      options_.heartbeat.empty() ? fail(Code::kNotFound, "") : readHeartbeat(options_.heartbeat);
   if (!last || last->bye || last->memoryFile.empty() || last->memory == kUnlimited) return;
   MemoryCap group = groupMemory();
   if (group.before != last->memory) return;  // nobody stepped in, or somebody else wrote since

@@ -3,7 +3,7 @@
 // best-effort CPU when services wait, the thread that takes memory back, and the guardian that
 // steps in when this process is gone.
 //
-//   Reflexes reflexes(setup, flags, gates, audit, {.evict = …, .again = …});
+//   Reflexes reflexes({agent, owner, clock, metrics, gates, audit, …}, options, dry);
 //   reflexes.join(strategies);          // as strategies they see the tick and want their values
 //   reflexes.afterTick(look, node, off);
 //   reflexes.stop();                    // before everything is given back
@@ -12,13 +12,14 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "agent/agent.h"
-#include "agent/flags.h"
 #include "agent/guardian/guardian.h"
 #include "agent/memory/give_back.h"
 #include "agent/pressure/sentinel.h"
+#include "agent/qos/enforcer.h"
 #include "agent/qos/evict/lately.h"
 #include "agent/qos/strategy.h"
 
@@ -38,9 +39,19 @@ struct ReflexesSetup {
   std::shared_ptr<const EvictedLately> lately = std::make_shared<EvictedLately>();
 };
 
+struct ReflexOptions {
+  // Between two looks at services' pressure, where the kernel does not wake us.
+  Duration pressureInterval = std::chrono::milliseconds(50);
+  bool suppressOnPressure = false;  // no quota while services do not wait
+  std::string heartbeat = {};       // file; "": nobody guards
+  bool guardian = true;             // as a child of ours; false where it is a container beside us
+  std::string root = "/";           // of the machine, for the guardian
+};
+
 class Reflexes {
  public:
-  Reflexes(ReflexesSetup setup, const AgentFlags& flags);
+  // `dry`: whose strategies only say what they would do.
+  Reflexes(ReflexesSetup setup, ReflexOptions options, EnforcerOptions dry);
   ~Reflexes();
 
   void join(std::vector<std::unique_ptr<Strategy>>& strategies);
@@ -53,9 +64,8 @@ class Reflexes {
 
  private:
   bool isDry(std::string_view strategy) const;
-  void startSentinel(Duration interval);
+  void startSentinel();
   void startGiveBack();
-  void startGuardian(const AgentFlags& flags);
   void wasCut(const Cut& cut);
   void wasTaken(const RungReport& report);
   void evict(const std::string& uid, Bytes frees);
@@ -68,10 +78,8 @@ class Reflexes {
   void handOver();
 
   ReflexesSetup setup_;
-  bool dryRun_;
-  std::string heartbeat_;
-  bool onPressureOnly_;
-  std::set<std::string, std::less<>> dryStrategies_;
+  ReflexOptions options_;
+  EnforcerOptions dry_;
   std::unique_ptr<Sentinel> sentinel_;      // null: its gate is off
   std::unique_ptr<GiveBack> giveBack_;      // null: its gate is off
   std::unique_ptr<GuardianKeeper> keeper_;  // null: nobody guards

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "agent/executor/owners.h"
+#include "agent/executor/reflex_acts.h"
 #include "agent/memory/strategy.h"
 #include "agent/qos/enforcer.h"
 #include "agent/qos/network/shaper.h"
@@ -53,7 +54,7 @@ std::vector<std::string> thawLeftBehind(const Machine& machine, const std::strin
       all && all->is_object() ? all->get_object().if_contains(owner::kGiveBack) : nullptr;
   if (!own) return lines;
   for (const std::string& cgroup : frozenOf(*own)) {
-    auto ok = thaw(machine.root(), machine.trees(), cgroup);
+    auto ok = ReflexActs(machine.root(), machine.trees(), owner::kGiveBack).freeze(cgroup, false);
     lines.push_back(fmt::format("{} thawed ({})", cgroup, ok ? "written" : ok.error().text()));
   }
   return lines;

@@ -1,6 +1,7 @@
 #pragma once
 // How a strategy is made: one pure decision per tick, from what was measured to what is wanted. It
-// reads no files, asks no clock and writes nothing; the enforcer hands its wishes to the executor.
+// reads no files (what the machine has it asks the tick's picture), asks no clock and writes
+// nothing; the enforcer hands its wishes to the executor.
 //
 //   class Mine final : public Strategy {
 //     StrategyInfo info() const override { return {.name = "mine", .gate = "Mine"}; }
@@ -11,9 +12,9 @@
 
 #include <string_view>
 
-#include "agent/executor/executor.h"
 #include "agent/executor/wish.h"
 #include "agent/look.h"
+#include "agent/qos/picture.h"
 #include "api/object/node.h"
 #include "base/feature_gates.h"
 #include "json/value.h"
@@ -34,7 +35,7 @@ struct Situation {
   const Look& look;
   const api::Node* node = nullptr;             // null: not seen yet
   const api::Annotations* topology = nullptr;  // of the NodeResourceTopology; null: not seen yet
-  const PresentValues& present;
+  const PresentValues& present;  // the picture: one read of a file a tick, for everybody
   const FeatureGates& gates;
 };
 

@@ -2,8 +2,10 @@
 // What all parts of the runner know of this machine and of where they keep things. Values, fixed at
 // start.
 
+#include <functional>
 #include <string>
 
+#include "api/pod/classes.h"
 #include "base/number/units.h"
 
 namespace mangrove::runtime {
@@ -22,6 +24,17 @@ struct Isolation {
 // `dataDir`: where the pods' files will be.
 Isolation probeIsolation(const std::string& dataDir);
 
+// A container whose cgroup is made and whose first process is not there yet.
+struct StartingContainer {
+  std::string podUid, podCgroup;
+  api::KubeQos qos{};
+  std::string id, name;
+  std::string cgroup;
+};
+// Whoever sets containers up beyond what their pods say; may block for a moment, called in a
+// preparing thread. The container starts when it returns.
+using BeforeStart = std::function<void(const StartingContainer&)>;
+
 struct NodeFacts {
   std::string nodeName;
   std::string hostIp;
@@ -33,6 +46,7 @@ struct NodeFacts {
   Isolation isolation;
   bool testProtections = false;  // layers of containment may be switched off, pod by pod
   std::string nameServer;        // where pods ask for names; "": the machine's own resolvers
+  BeforeStart beforeStart = {};  // null: nobody wants to know
   std::string noWayOut;          // why pods do not reach beyond this machine; "": they do
 
   std::string podDir(std::string_view uid) const { return dataDir + "/pods/" + std::string(uid); }

@@ -51,6 +51,7 @@ struct RunnerOptions {
   std::string staticPods;  // folder of manifests; "": none
   std::string program;     // our own binary; "": found out
   std::string version;
+  BeforeStart beforeStart = {};  // asked before each container starts
 };
 
 class Runner final : public frame::NodeRunner {

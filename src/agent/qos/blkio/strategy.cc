@@ -147,7 +147,8 @@ void wantPods(const Situation& now, Wishes& out) {
   for (const PodLook& pod : now.look.pods) {
     if (!pod.pod || pod.pod->status.phase != api::PodPhase::kRunning) continue;
     if (api::rawQos(pod.pod->meta.labels) == api::Qos::kNone) continue;
-    auto said = api::parseBlkioQos(pod.pod->meta.annotations);
+    const PodSaidPtr known = saidBy(pod);
+    const auto& said = known->blkio;
     if (!said) out.note = said.error().text();
     if (!said || !*said) continue;
     want(now, {std::string(pod.cgroup), "block I/O by the pod's annotation", pod.pod.get()},

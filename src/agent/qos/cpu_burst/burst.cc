@@ -43,8 +43,12 @@ bool mayBurst(const api::Pod& pod) {
 }
 
 api::CpuBurstConfig burstConfigOf(const api::Pod& pod, const api::CpuBurstConfig& node) {
+  return burstConfigOf(api::parseCpuBurst(pod.meta.annotations), node);
+}
+
+api::CpuBurstConfig burstConfigOf(const Result<std::optional<api::CpuBurstConfig>>& said,
+                                  const api::CpuBurstConfig& node) {
   api::CpuBurstConfig out = node;
-  auto said = api::parseCpuBurst(pod.meta.annotations);
   if (!said || !*said) return out;
   if (!(*said)->policy.empty()) out.policy = (*said)->policy;
   if ((*said)->cpuBurstPercent) out.cpuBurstPercent = (*said)->cpuBurstPercent;

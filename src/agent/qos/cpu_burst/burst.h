@@ -24,6 +24,9 @@ bool mayBurst(const api::Pod& pod);
 // The node's configuration under what the pod's annotation says, member by member. An annotation
 // that does not parse counts as absent.
 api::CpuBurstConfig burstConfigOf(const api::Pod& pod, const api::CpuBurstConfig& node);
+// The same with the pod's annotation, decoded already.
+api::CpuBurstConfig burstConfigOf(const Result<std::optional<api::CpuBurstConfig>>& said,
+                                  const api::CpuBurstConfig& node);
 
 bool savesUp(const api::CpuBurstConfig& config);      // policy cpuBurstOnly or auto
 bool scalesQuota(const api::CpuBurstConfig& config);  // policy cfsQuotaBurstOnly or auto

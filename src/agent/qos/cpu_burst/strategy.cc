@@ -55,13 +55,6 @@ CpuSet cpusOf(const Situation& now, std::string_view cgroup) {
   return value ? value->cpus : CpuSet();
 }
 
-// CPUs that the scheduler bound to the pod; none: anywhere.
-CpuSet boundCpus(const api::Pod& pod) {
-  auto status = api::parseResourceStatus(pod.meta.annotations);
-  if (!status || !*status) return {};
-  return CpuSet::parse((*status)->cpuset).value_or(CpuSet());
-}
-
 // Empty where there is one NUMA node, or nodes are not measured.
 std::vector<NumaPool> poolsOf(const Situation& now) {
   std::map<int, double> used;
@@ -75,7 +68,7 @@ std::vector<NumaPool> poolsOf(const Situation& now) {
     if (!pod.pod) continue;
     const api::Qos qos = api::rawQos(pod.pod->meta.labels);
     if (qos == api::Qos::kBe) users.push_back({pod.pod.get(), pod.usage.cpu, batch});
-    if (hasOwnCpus(qos)) users.push_back({pod.pod.get(), pod.usage.cpu, boundCpus(*pod.pod)});
+    if (hasOwnCpus(qos)) users.push_back({pod.pod.get(), pod.usage.cpu, saidBy(pod)->ownCpus});
   }
   return numaPools(now.look.machine->cpus().cpus, used, users);
 }
@@ -118,7 +111,7 @@ void CpuBurst::judgeEach(Tick& tick) const {
   std::vector<uint64_t> serials;
   for (const PodLook& pod : now.look.pods) {
     if (!isConcerned(pod)) continue;
-    if (!scalesQuota(burstConfigOf(*pod.pod, *now.look.slo->cpuBurstStrategy))) continue;
+    if (!scalesQuota(burstConfigOf(saidBy(pod)->burst, *now.look.slo->cpuBurstStrategy))) continue;
     for (const ContainerLook& one : pod.containers) {
       const MilliCpu limit = limitOf(*pod.pod, one.name);
       if (one.name.empty() || limit.v <= 0) continue;
@@ -135,7 +128,8 @@ void CpuBurst::judgeEach(Tick& tick) const {
 
 void CpuBurst::pod(const Tick& tick, const PodLook& pod, Wishes& out) {
   const Situation& now = tick.now;
-  const api::CpuBurstConfig config = burstConfigOf(*pod.pod, *now.look.slo->cpuBurstStrategy);
+  const api::CpuBurstConfig config =
+      burstConfigOf(saidBy(pod)->burst, *now.look.slo->cpuBurstStrategy);
   const bool canSave = now.look.machine->can().has(kernel::Feature::kCfsBurst);
   int64_t bursts = 0, quotas = 0;
   bool all = true;

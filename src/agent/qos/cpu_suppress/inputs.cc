@@ -68,11 +68,10 @@ std::optional<SuppressInputs> suppressInputs(const Situation& now,
 SuppressCpus suppressCandidates(const Situation& now) {
   SuppressCpus in;
   in.machine = now.look.machine->cpus().cpus;
-  now.look.book->each([&](const PodPtr& pod) {
+  now.look.book->each([&](const PodPtr& pod, const PodSaid& said) {
     if (api::isTerminated(*pod)) return;
-    auto status = api::parseResourceStatus(pod->meta.annotations);
-    if (status && *status && !(*status)->cpuset.empty())
-      in.bound.push_back({api::rawQos(pod->meta.labels), cpusOf((*status)->cpuset)});
+    if (said.status && *said.status && !(*said.status)->cpuset.empty())
+      in.bound.push_back({api::rawQos(pod->meta.labels), said.ownCpus});
   });
   if (const api::Annotations* annotations = reservationsOf(now)) addReservations(*annotations, in);
   return in;

@@ -55,9 +55,7 @@ std::string sums(const SuppressInputs& in, MilliCpu budget) {
 
 // The scheduler placed this pod; the cpuset hook looks after it.
 bool isPlaced(const PodLook& pod) {
-  if (!pod.pod) return false;
-  auto status = api::parseResourceStatus(pod.pod->meta.annotations);
-  return status && *status && (!(*status)->cpuset.empty() || !(*status)->numaNodeResources.empty());
+  return pod.pod && saidBy(pod)->isPlaced();
 }
 
 }  // namespace
@@ -227,10 +225,10 @@ const CpuHints& CpuSuppress::hints(const Situation& now, const CpuSet& present) 
   if (hintsAt_ != MonoTime::min() && now.look.at - hintsAt_ < kHintsEvery) return hints_;
   hintsAt_ = now.look.at;
   hints_.memory = steadyShares(hints_.memory, batchMemory(now));
-  const auto text = now.present.text(now.look.machine->mounts().procFile("stat"));
-  auto ticks = kernel::interruptTicks(text.value_or(""));
+  const auto& ticks = now.look.node.interrupts;
+  if (ticks == interrupts_) return hints_;  // the collector has not looked again
   hints_.loud = loudCpus(hints_.loud, interruptShares(interrupts_, ticks), present);
-  interrupts_ = std::move(ticks);
+  interrupts_ = ticks;
   return hints_;
 }
 

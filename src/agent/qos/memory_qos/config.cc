@@ -56,11 +56,16 @@ api::MemoryQos gradedByLow(api::MemoryQos qos) {
 }
 
 api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& strategy) {
+  return memoryQosOf(pod, api::parseMemoryQos(pod.meta.annotations), strategy);
+}
+
+api::MemoryQos memoryQosOf(const api::Pod& pod,
+                           const Result<std::optional<api::PodMemoryQos>>& said,
+                           const api::ResourceQosStrategy& strategy) {
   const api::Qos qos = api::qosWithDefault(pod);
   const auto& group = classOf(qos, strategy);
   api::MemoryQos out;
   if (group && group->memoryQos) out = *group->memoryQos;
-  auto said = api::parseMemoryQos(pod.meta.annotations);
   if (!said || !*said) return out;
   if ((*said)->policy == "none") return api::neutralMemory();
   if ((*said)->policy == "auto") out = api::recommendedMemory(qos);

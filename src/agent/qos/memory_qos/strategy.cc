@@ -62,8 +62,12 @@ Wishes MemoryQos::decide(const Situation& now) {
                      {},
                      now.look.machine->layout(),
                      now.look.machine->pageSize(),
-                     !now.look.machine->can().has(Feature::kMemoryWatermark)};
-  now.look.book->each([&](const PodPtr& pod) { in.pods.push_back(pod.get()); });
+                     !now.look.machine->can().has(Feature::kMemoryWatermark),
+                     {}};
+  now.look.book->each([&](const PodPtr& pod, const PodSaid& said) {
+    in.pods.push_back(pod.get());
+    in.said.push_back(&said);
+  });
   Wishes out;
   // Nobody asked for it: not even neutral values are written, and what was there comes back.
   if (!isWanted(in)) return out;

@@ -172,10 +172,14 @@ int64_t throttleAt(MemoryAmounts amounts, Bytes allocatable, Percent throttling,
 MemoryQosValues memoryQosValues(const MemoryQosInputs& in) {
   MemoryQosValues out;
   TierSums sums;
-  for (const api::Pod* pod : in.pods) {
+  for (size_t i = 0; i < in.pods.size(); ++i) {
+    const api::Pod* pod = in.pods[i];
     const auto phase = pod->status.phase;
     if (phase != api::PodPhase::kPending && phase != api::PodPhase::kRunning) continue;
-    const api::MemoryQos qos = settled(memoryQosOf(*pod, in.strategy), in.gradeByLow);
+    const api::MemoryQos qos =
+        settled(in.said.empty() ? memoryQosOf(*pod, in.strategy)
+                                : memoryQosOf(*pod, in.said[i]->memory, in.strategy),
+                in.gradeByLow);
     const PodTier tier = tierOf(api::kubeQos(*pod));
     const bool batch = isBatch(*pod);
     Bytes request{0};

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/collect/pod_said.h"
 #include "agent/executor/value.h"
 #include "api/koordinator/resource_qos.h"
 #include "api/object/node.h"
@@ -31,6 +32,7 @@ struct MemoryQosInputs {
   kernel::CgroupLayout layout;
   Bytes pageSize{4096};
   bool gradeByLow = false;  // the kernel has no memory.wmark_min_adj: gradedByLow() stands in
+  std::vector<const PodSaid*> said = {};  // of the pods, in their order; none: decoded here
 };
 
 struct MemoryQosValues {
@@ -44,6 +46,10 @@ MemoryQosValues memoryQosValues(const MemoryQosInputs& in);
 
 // The class's settings under the pod's annotation.
 api::MemoryQos memoryQosOf(const api::Pod& pod, const api::ResourceQosStrategy& strategy);
+// The same with the annotation, decoded already.
+api::MemoryQos memoryQosOf(const api::Pod& pod,
+                           const Result<std::optional<api::PodMemoryQos>>& said,
+                           const api::ResourceQosStrategy& strategy);
 // wmarkMinAdj says who meets the node's watermark first, from -25 (spared longest) to 50. Where the
 // kernel cannot move watermarks, memory.low grades: of what was asked for a share is spared, all of
 // it at -25, unless a share was said (0 too); from 1 on a protection shrinks, to none at 50.

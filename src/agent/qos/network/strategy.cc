@@ -12,12 +12,12 @@ namespace {
 
 std::vector<NetPod> podsOf(const Look& look) {
   std::vector<NetPod> out;
-  look.book->each([&](const PodPtr& pod) {
+  look.book->each([&](const PodPtr& pod, const PodSaid& said) {
     if (api::isTerminated(*pod)) return;
     NetPod one{pod->meta.uid.str(), api::rawQos(pod->meta.labels), "", {}};
     if (!pod->spec->hostNetwork) one.address = std::string(pod->status.podIp.view());
-    if (auto said = api::parseNetworkQos(pod->meta.annotations); said && *said)
-      if ((*said)->egressLimit) one.limitBits = (*said)->egressLimit->value();
+    if (said.network && *said.network && (*said.network)->egressLimit)
+      one.limitBits = (*said.network)->egressLimit->value();
     out.push_back(std::move(one));
   });
   return out;

@@ -12,9 +12,8 @@ namespace {
 constexpr std::string_view kPolicy = "terway-qos";
 
 // The DaemonSet's mount point when it is there, else the node's own.
-std::string folderOf(const Machine& machine) {
-  const bool mounted = machine.root().exists("host-var-lib").value_or(false);
-  return mounted ? "host-var-lib/terway/qos/" : "var/lib/terway/qos/";
+std::string folderOf(const PresentValues& present) {
+  return present.hasFolder("host-var-lib") ? "host-var-lib/terway/qos/" : "var/lib/terway/qos/";
 }
 
 int64_t bytesOf(const std::optional<Quantity>& bits) {
@@ -35,7 +34,8 @@ std::vector<TerwayPod> podsOf(const Look& look) {
     told.uid = pod.meta.uid.str();
     told.priority = terwayPriority(api::rawQos(pod.meta.labels), api::kubeQos(pod));
     told.cgroupDir = std::string(tree) + std::string(one.cgroup);
-    const auto limits = api::parseNetworkQos(pod.meta.annotations);
+    const PodSaidPtr said = saidBy(one);
+    const auto& limits = said->network;
     if (!limits || !*limits) continue;
     told.ingress = bytesOf((*limits)->ingressLimit);
     told.egress = bytesOf((*limits)->egressLimit);
@@ -60,7 +60,7 @@ StrategyInfo TerwayQos::info() const {
 Wishes TerwayQos::decide(const Situation& now) {
   const auto* slo = now.look.slo;
   if (!slo || !slo->resourceQosStrategy) return Wishes::holding("no NodeSLO yet");
-  const std::string folder = folderOf(*now.look.machine);
+  const std::string folder = folderOf(now.present);
   const std::string global = folder + "global_bps_config", pods = folder + "pod.json";
   const auto& policies = slo->resourceQosStrategy->policies;
   const std::string policy = policies ? policies->netQosPolicy.value_or("tc") : "tc";

@@ -24,7 +24,8 @@ struct Score {
 };
 
 Score scoreOf(const Situation& now, const PodLook& pod, const std::string& container) {
-  auto said = api::parseOomScoreAdj(pod.pod->meta.annotations);
+  const PodSaidPtr known = saidBy(pod);
+  const auto& said = known->oomScore;
   if (now.gates.on("OOMScoreAdj") && said)
     if (const auto value = said->of(container)) return {*value, "the pod's annotation"};
   const bool isBatch = api::rawQos(pod.pod->meta.labels) == api::Qos::kBe;

@@ -236,7 +236,8 @@ Wishes PodResctrl::decide(const Situation& now) {
   std::optional<CacheFacts> facts;
   for (const PodLook& pod : now.look.pods) {
     if (!pod.pod || !api::isActive(*pod.pod) || !hasOwn(*pod.pod)) continue;
-    auto config = api::parseResctrl(pod.pod->meta.annotations);
+    const PodSaidPtr said = saidBy(pod);
+    const auto& config = said->resctrl;
     if (!config || !*config) {
       out.note = config ? "" : config.error().text();
       continue;

@@ -288,6 +288,8 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   if (auto ok = cgroups_.make(cgroup, containerValues(*container.spec)); !ok)
     return pass(ok.error());
   cgroups_.killTogether(cgroup);
+  if (node_.beforeStart)
+    node_.beforeStart({pod.uid(), cgroups_.podPath(qos, pod.uid()), qos, spec.id, name, cgroup});
   spec.cgroups = cgroups_.joinDirs(cgroup);
   spec.scratch = fmt::format("{}/run/{}-{}", dir, name, attempt);
   const std::string logs = node_.logDir(pod.ns(), pod.name(), pod.uid()) + "/" + name;
