@@ -82,15 +82,22 @@ Result<PodControls> heldFor(client::ApiClient& client, net::Loop& loop, const Wa
 }
 
 // Of a pod that waits: what its quota and those above it say.
-void addQuota(Told& told, client::ApiClient& client, const Wanted& wanted) {
+void addQuota(Told& told, client::ApiClient& client, const placement::SchedulerConfig& config,
+              const Wanted& wanted) {
   auto text = client.get({client::kind::kPod, wanted.request.ns, wanted.request.name});
   const auto pod = text ? api::decodeText<api::Pod>(*text) : pass(text.error());
-  auto view = pod ? QuotaView::load(client) : pass(pod.error());
-  const std::string why = view ? quotaWhy(**view, pod->meta.uid)
-                               : fmt::format("Quota: not known: {}\n", view.error().text());
+  const auto args = pod ? quotaArgsOf(config) : pass(pod.error());
+  auto view = args ? QuotaView::load(client, *args) : pass(args.error());
+  if (!view) {
+    told.terms += fmt::format("\nQuota: not known: {}\n", view.error().text());
+    return;
+  }
+  const std::string why = quotaWhy(**view, pod->meta.uid);
   if (why.empty()) return;
   told.terms += "\n" + why;
-  told.data["quota"] = why;
+  if (auto page = placement::quotaPage((*view)->desk(), (*view)->picture().borrowings(),
+                                       "pods/" + std::string(pod->meta.uid.str())))
+    told.data["quota"] = std::move(*page);
 }
 
 void addControls(Told& told, const Result<PodControls>& held) {
@@ -127,7 +134,7 @@ Result<Told> explain(Wanted& wanted) {
     told.data = all->get_object();
   if (!found->assignedTo.empty() && wanted.file.empty())
     addControls(told, heldFor(**client, loop, wanted, found->assignedTo));
-  if (found->assignedTo.empty() && wanted.file.empty()) addQuota(told, **client, wanted);
+  if (found->assignedTo.empty() && wanted.file.empty()) addQuota(told, **client, *config, wanted);
   return told;
 }
 

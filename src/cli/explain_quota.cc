@@ -14,6 +14,7 @@
 #include "json/yaml.h"
 #include "net/loop.h"
 #include "placement/plugins/elasticquota/page.h"
+#include "placement/quota/overuse.h"
 
 namespace mangrove::cli {
 namespace {
@@ -26,7 +27,7 @@ constexpr size_t kWaitingShown = 10;
 struct Options {
   ClusterAccess access;
   Output output;
-  std::string file;
+  std::string file, config;
   std::vector<std::string> names;
 };
 
@@ -48,20 +49,20 @@ std::string numbersTable(const QuotaPlace& place) {
   return tableText(rows);
 }
 
-// Above or below their minimums, of the quotas beside it and of itself.
-std::string lendingText(const QuotaPlace& place) {
+// Who borrows from whom among the quotas below the same parent, and since when.
+std::string lendingText(const json::Object& page) {
   std::string out;
-  const auto parent = place.ledger->parentOf(place.id);
-  if (parent == placement::kNoQuota) return out;
-  for (const auto id : place.ledger->childrenOf(parent)) {
-    const placement::QuotaNumbers& n = place.ledger->numbers(id);
-    for (const auto& [name, max] : place.ledger->terms(id).max) {
-      const int64_t more = n.used.amount(name) - n.scaledMin.amount(name);
-      if (more == 0 || (more < 0 && !place.ledger->terms(id).lends)) continue;
-      out += fmt::format("  {} {} {} of {}\n", place.ledger->terms(id).name,
-                         more > 0 ? "borrows" : "lends",
-                         placement::quantityOf(name, std::abs(more)).text(), name.view());
-    }
+  const json::Value* loans = page.if_contains("loansBeside");
+  if (loans == nullptr || !loans->is_array()) return out;
+  for (const json::Value& one : loans->as_array()) {
+    const json::Object& loan = one.as_object();
+    const auto said = [&](std::string_view name) {
+      return std::string_view(loan.at(name).as_string());
+    };
+    out += fmt::format("  {} borrows {} of {} from {}{}\n", said("borrower"), said("amount"),
+                       said("resource"),
+                       said("lender").empty() ? "what nobody's minimum covers" : said("lender"),
+                       said("since").empty() ? "" : fmt::format(", since {}", said("since")));
   }
   return out.empty() ? "" : "\nBelow the same parent:\n" + out;
 }
@@ -82,17 +83,20 @@ Result<Told> explain(const Options& options) {
   net::Loop loop;
   auto client = options.access.open(loop);
   if (!client) return pass(client.error());
-  auto view = QuotaView::load(**client);
+  const auto args = quotaArgsIn(options.config);
+  if (!args) return pass(args.error());
+  auto view = QuotaView::load(**client, *args);
   if (!view) return pass(view.error());
   const QuotaPlace place = (*view)->desk().book().find(options.names[0]);
   if (!place) return fail(Code::kNotFound, "there is no quota '{}'", options.names[0]);
   Told told;
-  const auto page = placement::quotaPage((*view)->desk(), {}, "quotas/" + options.names[0], {});
+  const auto page = placement::quotaPage((*view)->desk(), (*view)->picture().borrowings(),
+                                         "quotas/" + options.names[0]);
   if (page && page->is_object()) told.data = page->get_object();
   const placement::QuotaNumbers& n = place.ledger->numbers(place.id);
   told.answer = fmt::format("quota {} uses {} and may use {}", place.name(),
                             placement::textOf(n.used), placement::textOf(n.runtime));
-  told.terms = numbersTable(place) + lendingText(place) + waitingText(**view, place);
+  told.terms = numbersTable(place) + lendingText(told.data) + waitingText(**view, place);
   return told;
 }
 
@@ -112,18 +116,22 @@ Result<std::vector<api::ElasticQuota>> quotasIn(const std::string& file) {
   return out;
 }
 
-// Pods whose fate differs between the two views.
+// Pods that would count elsewhere, and waiting ones whose fate differs between the two views.
 void compare(QuotaView& now, QuotaView& then, Told& told) {
-  json::Array blocked, freed;
+  json::Array blocked, freed, moved;
   for (const QuotaPodName& pod : now.pods()) {
     const placement::QuotaPod* known = now.desk().book().podOf(pod.uid);
-    if (!known || known->assigned) continue;
-    const auto verdict = [&](QuotaView& view) {
-      const placement::QuotaPod* there = view.desk().book().podOf(pod.uid);
-      return !view.desk().verdict(
-          {view.desk().book().placeOf(pod.uid), there->request, there->kind});
-    };
-    const bool before = verdict(now), after = verdict(then);
+    if (!known) continue;
+    const QuotaPlace here = now.desk().book().placeOf(pod.uid);
+    const QuotaPlace there = then.desk().book().placeOf(pod.uid);
+    if (here && there && here.name() != there.name()) {
+      told.terms +=
+          fmt::format("{} would count in {} instead of {}\n", pod.name, there.name(), here.name());
+      moved.emplace_back(pod.name);
+    }
+    if (known->assigned) continue;
+    const bool before = !now.desk().isRefused({here, known->request, known->kind});
+    const bool after = !then.desk().isRefused({there, known->request, known->kind});
     if (before == after) continue;
     (after ? freed : blocked).emplace_back(pod.name);
     told.terms += fmt::format("{} would {}\n", pod.name,
@@ -131,6 +139,22 @@ void compare(QuotaView& now, QuotaView& then, Told& told) {
   }
   told.data["admitted"] = std::move(freed);
   told.data["refused"] = std::move(blocked);
+  told.data["moved"] = std::move(moved);
+}
+
+// Running pods of a quota that would have to go, where overuse is revoked.
+std::vector<std::string> revocable(QuotaView& then, const QuotaPlace& place) {
+  std::vector<std::string> names, out;
+  std::vector<placement::OverusePod> pods;
+  for (const QuotaPodName& pod : then.pods()) {
+    const placement::QuotaPod* known = then.desk().book().podOf(pod.uid);
+    if (!known || !known->assigned || !(then.desk().book().placeOf(pod.uid) == place)) continue;
+    names.push_back(pod.name);
+    pods.push_back({known->priority, known->created, *known->request, known->kind});
+  }
+  const placement::QuotaNumbers& n = place.ledger->numbers(place.id);
+  for (size_t i : placement::overuseVictims(n.used, n.runtime, pods)) out.push_back(names[i]);
+  return out;
 }
 
 void listOverused(QuotaView& then, Told& told) {
@@ -138,12 +162,18 @@ void listOverused(QuotaView& then, Told& told) {
   for (const auto& [treeId, tree] : then.desk().book().trees())
     for (const auto id : tree->all()) {
       const placement::QuotaNumbers& n = tree->numbers(id);
-      for (Interned name : placement::exceeding(n.used, n.runtime)) {
+      const auto names = placement::exceeding(n.used, n.runtime);
+      for (Interned name : names)
         told.terms +=
             fmt::format("quota {} would use {} of {} and may use {}\n", tree->terms(id).name,
                         shown(n.used, name), name.view(), shown(n.runtime, name));
-        over.emplace_back(tree->terms(id).name);
+      if (names.empty()) continue;
+      json::Array going;
+      for (const std::string& pod : revocable(then, {tree.get(), id})) {
+        told.terms += fmt::format("  {} would be evicted where overuse is revoked\n", pod);
+        going.emplace_back(pod);
       }
+      over.push_back(json::Object{{"quota", tree->terms(id).name}, {"pods", std::move(going)}});
     }
   told.good = told.good && over.empty();
   told.data["overused"] = std::move(over);
@@ -155,9 +185,11 @@ Result<Told> check(const Options& options) {
   net::Loop loop;
   auto client = options.access.open(loop);
   if (!client) return pass(client.error());
-  auto now = QuotaView::load(**client);
+  const auto args = quotaArgsIn(options.config);
+  if (!args) return pass(args.error());
+  auto now = QuotaView::load(**client, *args);
   if (!now) return pass(now.error());
-  auto then = QuotaView::load(**client, *changed);
+  auto then = QuotaView::load(**client, *args, *changed);
   if (!then) return pass(then.error());
   Told told;
   compare(**now, **then, told);
@@ -173,6 +205,8 @@ int tell(const std::string& command, const std::string& about, const std::vector
   frame::Flags flags(command, about);
   options.access.declare(flags);
   options.output.declare(flags);
+  flags.add("config", options.config,
+            "KubeSchedulerConfiguration whose ElasticQuota arguments count");
   if (fromFile)
     flags.add("f", options.file, "ElasticQuotas as they are to be");
   else

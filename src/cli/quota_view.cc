@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/os/files.h"
 #include "base/text/strings.h"
-#include "placement/intake/transform.h"
 #include "placement/quota/remedy.h"
 
 namespace mangrove::cli {
@@ -30,30 +30,40 @@ Result<> each(client::ApiClient& client, const api::Kind& kind,
 
 }  // namespace
 
+Result<placement::QuotaArgs> quotaArgsOf(const placement::SchedulerConfig& config) {
+  for (const placement::ProfileConfig& profile : config.profiles)
+    if (const auto args = profile.args.find("ElasticQuota"); args != profile.args.end())
+      return placement::readQuotaArgs(args->second);
+  return placement::readQuotaArgs(nullptr);
+}
+
+Result<placement::QuotaArgs> quotaArgsIn(const std::string& configFile) {
+  if (configFile.empty()) return placement::readQuotaArgs(nullptr);
+  auto text = readFile(configFile);
+  if (!text) return pass(text.error());
+  const auto config = placement::readConfig(*text, configFile);
+  return config ? quotaArgsOf(*config) : pass(config.error());
+}
+
 Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
+                                                   const placement::QuotaArgs& args,
                                                    const std::vector<api::ElasticQuota>& instead) {
-  auto out = std::make_unique<QuotaView>();
-  placement::Cluster& cluster = out->cluster_;
-  auto ok = each<api::Node>(client, client::kind::kNode, [&](std::shared_ptr<api::Node> node) {
-    placement::transformNode(*node);
-    cluster.putNode(node);
-  });
+  auto out = std::make_unique<QuotaView>(args);
+  placement::QuotaPicture& picture = out->picture_;
+  auto ok = each<api::Node>(client, client::kind::kNode,
+                            [&](const std::shared_ptr<api::Node>& node) { picture.node(node); });
   if (!ok) return pass(ok.error());
   ok = each<api::ElasticQuota>(client, client::kind::kElasticQuota,
                                [&](const std::shared_ptr<api::ElasticQuota>& quota) {
                                  for (const auto& other : instead)
                                    if (other.meta.name == quota->meta.name) return;
-                                 cluster.putQuota(api::keyOf(quota->meta).text(), quota);
+                                 picture.quota(quota);
                                });
   if (!ok) return pass(ok.error());
   for (const api::ElasticQuota& quota : instead)
-    cluster.putQuota(api::keyOf(quota.meta).text(), std::make_shared<api::ElasticQuota>(quota));
-  auto args = placement::readQuotaArgs(nullptr);
-  if (!args) return pass(args.error());
-  out->desk_ = std::make_unique<placement::QuotaDesk>(cluster, *args, placement::QuotaGates());
+    picture.quota(std::make_shared<api::ElasticQuota>(quota));
   ok = each<api::Pod>(client, client::kind::kPod, [&](const std::shared_ptr<api::Pod>& pod) {
-    placement::transformPod(*pod);
-    out->desk_->see(*pod, false, realClock().wall());
+    picture.pod(*pod, realClock().wall());
     out->pods_.push_back({api::keyOf(pod->meta).text(), pod->meta.uid});
   });
   if (!ok) return pass(ok.error());
@@ -68,6 +78,8 @@ std::string quotaWhy(QuotaView& view, const api::Uid& uid) {
   const auto refusals =
       placement::judgeAll(*place.ledger, place.id, *pod->request, pod->kind, desk.rules());
   std::string out = fmt::format("Quota: {}", place.name());
+  if (const auto said = desk.objection({place, pod->request, pod->kind}); said && refusals.empty())
+    return fmt::format("{}\n  {}\n", out, *said);
   if (refusals.empty()) return out + " has room\n";
   const auto line = desk.book().lineOf(uid);
   out += fmt::format(" has no room; the pod is {} of {} that wait there\n", line.before + 1,

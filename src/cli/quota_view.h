@@ -1,8 +1,9 @@
 #pragma once
 // The quotas of a cluster as its server has them now, with every pod in them: what `explain quota`,
-// `explain pod` and `check quota` look at. Judged with the reference's arguments.
+// `explain pod` and `check quota` look at. Judged with the arguments of the scheduler's
+// configuration, where one is named, and with the defaults otherwise.
 //
-//   auto view = QuotaView::load(client);
+//   auto view = QuotaView::load(client, args);
 //   view->desk().book().find("team-a")
 //
 // Used by one command, on one thread.
@@ -12,7 +13,8 @@
 #include <vector>
 
 #include "client/api_client.h"
-#include "placement/plugins/elasticquota/quota_desk.h"
+#include "placement/config/config.h"
+#include "placement/plugins/elasticquota/picture.h"
 
 namespace mangrove::cli {
 
@@ -21,18 +23,25 @@ struct QuotaPodName {
   api::Uid uid;
 };
 
+// Of the first profile that has any.
+Result<placement::QuotaArgs> quotaArgsOf(const placement::SchedulerConfig& config);
+// Of the file; of "" the defaults.
+Result<placement::QuotaArgs> quotaArgsIn(const std::string& configFile);
+
 class QuotaView {
  public:
+  explicit QuotaView(placement::QuotaArgs args) : picture_(std::move(args)) {}
   // `instead`: quotas that stand in for those of their name (or are added).
   static Result<std::unique_ptr<QuotaView>> load(
-      client::ApiClient& client, const std::vector<api::ElasticQuota>& instead = {});
+      client::ApiClient& client, const placement::QuotaArgs& args,
+      const std::vector<api::ElasticQuota>& instead = {});
 
-  placement::QuotaDesk& desk() { return *desk_; }
+  placement::QuotaPicture& picture() { return picture_; }
+  placement::QuotaDesk& desk() { return picture_.desk(); }
   const std::vector<QuotaPodName>& pods() const { return pods_; }
 
  private:
-  placement::Cluster cluster_;
-  std::unique_ptr<placement::QuotaDesk> desk_;
+  placement::QuotaPicture picture_;
   std::vector<QuotaPodName> pods_;
 };
 

@@ -34,10 +34,12 @@ constexpr std::string_view kIgnoreTerminatingNow = "ElasticQuotaImmediateIgnoreT
 constexpr std::string_view kGuaranteeUsage = "ElasticQuotaGuaranteeUsage";
 constexpr std::string_view kNoDefaultQuota = "DisableDefaultQuota";
 constexpr std::string_view kAdaption = "DevicePluginAdaption";
+// Admission asks it; the scheduler counts pods of parent quotas and limits them either way.
+constexpr std::string_view kParentQuotas = "SupportParentQuotaSubmitPod";
 constexpr std::string_view kEffective[] = {
     kCrossNomination, kSkipFilter,     kPriority,          kPreemption,           kReplace,
     kManyTrees,       kIgnoreOverhead, kIgnoreTerminating, kIgnoreTerminatingNow, kGuaranteeUsage,
-    kNoDefaultQuota,  kAdaption};
+    kNoDefaultQuota,  kAdaption,  kParentQuotas};
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.
@@ -60,7 +62,7 @@ constexpr GateInfo kGates[] = {
     {kIgnoreTerminatingNow, false, Maturity::kAlpha, "pods being deleted leave the quota at once"},
     {kGuaranteeUsage, false, Maturity::kAlpha, "what runs is a floor of a quota's runtime"},
     {kNoDefaultQuota, false, Maturity::kAlpha, "pods count in the quota they name, or in none"},
-    {"SupportParentQuotaSubmitPod", false},
+    {kParentQuotas, false, Maturity::kAlpha, "pods may name a quota that has children"},
     {"LazyReservationRestore", false},
     {"OmitNodeLabelsForReservation", false},
     {"SkipReservationFitsNode", false},

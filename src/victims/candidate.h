@@ -41,6 +41,8 @@ struct Progress {
 struct Candidate {
   std::string name = {};  // in sentences: "namespace/name"
   std::string gang = {};  // members leave together or not at all; "": alone
+  // Beyond what its gang needs: the gang goes on without it and without all others that are so.
+  bool surplus = false;
   std::string kind = {};  // whose median stands in for silence: "spark-executor", "Job", …
   int rank = 0;           // class: lower goes first (free 1, batch 2, mid 3, prod 4)
   int32_t priority = 0;   // within the class: lower goes first

@@ -1,8 +1,11 @@
 #include "victims/order.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include <fmt/core.h>
@@ -19,6 +22,7 @@ struct Unit {
   int32_t priority = std::numeric_limits<int32_t>::min();
   int evictedToday = 0;
   bool spared = false;
+  bool alone = true;
   Cost cost;
   Amounts frees;
   auto level() const { return std::tuple(rank, evictedToday >= kEvictionsPerDay, priority); }
@@ -36,15 +40,24 @@ void join(Unit& unit, const Candidate& member, size_t index, const Cost& cost) {
   for (size_t i = 0; i < member.frees.size(); ++i) unit.frees[i] += member.frees[i];
 }
 
-std::vector<Unit> unitsOf(std::span<const Candidate> candidates, const Request& request) {
+using Gangs = std::set<std::string_view>;
+
+// `whole`: gangs with surplus members that leave whole or not at all; of others that have such
+// members only those may leave.
+std::vector<Unit> unitsOf(std::span<const Candidate> candidates, const Request& request,
+                          const Gangs& slack, const Gangs& whole) {
   const std::vector<Cost> cost = costs(candidates, request.now, request.usual, request.gpuWeight);
   std::vector<Unit> units;
   std::map<std::string_view, size_t> gangs;
   for (size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& one = candidates[i];
+    const bool lent = slack.contains(one.gang) && !whole.contains(one.gang);
+    if (lent && !one.surplus) continue;
     size_t at = units.size();
-    if (!candidates[i].gang.empty()) at = gangs.try_emplace(candidates[i].gang, at).first->second;
+    if (!one.gang.empty() && !lent) at = gangs.try_emplace(one.gang, at).first->second;
     if (at == units.size()) units.emplace_back();
-    join(units[at], candidates[i], i, cost[i]);
+    units[at].alone = one.gang.empty() || lent;
+    join(units[at], one, i, cost[i]);
   }
   std::erase_if(units, [](const Unit& unit) { return unit.spared; });
   std::stable_sort(units.begin(), units.end(),
@@ -184,7 +197,7 @@ const Unit* nextOf(const std::vector<Unit>& units, const std::vector<size_t>& ch
 
 std::string nameOf(const Unit& unit, std::span<const Candidate> candidates) {
   const Candidate& first = candidates[unit.members.front()];
-  if (first.gang.empty()) return first.name;
+  if (unit.alone) return first.name;
   return fmt::format("gang {} ({} pods)", first.gang, unit.members.size());
 }
 
@@ -198,9 +211,30 @@ std::vector<size_t> Choice::candidates() const {
   return out;
 }
 
-Choice chooseVictims(std::span<const Candidate> candidates, const Request& request) {
-  const std::vector<Unit> units = unitsOf(candidates, request);
+namespace {
+
+// A choice, and what it takes from whom it should spare first.
+struct Bid {
   Choice choice;
+  std::tuple<int, bool, int32_t> highest;
+  double highestCost = 0;
+  bool isBetterThan(const Bid& other) const {
+    if (choice.enough != other.choice.enough) return choice.enough;
+    if (!choice.enough) return choice.candidates().size() > other.choice.candidates().size();
+    const auto key = [](const Bid& bid) {
+      return std::tuple(bid.highest, bid.highestCost, bid.choice.cost.total(),
+                        bid.choice.candidates().size());
+    };
+    return key(*this) < key(other);
+  }
+};
+
+Bid bidOf(std::span<const Candidate> candidates, const Request& request, const Gangs& slack,
+          const Gangs& whole) {
+  const std::vector<Unit> units = unitsOf(candidates, request, slack, whole);
+  Bid bid;
+  bid.highest = {std::numeric_limits<int>::min(), false, 0};
+  Choice& choice = bid.choice;
   std::vector<size_t> chosen = choose(units, request, Judge(units, request), choice.enough);
   const Unit* next = nextOf(units, chosen, request.need);
   std::stable_sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) {
@@ -213,10 +247,54 @@ Choice chooseVictims(std::span<const Candidate> candidates, const Request& reque
       leaver.nextName = nameOf(*next, candidates);
       leaver.nextCost = next->cost;
     }
+    if (units[unit].level() > bid.highest) bid.highestCost = 0;
+    bid.highest = std::max(bid.highest, units[unit].level());
+    if (units[unit].level() == bid.highest) bid.highestCost += leaver.cost.total();
     choice.cost = choice.cost + leaver.cost;
     choice.leavers.push_back(std::move(leaver));
   }
-  return choice;
+  return bid;
+}
+
+// Gangs that are listed with surplus members; `open`: those of which the others are listed too.
+Gangs gangsWithSurplus(std::span<const Candidate> candidates, std::vector<std::string_view>& open) {
+  Gangs slack, core;
+  for (const Candidate& one : candidates)
+    if (!one.gang.empty()) (one.surplus ? slack : core).insert(one.gang);
+  std::set_intersection(slack.begin(), slack.end(), core.begin(), core.end(),
+                        std::back_inserter(open));
+  return slack;
+}
+
+// Which of them leave whole: every way for a few; for many all, none and each by itself.
+std::vector<Gangs> waysToGo(const std::vector<std::string_view>& open, const Request& request) {
+  constexpr size_t kFew = 4;
+  if (request.need.empty() && !request.suffices) return {Gangs(open.begin(), open.end())};
+  std::vector<Gangs> ways;
+  if (open.size() <= kFew) {
+    for (size_t bits = 0; bits < size_t{1} << open.size(); ++bits) {
+      Gangs& whole = ways.emplace_back();
+      for (size_t i = 0; i < open.size(); ++i)
+        if (((bits >> i) & 1) != 0) whole.insert(open[i]);
+    }
+    return ways;
+  }
+  ways = {Gangs(), Gangs(open.begin(), open.end())};
+  for (const std::string_view gang : open) ways.push_back({gang});
+  return ways;
+}
+
+}  // namespace
+
+Choice chooseVictims(std::span<const Candidate> candidates, const Request& request) {
+  std::vector<std::string_view> open;
+  const Gangs slack = gangsWithSurplus(candidates, open);
+  std::optional<Bid> best;
+  for (const Gangs& whole : waysToGo(open, request)) {
+    Bid bid = bidOf(candidates, request, slack, whole);
+    if (!best || bid.isBetterThan(*best)) best = std::move(bid);
+  }
+  return std::move(best->choice);
 }
 
 std::string sentence(const Leaver& leaver) {

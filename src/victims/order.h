@@ -11,7 +11,9 @@
 //    ones only what is still needed.
 // 2. Within the priority that decides, the sufficient set of least cost (victims/cost.h): exactly
 //    for up to twelve candidates, by cost per gain beyond.
-// 3. Whole gangs as one, at the rank and priority of the highest member.
+// 3. Whole gangs as one, at the rank and priority of the highest member; or only members that are
+//    surplus, one by one, whichever is less. A gang of which only surplus members are listed is never
+//    broken.
 // 4. Never more than is needed: no leaver could be left out.
 // 5. A job that was evicted three times within 24 h comes after all others of its class.
 //

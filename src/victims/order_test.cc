@@ -175,5 +175,22 @@ TEST(Victims, TheCallersFiltersHaveTheLastWord) {
   EXPECT_THAT(names(chooseVictims(all, request)), ElementsAre("holds-the-port"));
 }
 
+TEST(Victims, AGangGivesSurplusMembersBeforeItGoesWhole) {
+  std::vector<Candidate> all;
+  for (int i = 0; i < 4; i++) {
+    Candidate one{.name = "g" + std::to_string(i), .gang = "g", .rank = 2, .frees = {10}};
+    one.surplus = i >= 2;
+    one.progress.cores = 1;
+    all.push_back(one);
+  }
+  EXPECT_EQ(chooseVictims(all, {.need = {20}}).candidates(), (std::vector<size_t>{2, 3}));
+  EXPECT_EQ(chooseVictims(all, {.need = {30}}).candidates().size(), 4u);
+  EXPECT_EQ(chooseVictims(all, {.need = {10}}).leavers.at(0).name, "g2");
+  // Whose needed members are not listed is never broken.
+  all.erase(all.begin(), all.begin() + 2);
+  EXPECT_FALSE(chooseVictims(all, {.need = {30}}).enough);
+  EXPECT_EQ(chooseVictims(all, {.need = {20}}).candidates().size(), 2u);
+}
+
 }  // namespace
 }  // namespace mangrove::victims

@@ -176,6 +176,7 @@ void QuotaBook::count(const Record& record, int sign) {
 void QuotaBook::noteAssigned(const Record& record, int sign) {
   auto& here = assigned_[{record.place.ledger, record.place.id}];
   if ((here[record.pod.priority] += sign) <= 0) here.erase(record.pod.priority);
+  if (onAssigned_) onAssigned_(record.place, record.pod, sign > 0);
 }
 
 std::optional<int32_t> QuotaBook::lowestAssigned(const QuotaPlace& place) const {
@@ -214,7 +215,7 @@ void QuotaBook::gone(const api::Uid& uid) {
   pods_.erase(at);
 }
 
-bool QuotaBook::setAssigned(const api::Uid& uid, bool assigned) {
+bool QuotaBook::setAssigned(const api::Uid& uid, bool assigned, Meant meant) {
   const auto at = pods_.find(uid);
   if (at == pods_.end() || at->second.pod.assigned == assigned) return false;
   settle();
@@ -222,7 +223,7 @@ bool QuotaBook::setAssigned(const api::Uid& uid, bool assigned) {
   record.pod.assigned = assigned;
   if (!record.place || !record.pod.request) return true;
   const int sign = assigned ? +1 : -1;
-  record.place.ledger->use(record.place.id, *record.pod.request, sign, record.pod.kind);
+  record.place.ledger->use(record.place.id, *record.pod.request, sign, record.pod.kind, meant);
   noteAssigned(record, sign);
   return true;
 }

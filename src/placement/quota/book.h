@@ -45,6 +45,7 @@ struct QuotaPlace {
 struct QuotaPod {
   Interned label;  // the quota it names; empty: none
   Interned ns;
+  std::string name = {};  // without the namespace; for people
   std::shared_ptr<const Amounts> request;
   PodKind kind = PodKind::kPreemptible;
   bool assigned = false;  // has a node, or one is reserved for it
@@ -72,11 +73,19 @@ class QuotaBook {
   void see(const api::Uid& uid, const QuotaPod& pod);
   void gone(const api::Uid& uid);
   // False: it is not known, or was assigned (not assigned) before.
-  bool assign(const api::Uid& uid) { return setAssigned(uid, true); }
-  bool unassign(const api::Uid& uid) { return setAssigned(uid, false); }
+  using Meant = QuotaLedger::Meant;
+  bool assign(const api::Uid& uid, Meant meant = Meant::kReal) {
+    return setAssigned(uid, true, meant);
+  }
+  bool unassign(const api::Uid& uid, Meant meant = Meant::kReal) {
+    return setAssigned(uid, false, meant);
+  }
   QuotaPlace placeOf(const api::Uid& uid) const;
   const QuotaPod* podOf(const api::Uid& uid) const;
   size_t podCount() const { return pods_.size(); }
+  // Told whenever a pod takes or leaves its place, trials included.
+  using Assigned = std::function<void(const QuotaPlace&, const QuotaPod&, bool assigned)>;
+  void onAssigned(Assigned fn) { onAssigned_ = std::move(fn); }
   // The lowest priority among the assigned pods of a quota; none: nobody is assigned there.
   std::optional<int32_t> lowestAssigned(const QuotaPlace& place) const;
   void eachPod(
@@ -100,7 +109,7 @@ class QuotaBook {
   void setTotals();
   QuotaLedger& treeFor(const Quota& quota);
   QuotaTerms termsOf(const Quota& quota) const;
-  bool setAssigned(const api::Uid& uid, bool assigned);
+  bool setAssigned(const api::Uid& uid, bool assigned, Meant meant);
   void count(const Record& record, int sign);
   void noteAssigned(const Record& record, int sign);
 
@@ -112,6 +121,7 @@ class QuotaBook {
   // By quota and priority: how many are assigned.
   std::map<std::pair<const QuotaLedger*, QuotaId>, std::map<int32_t, int64_t>> assigned_;
   Amounts total_;
+  Assigned onAssigned_;
   bool stale_ = true;
 };
 

@@ -104,9 +104,11 @@ void QuotaLedger::link() {
     nodes_[node.parent].children.push_back(id);
   }
   const std::vector<QuotaId> order = topDown();
+  moment_++;
   for (QuotaId id : order) {
     Node& node = nodes_[id];
     node.splitStale = true;
+    node.eased = moment_;
     node.counted = id == kRootId ? Amounts() : nodes_[node.parent].counted;
     node.counted.raiseTo(node.terms.max);
   }
@@ -256,7 +258,15 @@ void QuotaLedger::request(QuotaId id, const Amounts& amounts, int sign, PodKind 
   relief_++;  // more asked for is a larger runtime, less leaves more to others
 }
 
-void QuotaLedger::use(QuotaId id, const Amounts& amounts, int sign, PodKind kind) {
+uint64_t QuotaLedger::easedAt(QuotaId id) const {
+  refresh(id);
+  uint64_t latest = 0;
+  for (QuotaId at = id; at != kRootId && at != kNoQuota; at = nodes_[at].parent)
+    latest = std::max(latest, nodes_[at].eased);
+  return latest;
+}
+
+void QuotaLedger::use(QuotaId id, const Amounts& amounts, int sign, PodKind kind, Meant meant) {
   settle();
   Node& node = nodes_[id];
   const auto change = [&](Amounts& sum) { sign > 0 ? sum.add(amounts) : sum.subtract(amounts); };
@@ -273,7 +283,14 @@ void QuotaLedger::use(QuotaId id, const Amounts& amounts, int sign, PodKind kind
     sign > 0 ? node.numbers.allocated.add(known) : node.numbers.allocated.subtract(known);
     allocationChanged(id);
   }
-  sign < 0 ? relief_++ : taken_++;
+  if (meant == Meant::kTrial) return;
+  if (sign > 0) {
+    taken_++;
+    return;
+  }
+  relief_++;
+  moment_++;
+  for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) nodes_[at].eased = moment_;
 }
 
 void QuotaLedger::setPastUse(QuotaId id, Amounts past) {

@@ -79,7 +79,10 @@ class QuotaLedger {
 
   // ---- pods: sign +1 or -1
   void request(QuotaId id, const Amounts& amounts, int sign, PodKind kind = PodKind::kPreemptible);
-  void use(QuotaId id, const Amounts& amounts, int sign, PodKind kind = PodKind::kPreemptible);
+  // kTrial: only looked at, and undone before anybody could be helped by it.
+  enum class Meant : uint8_t { kReal, kTrial };
+  void use(QuotaId id, const Amounts& amounts, int sign, PodKind kind = PodKind::kPreemptible,
+           Meant meant = Meant::kReal);
   // What a quota borrowed in the past, faded: makes its weight smaller. Empty: none.
   void setPastUse(QuotaId id, Amounts past);
 
@@ -91,8 +94,12 @@ class QuotaLedger {
   // What a quota may use of a resource: runtime or, where it is not divided (or `byRuntime` is
   // off), the maximum; never more than the maximum. False: not limited here.
   bool limitOf(QuotaId id, Interned resource, bool byRuntime, int64_t& limit) const;
-  // Grows whenever a limit may have become larger or a use smaller.
+  // Grows whenever a limit may have become larger or a use smaller, somewhere.
   uint64_t relief() const { return relief_; }
+  // The moment at which that was last so for the quota or one above it; compared with now(). Who
+  // was refused after it is refused still.
+  uint64_t easedAt(QuotaId id) const;
+  uint64_t now() const { return moment_; }
   // Grows with every change of any number.
   uint64_t changes() const { return relief_ + taken_; }
 
@@ -106,6 +113,7 @@ class QuotaLedger {
     std::vector<QuotaId> children;
     Amounts counted;  // names of its own and its ancestors' maxima
     Amounts pastUse;
+    uint64_t eased = 0;  // when its limit changed or its use became smaller
   };
 
   void settle() const;  // after changes of the tree
@@ -130,6 +138,7 @@ class QuotaLedger {
   bool treeStale_ = true;
   uint64_t relief_ = 0;
   uint64_t taken_ = 0;  // uses that were added
+  uint64_t moment_ = 1;
 };
 
 // The weight of somebody whose fair part of the total is `part` and who has borrowed `past` lately:

@@ -102,11 +102,13 @@ void QuotaLedger::split(QuotaId id) {
     for (size_t i = 0; i < count; i++)
       if (nodes_[parent.children[i]].terms.max.has(name)) runtimes[i].set(name, parts[i]);
   }
+  moment_++;
   for (size_t i = 0; i < count; i++) {
     Node& child = nodes_[parent.children[i]];
     if (child.numbers.runtime == runtimes[i]) continue;
     child.numbers.runtime = std::move(runtimes[i]);
     child.splitStale = true;
+    child.eased = moment_;
   }
 }
 

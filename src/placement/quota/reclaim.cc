@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace mangrove::placement {
 
@@ -82,15 +83,18 @@ class Without {
  public:
   Without(QuotaLedger& ledger, std::span<const Debtor> debtors, std::span<const size_t> gone)
       : ledger_(ledger), debtors_(debtors), gone_(gone) {
-    for (size_t i : gone_) ledger_.use(debtors_[i].quota, *debtors_[i].request, -1);
+    count(-1);
   }
-  ~Without() {
-    for (size_t i : gone_) ledger_.use(debtors_[i].quota, *debtors_[i].request, +1);
-  }
+  ~Without() { count(+1); }
   Without(const Without&) = delete;
   Without& operator=(const Without&) = delete;
 
  private:
+  void count(int sign) {
+    for (size_t i : gone_)
+      ledger_.use(debtors_[i].quota, *debtors_[i].request, sign, debtors_[i].kind,
+                  QuotaLedger::Meant::kTrial);
+  }
   QuotaLedger& ledger_;
   std::span<const Debtor> debtors_;
   std::span<const size_t> gone_;
@@ -106,22 +110,63 @@ bool isWithinMin(const QuotaLedger& ledger, QuotaId id, const Amounts& asked) {
   });
 }
 
+namespace {
+
+// Who may be asked, party by party: a pod, or all members of a gang that one of its needed members
+// stands for.
+class Asking {
+ public:
+  Asking(const QuotaLedger& ledger, const Claim& claim, std::span<const Debtor> debtors)
+      : ledger_(ledger),
+        claim_(claim),
+        debtors_(debtors),
+        claimant_(pathOf(ledger, claim.quota)),
+        excess_(ledger) {
+    for (size_t i = 0; i < debtors.size(); i++)
+      if (!debtors[i].candidate.gang.empty()) gangs_[debtors[i].candidate.gang].push_back(i);
+  }
+
+  std::vector<size_t> all() {
+    for (size_t i : leastImportantFirst(debtors_))
+      if (!taken_.contains(i) && borrows(i)) take(partyOf(i));
+    return {taken_.begin(), taken_.end()};
+  }
+
+ private:
+  bool borrows(size_t i) const {
+    const auto branch = ownBranch(ledger_, debtors_[i].quota, claimant_);
+    return !branch.empty() && std::all_of(branch.begin(), branch.end(), [&](QuotaId id) {
+      return excess_.borrows(id, claim_.asked);
+    });
+  }
+  std::vector<size_t> partyOf(size_t i) const {
+    const victims::Candidate& one = debtors_[i].candidate;
+    if (one.gang.empty() || one.surplus) return {i};
+    return gangs_.at(one.gang);
+  }
+  // One that must stay, or is the claimant's own, keeps its party.
+  void take(const std::vector<size_t>& party) {
+    for (size_t i : party)
+      if (debtors_[i].spared || ownBranch(ledger_, debtors_[i].quota, claimant_).empty()) return;
+    for (size_t i : party)
+      if (taken_.insert(i).second)
+        excess_.take(ownBranch(ledger_, debtors_[i].quota, claimant_), *debtors_[i].request);
+  }
+
+  const QuotaLedger& ledger_;
+  const Claim& claim_;
+  std::span<const Debtor> debtors_;
+  std::vector<QuotaId> claimant_;
+  Excess excess_;
+  std::map<std::string_view, std::vector<size_t>> gangs_;
+  std::set<size_t> taken_;
+};
+
+}  // namespace
+
 std::vector<size_t> reclaimable(const QuotaLedger& ledger, const Claim& claim,
                                 std::span<const Debtor> debtors) {
-  const std::vector<QuotaId> claimant = pathOf(ledger, claim.quota);
-  Excess excess(ledger);
-  std::vector<size_t> out;
-  for (size_t i : leastImportantFirst(debtors)) {
-    const auto branch = ownBranch(ledger, debtors[i].quota, claimant);
-    const bool borrowed =
-        !branch.empty() && std::all_of(branch.begin(), branch.end(),
-                                       [&](QuotaId id) { return excess.borrows(id, claim.asked); });
-    if (!borrowed) continue;
-    excess.take(branch, *debtors[i].request);
-    out.push_back(i);
-  }
-  std::sort(out.begin(), out.end());
-  return out;
+  return Asking(ledger, claim, debtors).all();
 }
 
 victims::Choice chooseAmong(QuotaLedger& ledger, const Claim& claim,

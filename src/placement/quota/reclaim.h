@@ -8,8 +8,9 @@
 // A borrower is a quota that uses more than its (scaled) minimum of something the pod asks for, and
 // so does every quota above it up to where its path and the claimant's meet: what a whole branch
 // has within its minimum is not taken from it. From each no more is taken than it has borrowed, but
-// for the last pod, so that nobody who left has a claim to come back. Who goes among them is the
-// project's one order of victims (victims/order.h).
+// for the last pod, so that nobody who left has a claim to come back. Gangs give members they do not
+// need (Candidate::surplus) or go whole. Who goes among them is the project's one order of victims
+// (victims/order.h).
 //
 // Pure but for trials in the ledger, which are undone. Its owner's thread.
 
@@ -25,6 +26,7 @@ namespace mangrove::placement {
 struct Debtor {
   QuotaId quota = kNoQuota;
   const Amounts* request = nullptr;
+  PodKind kind = PodKind::kPreemptible;
   bool spared = false;  // may not be preempted, or a budget protects it
   WallTime started{};
   victims::Candidate candidate;  // name, gang, rank, priority, progress; frees is filled in here

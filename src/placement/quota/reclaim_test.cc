@@ -1,7 +1,11 @@
 // Reclaim that suffices or does not begin.
 #include "placement/quota/reclaim.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -103,6 +107,93 @@ TEST(Reclaim, GangsGoWhole) {
   for (int i = 0; i < 2; i++) world.debtors[i].candidate.gang = "g";
   world.debtors[2].spared = world.debtors[3].spared = true;
   EXPECT_THAT(world.claim(world.owner, 20).candidates(), UnorderedElementsAre(0, 1));
+}
+
+TEST(Reclaim, GangsGiveWhatTheyDoNotNeedFirst) {
+  TwoTenants world;
+  for (int i = 0; i < 5; i++) world.run(world.borrower, 20, 1);
+  for (int i = 0; i < 5; i++) world.debtors[i].candidate.gang = "g";
+  world.debtors[1].candidate.surplus = world.debtors[4].candidate.surplus = true;
+  const auto one = world.claim(world.owner, 20).candidates();
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_TRUE(one[0] == 1 || one[0] == 4);
+  EXPECT_THAT(world.claim(world.owner, 40).candidates(), UnorderedElementsAre(1, 4));
+}
+
+// A set that may leave: of a gang nobody, only members it does not need, or all.
+bool isWholesome(const std::vector<Debtor>& debtors, const std::vector<size_t>& gone) {
+  const std::set<size_t> left(gone.begin(), gone.end());
+  std::map<std::string, size_t> staying;
+  std::set<std::string> broken;  // gangs that lose a member they need
+  for (size_t i = 0; i < debtors.size(); i++) {
+    const victims::Candidate& one = debtors[i].candidate;
+    if (one.gang.empty()) continue;
+    if (!left.contains(i)) staying[one.gang]++;
+    if (left.contains(i) && !one.surplus) broken.insert(one.gang);
+  }
+  return std::none_of(broken.begin(), broken.end(),
+                      [&](const std::string& gang) { return staying.contains(gang); });
+}
+
+// Wherever a search through all sets finds one that suffices, an equally cheap one is taken.
+TEST(Reclaim, NoSufficientSetIsCheaper) {
+  Rng rng(6);
+  const int wanted = std::getenv("MANGROVE_LONG") != nullptr ? 10000 : 150;
+  const WallTime now{std::chrono::hours(1000)};
+  int found = 0;
+  for (int round = 0; round < wanted; round++) {
+    TwoTenants world;
+    const QuotaId third = world.quota("third", 100, 20, "p");
+    for (int64_t left = 100; left > 0 && world.debtors.size() < 12;) {
+      const int64_t cpu = world.debtors.size() == 11
+                              ? left
+                              : std::min<int64_t>(left, 5 + static_cast<int64_t>(rng.below(20)));
+      world.run(rng.below(2) == 0 ? world.borrower : third, cpu, 1, rng.below(6) == 0);
+      victims::Candidate& made = world.debtors.back().candidate;
+      made.progress.cores = static_cast<double>(1 + rng.below(16));
+      made.progress.says = victims::Progress::Says::kNothing;
+      made.progress.started = now - std::chrono::seconds(1 + rng.below(7200));
+      if (rng.below(3) == 0) {
+        made.gang = "g" + std::to_string(rng.below(2));
+        made.surplus = rng.below(2) == 0;
+      }
+      left -= cpu;
+    }
+    const Amounts asked{{"cpu", 1 + static_cast<int64_t>(rng.below(40))}};
+    const Claim claim{world.owner, asked, PodKind::kPreemptible, {}, now, {}};
+    world.ledger.request(world.owner, asked, +1);
+    const auto allowed = reclaimable(world.ledger, claim, world.debtors);
+    const auto choice = reclaim(world.ledger, claim, world.debtors);
+    std::vector<victims::Candidate> candidates;
+    for (size_t i : allowed) candidates.push_back(world.debtors[i].candidate);
+    const auto cost = victims::costs(candidates, now);
+    std::optional<double> best;
+    for (size_t bits = 1; bits < size_t{1} << allowed.size(); bits++) {
+      std::vector<size_t> gone;
+      double sum = 0;
+      for (size_t i = 0; i < allowed.size(); i++)
+        if (((bits >> i) & 1) != 0) {
+          gone.push_back(allowed[i]);
+          sum += cost[i].total();
+        }
+      if ((best && sum >= *best) || !isWholesome(world.debtors, gone)) continue;
+      for (size_t at : gone)
+        world.ledger.use(world.debtors[at].quota, *world.debtors[at].request, -1);
+      if (!judge(world.ledger, world.owner, asked, claim.kind, claim.rules)) best = sum;
+      for (size_t at : gone)
+        world.ledger.use(world.debtors[at].quota, *world.debtors[at].request, +1);
+    }
+    ASSERT_EQ(choice.enough, best.has_value()) << round;
+    if (!choice.enough) continue;
+    found++;
+    ASSERT_TRUE(isWholesome(world.debtors, choice.candidates())) << round;
+    double taken = 0;
+    for (size_t at : choice.candidates())
+      for (size_t i = 0; i < allowed.size(); i++)
+        if (allowed[i] == at) taken += cost[i].total();
+    ASSERT_LE(taken, *best + 1e-6) << round;
+  }
+  EXPECT_GT(found, wanted / 4);
 }
 
 // Whoever leaves admits the pod, and where all that may leave admit it, somebody does.

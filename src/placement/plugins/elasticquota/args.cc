@@ -1,5 +1,6 @@
 #include "placement/plugins/elasticquota/args.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
@@ -31,7 +32,24 @@ void readDuration(Args& args, std::string_view key, Duration& into) {
   if (into < Duration::zero()) args.complain(fmt::format("{} is below zero", key));
 }
 
+void readHooks(Args& args, QuotaArgs& out) {
+  for (const json::Value& one : args.list("hookPlugins")) {
+    Args hook(one, args.where() + ": hookPlugins");
+    hook.only({"key", "factoryKey", "factoryArgs"});
+    const json::Value* with = hook.find("factoryArgs");
+    out.hooks.push_back({hook.text("key"), hook.text("factoryKey"), with ? *with : json::Value()});
+    if (out.hooks.back().factory.empty()) hook.complain("factoryKey is missing");
+    args.take(hook);
+  }
+  if (const auto made = makeHooks(out.hooks); !made) args.complain(made.error().text());
+}
+
 }  // namespace
+
+bool QuotaArgs::isFair(std::string_view treeId) const {
+  return fairHalfLife && (!fairTrees || std::find(fairTrees->begin(), fairTrees->end(), treeId) !=
+                                            fairTrees->end());
+}
 
 Result<QuotaArgs> readQuotaArgs(const json::Value& value) {
   Args args(value, "ElasticQuotaArgs");
@@ -55,11 +73,11 @@ Result<QuotaArgs> readQuotaArgs(const json::Value& value) {
   args.boolean("enableQueueHint", false);
   args.duration("quotaSnapshotUpdateInterval");
   out.reclaim = args.boolean("reclaim", out.reclaim);
-  if (!args.list("hookPlugins").empty())
-    args.complain("hookPlugins: this version has none to choose from; leave the list empty");
+  readHooks(args, out);
   if (args.has("fairOverTime")) {
     Args fair = args.object("fairOverTime");
-    fair.only({"halfLife"});
+    fair.only({"halfLife", "trees"});
+    if (fair.has("trees")) out.fairTrees = fair.texts("trees");
     out.fairHalfLife = fair.duration("halfLife").value_or(std::chrono::hours(1));
     if (*out.fairHalfLife <= Duration::zero()) fair.complain("halfLife must be above zero");
     args.take(fair);

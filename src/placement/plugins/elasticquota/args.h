@@ -8,10 +8,12 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/number/units.h"
 #include "base/result.h"
 #include "json/value.h"
+#include "placement/plugins/elasticquota/hooks/hook.h"
 #include "placement/quota/amounts.h"
 
 namespace mangrove::placement {
@@ -33,6 +35,9 @@ struct QuotaArgs {
   bool reclaim = false;
   // Ours. What a quota borrowed counts against it and is half forgotten after this time.
   std::optional<Duration> fairHalfLife;
+  std::optional<std::vector<std::string>> fairTrees;  // tree ids; unset: all trees
+  std::vector<HookWish> hooks;
+  bool isFair(std::string_view treeId) const;
 };
 
 Result<QuotaArgs> readQuotaArgs(const json::Value& value);

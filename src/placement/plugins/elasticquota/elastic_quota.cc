@@ -1,10 +1,10 @@
 #include "placement/plugins/elasticquota/elastic_quota.h"
 
-#include <unordered_set>
 #include <utility>
 
 #include "base/os/log.h"
 #include "placement/plugins/elasticquota/keeper.h"
+#include "placement/plugins/elasticquota/line.h"
 #include "placement/plugins/elasticquota/page.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
 #include "placement/plugins/elasticquota/room.h"
@@ -26,6 +26,7 @@ class ElasticQuota final : public Plugin,
         clock_(handle.clock),
         pods_(handle.pods),
         desk_(handle.cluster, args, handle.quotaGates),
+        line_(desk_),
         room_(handle.cluster, handle.clock, handle.deeds, desk_),
         keeper_(handle, desk_) {}
 
@@ -37,24 +38,34 @@ class ElasticQuota final : public Plugin,
 
   // ---- what there is
   void podSeen(const PodObject& before, const PodObject& after) override {
-    if (!after) return forget(before->meta.uid);
-    desk_.see(*after, cluster_.find(after->meta.uid) != nullptr, clock_.wall());
+    const api::Uid uid = after ? after->meta.uid : before->meta.uid;
+    const QuotaPod* known = desk_.book().podOf(uid);
+    const bool gave = known != nullptr && known->assigned;
+    const QuotaPlace place = desk_.book().placeOf(uid);
+    if (after)
+      desk_.see(*after, cluster_.find(uid) != nullptr, clock_.wall());
+    else
+      forget(uid);
+    line_.seen(uid);
+    if (gave && desk_.book().podOf(uid) == nullptr) call(line_.callableIn(place));
   }
   void podAdded(const PodInfo& pod, Row, bool trial) override {
     const api::Uid& uid = pod.pod->meta.uid;
     if (!trial && desk_.book().podOf(uid) == nullptr) desk_.see(*pod.pod, true, clock_.wall());
-    desk_.book().assign(uid);
-    if (!trial) refused_.erase(uid);
+    desk_.book().assign(uid, meant(trial));
+    if (trial) return;
+    line_.erase(uid);
+    room_.settled(uid);
   }
   // A pod whose object names a node is used as long as the object is there, also while the node is
   // not known.
   void podRemoved(const PodInfo& pod, Row, bool trial) override {
-    if (trial || pod.pod->nodeName.empty()) desk_.book().unassign(pod.pod->meta.uid);
+    if (trial || pod.pod->nodeName.empty()) desk_.book().unassign(pod.pod->meta.uid, meant(trial));
   }
   void nodeChanged(Row row) override { desk_.nodeChanged(row); }
   void nodeGone(Row row) override { desk_.nodeGone(row); }
   void quotaChanged(std::string_view key) override {
-    desk_.quotaChanged(key);
+    if (desk_.quotaChanged(key)) line_.treesChanged();
     if (const auto fault = desk_.faults().find(std::string(key)); fault != desk_.faults().end())
       log.warn("ElasticQuota {}: {}; it counts as absent", key, fault->second);
   }
@@ -65,34 +76,32 @@ class ElasticQuota final : public Plugin,
     const QuotaDesk::Asked asked = desk_.askedBy(pod);
     if (!asked.place) return skip();
     const auto refusal = desk_.verdict(asked);
-    if (!refusal) return {};
-    refused_.insert(pod.meta.uid);
-    return PodVerdict::refuse(PodVerdict::Kind::kRefused, messageOf(*asked.place.ledger, *refusal,
-                                                                    *asked.request, desk_.rules()));
+    const auto objection = refusal ? std::nullopt : desk_.objection(asked);
+    if (!refusal && !objection) return {};
+    line_.put(pod.meta.uid, cluster_.table.isTrying());
+    return PodVerdict::refuse(
+        PodVerdict::Kind::kRefused,
+        objection ? *objection
+                  : messageOf(*asked.place.ledger, *refusal, *asked.request, desk_.rules()));
   }
   RoomAnswer makeRoom(const Stranded& stranded) override { return room_.make(stranded); }
 
-  // ---- waiting pods: woken when the numbers of the moment admit them
-  uint32_t interests() const override {
-    return bit(EventKind::kAssignedPodDelete) | bit(EventKind::kAssignedPodUpdate) |
-           bit(EventKind::kPodUpdate) | bit(EventKind::kNodeAdd) | bit(EventKind::kNodeUpdate) |
-           bit(EventKind::kQuota);
-  }
-  Hint hint(const ClusterEvent& event, const PodInfo& pod) override {
-    if (event.kind == EventKind::kPodUpdate) return Hint::kQueue;
-    return desk_.verdict(desk_.askedBy(*pod.pod)) ? Hint::kSkip : Hint::kQueue;
-  }
+  // ---- waiting pods: called when the numbers of the moment admit them, by nobody else
+  uint32_t interests() const override { return bit(EventKind::kPodUpdate); }
+  Hint hint(const ClusterEvent&, const PodInfo&) override { return Hint::kQueue; }
   void tick(WallTime now) override {
-    wakeAdmitted();
+    call(line_.callable());
+    call(room_.worthATry());
     keeper_.tick(now);
   }
 
   // ---- figures of quotas, and overuse, while leading
   std::vector<ObjectPatch> takePatches(WallTime now) override { return keeper_.takePatches(now); }
+  void written(const ObjectPatch& patch) override { keeper_.written(patch); }
   void notWritten(const ObjectPatch& patch) override { keeper_.notWritten(patch); }
 
   std::optional<json::Value> serve(std::string_view path) override {
-    return quotaPage(desk_, keeper_.borrowings(), path, clock_.wall());
+    return quotaPage(desk_, keeper_.borrowings(), path);
   }
 
  private:
@@ -101,35 +110,26 @@ class ElasticQuota final : public Plugin,
     out.kind = PodVerdict::Kind::kSkip;
     return out;
   }
+  // Inside a transaction everything may be undone, and helps nobody.
+  QuotaBook::Meant meant(bool trial) const {
+    return trial || cluster_.table.isTrying() ? QuotaBook::Meant::kTrial : QuotaBook::Meant::kReal;
+  }
   void forget(const api::Uid& uid) {
     desk_.gone(uid);
-    refused_.erase(uid);
+    room_.settled(uid);
   }
-  // No event tells of a pod that gives up waiting, and yet it leaves its share to others.
-  void wakeAdmitted() {
-    uint64_t relief = 0;
-    for (const auto& [id, tree] : desk_.book().trees()) relief += tree->relief();
-    if (pods_ == nullptr || std::exchange(relief_, relief) == relief) return;
-    std::vector<api::Uid> admitted;
-    for (const api::Uid& uid : refused_) {
-      const QuotaPod* pod = desk_.book().podOf(uid);
-      if (pod != nullptr && !desk_.verdict({desk_.book().placeOf(uid), pod->request, pod->kind}))
-        admitted.push_back(uid);
-    }
-    for (const api::Uid& uid : admitted) {
-      refused_.erase(uid);
-      pods_->activate(uid);
-    }
+  void call(const std::vector<api::Uid>& pods) {
+    if (pods_ == nullptr) return;
+    for (const api::Uid& uid : pods) pods_->activate(uid);
   }
 
   Cluster& cluster_;
   Clock& clock_;
   WaitingPods* pods_;
   QuotaDesk desk_;
+  QuotaLine line_;  // refused by us, and not on a node since
   QuotaRoom room_;
   QuotaKeeper keeper_;
-  std::unordered_set<api::Uid> refused_;  // by us, and not on a node since
-  uint64_t relief_ = 0;
 };
 
 }  // namespace

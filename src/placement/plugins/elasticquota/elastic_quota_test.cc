@@ -1,80 +1,22 @@
 // Quotas in the cycle: who may start, who is counted, who has to go.
 #include "placement/plugins/elasticquota/elastic_quota.h"
 
-#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include "api/wire/names.h"
 #include "placement/plugins/elasticquota/args.h"
 #include "placement/plugins/elasticquota/report.h"
-#include "placement/testing/lab.h"
+#include "placement/testing/quota_lab.h"
 
 namespace mangrove::placement {
 namespace {
 
 using ::testing::HasSubstr;
 
-SchedulerConfig withArgs(const json::Object& args) {
-  SchedulerConfig config = defaultConfig({"default-scheduler"});
-  for (ProfileConfig& profile : config.profiles) profile.args["ElasticQuota"] = args;
-  return config;
-}
-
-struct Quotas {
-  explicit Quotas(const json::Object& args = {}) : lab(withArgs(args)) {}
-
-  void removePod(std::string_view name) { lab.removePod(name); }
-  void run() { lab.run(); }
-  void wait(Duration duration) { lab.wait(duration); }
-  std::string nodeOf(std::string_view pod) const { return lab.nodeOf(pod); }
-  std::string said(std::string_view pod) const { return lab.said(pod); }
-  std::shared_ptr<const api::Pod> find(std::string_view pod) const { return lab.find(pod); }
-
-  void machine(const std::string& name, int cpu) {
-    lab.node(fmt::format(
-        R"({{"metadata":{{"name":"{}"}},"status":{{"allocatable":{{"cpu":"{}","pods":"110"}}}}}})",
-        name, cpu));
-  }
-  void quota(const std::string& name, int min, int max, const std::string& parent = "",
-             bool isParent = false) {
-    const std::string text = fmt::format(
-        R"({{"metadata":{{"name":"{}","namespace":"ns","labels":{{
-             "quota.scheduling.koordinator.sh/parent":"{}",
-             "quota.scheduling.koordinator.sh/is-parent":"{}"}}}},
-            "spec":{{"min":{{"cpu":"{}"}},"max":{{"cpu":"{}"}}}}}})",
-        name, parent, isParent, min, max);
-    auto object = api::decodeText<api::ElasticQuota>(text);
-    ASSERT_TRUE(object) << object.error().text();
-    lab.cluster().putQuota("ns/" + name, std::make_shared<api::ElasticQuota>(std::move(*object)));
-    ClusterEvent event;
-    event.kind = EventKind::kQuota;
-    lab.engine().happened(event);
-  }
-  void ask(const std::string& name, const std::string& quotaName, int cpu, int priority = 0,
-           const std::string& more = "") {
-    lab.pod(fmt::format(
-        R"({{"metadata":{{"name":"{}","labels":{{
-             "quota.scheduling.koordinator.sh/name":"{}"{}}}}},
-            "spec":{{"priority":{},"containers":[{{"name":"c",
-              "resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
-        name, quotaName, more, priority, cpu));
-  }
-  json::Value page(const std::string& path) {
-    return lab.engine().profiles().front()->find("ElasticQuota")->serve(path).value_or(nullptr);
-  }
-  std::string used(const std::string& name) {
-    const json::Value shown = page("quotas/" + name);
-    const json::Value* cpu = shown.as_object().at("used").as_object().if_contains("cpu");
-    return cpu ? std::string(cpu->as_string()) : "0";
-  }
-
-  Lab lab;
-};
-
 TEST(ElasticQuota, RefusesWithTheQuotaTheResourceAndTheAmounts) {
-  Quotas lab;
+  QuotaLab lab;
   lab.machine("n1", 100);
-  lab.quota("q", 0, 10);
+  lab.quota("q", {.min = 0, .max = 10});
   lab.ask("a", "q", 8);
   lab.run();
   lab.ask("b", "q", 3);
@@ -91,22 +33,22 @@ TEST(ElasticQuota, RefusesWithTheQuotaTheResourceAndTheAmounts) {
 }
 
 TEST(ElasticQuota, ABlockedPodIsTriedAgainWhenItsQuotaGrows) {
-  Quotas lab;
+  QuotaLab lab;
   lab.machine("n1", 100);
-  lab.quota("q", 0, 2);
+  lab.quota("q", {.min = 0, .max = 2});
   lab.ask("a", "q", 3);
   lab.run();
   EXPECT_EQ(lab.nodeOf("a"), "");
-  lab.quota("q", 0, 3);
+  lab.quota("q", {.min = 0, .max = 3});
   lab.wait(std::chrono::seconds(12));
   lab.run();
   EXPECT_EQ(lab.nodeOf("a"), "n1");
 }
 
 TEST(ElasticQuota, CountsOnceThroughFailedBindings) {
-  Quotas lab;
+  QuotaLab lab;
   lab.machine("n1", 100);
-  lab.quota("q", 0, 10);
+  lab.quota("q", {.min = 0, .max = 10});
   lab.lab.refuseBindings = true;
   lab.ask("a", "q", 8);
   lab.run();
@@ -121,12 +63,13 @@ TEST(ElasticQuota, CountsOnceThroughFailedBindings) {
 }
 
 TEST(ElasticQuota, PreemptsInsideTheQuotaOnlyWhenItSuffices) {
-  Quotas lab;
+  QuotaLab lab;
   lab.machine("n1", 100);
-  lab.quota("q", 4, 10);
-  lab.quota("other", 0, 100);
+  lab.quota("q", {.min = 4, .max = 10});
+  lab.quota("other", {.min = 0, .max = 100});
   lab.ask("low", "q", 4, 1);
-  lab.ask("fixed", "q", 4, 1, R"(,"quota.scheduling.koordinator.sh/preemptible":"false")");
+  lab.ask("fixed", "q", 4,
+          {.priority = 1, .labels = R"("quota.scheduling.koordinator.sh/preemptible":"false")"});
   lab.ask("stranger", "other", 10, 1);
   lab.run();
   lab.ask("big", "q", 9, 5);  // 4 would not be enough
@@ -142,12 +85,47 @@ TEST(ElasticQuota, PreemptsInsideTheQuotaOnlyWhenItSuffices) {
   EXPECT_NE(lab.find("stranger"), nullptr);
 }
 
+// Case 37: whom a pod may not replace.
+TEST(ElasticQuota, NeitherEqualsNorTheDefaultQuotaArePreempted) {
+  QuotaLab lab;
+  lab.machine("n1", 10);
+  lab.quota("q", {.max = 4});
+  lab.ask("equal", "q", 4, 5);
+  lab.ask("nobodys", "", 6, 1);  // in the default quota
+  lab.run();
+  lab.ask("wants", "q", 4, 5);
+  lab.ask("alsoNobodys", "", 6, 1);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("wants"), "");
+  EXPECT_TRUE(lab.isThere("equal"));
+  EXPECT_TRUE(lab.isThere("nobodys"));
+}
+
+// Case 38: short by ten, and the two nodes hold four each.
+TEST(ElasticQuota, NobodyGoesWhereAllTogetherAreTooFew) {
+  QuotaLab lab;
+  lab.machine("a", 20);
+  lab.machine("b", 20);
+  lab.quota("q", {.max = 10});
+  lab.ask("x", "q", 4, 1);
+  lab.ask("y", "q", 4, 1);
+  lab.run();
+  lab.ask("big", "q", 11, 9);
+  lab.settle(3);
+  EXPECT_TRUE(lab.isThere("x"));
+  EXPECT_TRUE(lab.isThere("y"));
+  lab.removePod("big");
+  lab.ask("fits", "q", 10, 9);  // both must go, wherever they are
+  lab.settle(4);
+  EXPECT_NE(lab.nodeOf("fits"), "");
+}
+
 TEST(ElasticQuota, ReclaimsWhatWasLentAndOnlyWithTheArgument) {
   for (const bool reclaim : {false, true}) {
-    Quotas lab({{"reclaim", reclaim}});
+    QuotaLab lab({{"reclaim", reclaim}});
     lab.machine("n1", 10);
-    lab.quota("owner", 5, 10);
-    lab.quota("borrower", 5, 10);
+    lab.quota("owner", {.min = 5, .max = 10});
+    lab.quota("borrower", {.min = 5, .max = 10});
     for (int i = 0; i < 10; i++) lab.ask("b" + std::to_string(i), "borrower", 1, i);
     lab.run();
     lab.ask("mine", "owner", 3);
@@ -162,9 +140,9 @@ TEST(ElasticQuota, ReclaimsWhatWasLentAndOnlyWithTheArgument) {
 }
 
 TEST(ElasticQuota, SaysWhatMustHappenAndThePlaceInLine) {
-  Quotas lab;
+  QuotaLab lab;
   lab.machine("n1", 100);
-  lab.quota("q", 0, 10);
+  lab.quota("q", {.min = 0, .max = 10});
   lab.ask("a", "q", 8);
   lab.run();
   lab.ask("b", "q", 3);
@@ -181,7 +159,10 @@ TEST(ElasticQuotaArgs, NamesWhatIsWrong) {
   const auto bad = readQuotaArgs(json::Object{{"delayEvictTim", "1s"}});
   ASSERT_FALSE(bad);
   EXPECT_THAT(bad.error().text(), HasSubstr("did you mean 'delayEvictTime'"));
-  EXPECT_FALSE(readQuotaArgs(json::Object{{"hookPlugins", {json::Object{{"key", "x"}}}}}));
+  const auto hook = readQuotaArgs(json::Object{
+      {"hookPlugins", json::Array{json::Object{{"key", "x"}, {"factoryKey", "PodCoun"}}}}});
+  ASSERT_FALSE(hook);
+  EXPECT_THAT(hook.error().text(), HasSubstr("did you mean 'PodCount'"));
   const auto fine = readQuotaArgs(json::Object{{"fairOverTime", json::Object{{"halfLife", "2h"}}}});
   ASSERT_TRUE(fine) << fine.error().text();
   EXPECT_EQ(fine->fairHalfLife, std::chrono::hours(2));

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
+#include "api/annotations/quota.h"
 #include "api/wire/names.h"
 #include "base/os/log.h"
-#include "placement/plugins/elasticquota/report.h"
+#include "placement/plugins/elasticquota/own_quotas.h"
 
 namespace mangrove::placement {
 
@@ -18,14 +17,35 @@ const Logger log("quota");
 
 // A write whose effect the watch does not show by then is sent again.
 constexpr Duration kEchoTime = std::chrono::seconds(10);
+// Quotas of our own that could not be made are tried again.
+constexpr Duration kMakeEvery = std::chrono::minutes(1);
+// After a start the objects' word counts so long, until all pods are known.
+constexpr Duration kCatchUp = std::chrono::minutes(1);
+// The past is written anew when it differs by more than an eighth.
+constexpr int64_t kCloseEnough = 8;
+
+bool isClose(const Amounts& a, const Amounts& b) {
+  Amounts names = a;
+  names.raiseTo(b);
+  return std::all_of(names.begin(), names.end(), [&](const Amounts::Entry& entry) {
+    const int64_t x = a.amount(entry.name), y = b.amount(entry.name);
+    return std::abs(x - y) <= std::max<int64_t>(std::max(x, y) / kCloseEnough, 1);
+  });
+}
+
+Amounts pastOn(const api::ElasticQuota& object) {
+  const auto read = api::parseQuotaResources(object.meta.annotations, kPastUse);
+  return read && *read ? amountsOf(**read) : Amounts();
+}
 
 }  // namespace
 
 QuotaKeeper::QuotaKeeper(const PluginHandle& handle, QuotaDesk& desk)
-    : cluster_(handle.cluster), clock_(handle.clock), deeds_(handle.deeds), desk_(desk) {
-  if (deeds_ == nullptr || cluster_.quotaKeeper != nullptr) return;
+    : cluster_(handle.cluster), clock_(handle.clock), desk_(desk), revoker_(handle, desk) {
+  if (handle.deeds == nullptr || cluster_.quotaKeeper != nullptr) return;
   cluster_.quotaKeeper = this;
   keeps_ = true;
+  if (handle.metrics != nullptr) series_.emplace(*handle.metrics);
 }
 
 QuotaKeeper::~QuotaKeeper() {
@@ -35,7 +55,7 @@ QuotaKeeper::~QuotaKeeper() {
 template <class Visit>
 void QuotaKeeper::eachQuota(Visit visit) const {
   for (const auto& [treeId, tree] : desk_.book().trees())
-    for (QuotaId id : tree->all()) visit(QuotaPlace{tree.get(), id});
+    for (QuotaId id : tree->all()) visit(QuotaPlace{tree.get(), id}, treeId);
 }
 
 uint64_t QuotaKeeper::changes() const {
@@ -48,19 +68,37 @@ void QuotaKeeper::tick(WallTime now) {
   if (desk_.args().fairHalfLife) fade(now);
   const uint64_t latest = changes();
   if (std::exchange(seen_, latest) != latest) noteBorrowers(now);
+  if (series_) series_->show(desk_, clock_.mono());
+}
+
+// What the process before us knew stands on the object.
+void QuotaKeeper::remember(const std::string& name, WallTime now) {
+  const Quota* quota = desk_.book().quotas().find(name);
+  if (quota == nullptr || remembered_.contains(name)) return;
+  const auto object = cluster_.elasticQuotas.find(quota->ns + "/" + quota->name);
+  if (!object) return;
+  remembered_[name] = {sinceOf(*object), now};
+  past_[name] = pastOn(*object);
+}
+
+WallTime QuotaKeeper::beganAt(const std::string& quota, Interned resource, WallTime now) const {
+  if (const auto known = borrowings_.find(quota); known != borrowings_.end())
+    if (const auto at = known->second.find(resource); at != known->second.end()) return at->second;
+  const auto old = remembered_.find(quota);
+  if (old == remembered_.end() || now - old->second.second > kCatchUp) return now;
+  const auto at = old->second.first.find(resource);
+  return at == old->second.first.end() ? now : at->second;
 }
 
 void QuotaKeeper::noteBorrowers(WallTime now) {
   Borrowings next;
-  eachQuota([&](const QuotaPlace& place) {
+  eachQuota([&](const QuotaPlace& place, const std::string&) {
     const QuotaNumbers& numbers = place.ledger->numbers(place.id);
     if (place.ledger->terms(place.id).apart) return;
-    for (const auto& [name, used] : numbers.used) {
-      if (used <= numbers.scaledMin.amount(name)) continue;
-      const auto& before = borrowings_[place.name()];
-      const auto since = before.find(name);
-      next[place.name()][name] = since == before.end() ? now : since->second;
-    }
+    remember(place.name(), now);
+    for (const auto& [name, used] : numbers.used)
+      if (used > numbers.scaledMin.amount(name))
+        next[place.name()][name] = beganAt(place.name(), name, now);
   });
   borrowings_ = std::move(next);
 }
@@ -72,67 +110,67 @@ void QuotaKeeper::fade(WallTime now) {
   fadedAt_ = now;
   const double keep = std::exp2(-static_cast<double>(elapsed.count()) /
                                 static_cast<double>(desk_.args().fairHalfLife->count()));
-  eachQuota([&](const QuotaPlace& place) {
-    const QuotaNumbers& numbers = place.ledger->numbers(place.id);
-    if (place.ledger->terms(place.id).apart) return;
-    Amounts& past = past_[place.name()];
-    Amounts next;
-    for (const auto& [name, most] : place.ledger->terms(place.id).max) {
-      const int64_t borrowed = std::max<int64_t>(
-          0, saturatingDifference(numbers.used.amount(name), numbers.scaledMin.amount(name)));
-      next.set(name, std::llround(static_cast<double>(past.amount(name)) * keep +
-                                  static_cast<double>(borrowed) * (1 - keep)));
-    }
-    past = next;
+  eachQuota([&](const QuotaPlace& place, const std::string& treeId) {
+    if (place.ledger->terms(place.id).apart || !desk_.args().isFair(treeId)) return;
+    remember(place.name(), now);
+    Amounts next = faded(place, keep);
+    past_[place.name()] = next;
     next.dropZeros();
     place.ledger->setPastUse(place.id, std::move(next));
   });
 }
 
-void QuotaKeeper::revoke() {
-  const MonoTime now = clock_.mono();
-  if (revokedAt_ != MonoTime() && now - revokedAt_ < desk_.args().revokePodInterval) return;
-  revokedAt_ = now;
-  eachQuota([&](const QuotaPlace& place) {
-    if (place.name() == api::object::kSystemQuota) return;
-    const QuotaNumbers& numbers = place.ledger->numbers(place.id);
-    const bool over = !exceeding(numbers.used, numbers.runtime).empty();
-    auto& clock = clocks_.try_emplace(place.name(), desk_.args().delayEvictTime).first->second;
-    if (clock.isDue(over, now)) revokeFrom(place);
-  });
-}
-
-void QuotaKeeper::revokeFrom(const QuotaPlace& place) {
-  std::vector<PodPtr> pods;
-  std::vector<OverusePod> demands;
-  desk_.book().eachPod([&](const api::Uid& uid, const QuotaPod& pod, const QuotaPlace& where) {
-    const PodPtr there = pod.assigned && where == place ? cluster_.find(uid) : nullptr;
-    if (!there || there->terminating || there->assumed) return;
-    pods.push_back(there);
-    demands.push_back({there->cls->priority, there->pod->status.startTime, *pod.request, pod.kind});
-  });
+Amounts QuotaKeeper::faded(const QuotaPlace& place, double keep) {
   const QuotaNumbers& numbers = place.ledger->numbers(place.id);
-  const std::string reason = fmt::format(
-      "quota {} uses {} and may use {} since more than {} s", place.name(), textOf(numbers.used),
-      textOf(numbers.runtime),
-      std::chrono::duration_cast<std::chrono::seconds>(desk_.args().delayEvictTime).count());
-  for (size_t i : overuseVictims(numbers.used, numbers.runtime, demands, desk_.args().reclaim))
-    deeds_->evict(pods[i], reason, [name = pods[i]->pod->meta.name.str()](const Result<>& done) {
-      if (!done) log.warn("revoking {}: {}", name, done.error().text());
-    });
+  const Amounts& past = past_[place.name()];
+  Amounts out;
+  for (const auto& [name, most] : place.ledger->terms(place.id).max) {
+    const int64_t borrowed = std::max<int64_t>(
+        0, saturatingDifference(numbers.used.amount(name), numbers.scaledMin.amount(name)));
+    out.set(name, std::llround(static_cast<double>(past.amount(name)) * keep +
+                               static_cast<double>(borrowed) * (1 - keep)));
+  }
+  return out;
 }
 
 std::vector<ObjectPatch> QuotaKeeper::takePatches(WallTime now) {
   std::vector<ObjectPatch> out;
   if (!keeps_) return out;
-  if (desk_.args().monitorAllQuotas && desk_.args().runtime) revoke();
+  if (desk_.args().monitorAllQuotas && desk_.args().runtime) revoker_.look();
+  makeOwnQuotas(now, out);
   const uint64_t latest = changes();
-  if (std::exchange(reported_, latest) == latest && sent_.empty()) return out;
+  if (std::exchange(reported_, latest) != latest || !sent_.empty()) takeFigures(now, out);
+  return out;
+}
+
+void QuotaKeeper::makeOwnQuotas(WallTime now, std::vector<ObjectPatch>& out) {
+  if (madeAt_ != WallTime() && now - madeAt_ < kMakeEvery) return;
+  madeAt_ = now;
+  for (ObjectPatch& object : missingQuotas(cluster_, desk_.args()))
+    out.push_back(std::move(object));
+}
+
+json::Object QuotaKeeper::notesFor(const QuotaPlace& place, const api::ElasticQuota& object) const {
+  json::Object out;
+  const auto since = borrowings_.find(place.name());
+  out[kBorrowsSince] = since == borrowings_.end() ? "" : sinceText(since->second);
+  if (desk_.args().fairHalfLife) {
+    const auto past = past_.find(place.name());
+    Amounts now = past == past_.end() ? Amounts() : past->second;
+    if (isClose(now, pastOn(object))) now = pastOn(object);
+    now.dropZeros();
+    out[kPastUse] = now.empty() ? "" : api::annotationText(quantitiesOf(now));
+  }
+  desk_.addStatus(place, out);
+  return out;
+}
+
+void QuotaKeeper::takeFigures(WallTime now, std::vector<ObjectPatch>& out) {
   for (const auto& [key, object] : cluster_.elasticQuotas) {
     const QuotaPlace place = desk_.book().find(object->meta.name.view());
     const Quota* quota = place ? desk_.book().quotas().find(place.name()) : nullptr;
     if (quota == nullptr || quota->ns != object->meta.ns.view()) continue;
-    auto body = figuresPatch(*object, place.ledger->numbers(place.id));
+    auto body = figuresPatch(*object, place.ledger->numbers(place.id), notesFor(place, *object));
     if (!body) {
       sent_.erase(key);
       continue;
@@ -141,14 +179,23 @@ std::vector<ObjectPatch> QuotaKeeper::takePatches(WallTime now) {
     std::string text = json::write(*body);
     Sent& last = sent_[key];
     if (last.body == text && now - last.at < kEchoTime) continue;
-    last = {std::move(text), now};
+    last = {std::move(text), now, clock_.mono()};
     out.push_back({&api::kind::kElasticQuota, quota->ns, quota->name, false, std::move(*body)});
   }
-  return out;
+}
+
+void QuotaKeeper::written(const ObjectPatch& patch) {
+  const auto sent = sent_.find(patch.ns + "/" + patch.name);
+  if (series_ && !patch.create && sent != sent_.end())
+    series_->wrote(clock_.mono() - sent->second.sentAt);
 }
 
 void QuotaKeeper::notWritten(const ObjectPatch& patch) {
-  sent_[patch.ns + "/" + patch.name] = {};
+  if (patch.create)
+    log.warn("quota {}/{} is not there and could not be made; it counts without its object",
+             patch.ns, patch.name);
+  else
+    sent_[patch.ns + "/" + patch.name] = {};
 }
 
 }  // namespace mangrove::placement

@@ -1,7 +1,8 @@
 #pragma once
 // What happens to quotas with time: their figures are written where they changed, who borrows is
 // noted with the moment it began, overuse is revoked when it lasts, and (argument fairOverTime) what
-// was borrowed is held against the borrower for a while.
+// was borrowed is held against the borrower for a while. Beginnings and the past stand on the
+// quotas' objects, so that they outlive the process.
 //
 //   QuotaKeeper keeper(handle, desk);
 //   keeper.tick(now);                              // about once a second
@@ -10,17 +11,19 @@
 // With several profiles one of them keeps; the others only count. Owner thread only.
 
 #include <map>
+#include <optional>
 #include <string>
 
-#include "placement/framework/deeds.h"
 #include "placement/framework/plugin.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
-#include "placement/quota/overuse.h"
+#include "placement/plugins/elasticquota/report.h"
+#include "placement/plugins/elasticquota/revoker.h"
+#include "placement/plugins/elasticquota/series.h"
 
 namespace mangrove::placement {
 
 // Since when a quota uses more than its minimum, by quota and resource.
-using Borrowings = std::map<std::string, std::map<Interned, WallTime>>;
+using Borrowings = std::map<std::string, Since>;
 
 class QuotaKeeper {
  public:
@@ -32,6 +35,7 @@ class QuotaKeeper {
   void tick(WallTime now);
   // Figures that are to be written; revokes what is overdue on the way.
   std::vector<ObjectPatch> takePatches(WallTime now);
+  void written(const ObjectPatch& patch);
   void notWritten(const ObjectPatch& patch);
   const Borrowings& borrowings() const { return borrowings_; }
 
@@ -39,28 +43,36 @@ class QuotaKeeper {
   struct Sent {
     std::string body;
     WallTime at{};
+    MonoTime sentAt{};
   };
   void noteBorrowers(WallTime now);
+  void remember(const std::string& name, WallTime now);
+  WallTime beganAt(const std::string& quota, Interned resource, WallTime now) const;
   void fade(WallTime now);
-  void revoke();
-  void revokeFrom(const QuotaPlace& place);
-  // Calls visit(place) for every quota of every tree.
+  Amounts faded(const QuotaPlace& place, double keep);
+  void takeFigures(WallTime now, std::vector<ObjectPatch>& out);
+  void makeOwnQuotas(WallTime now, std::vector<ObjectPatch>& out);
+  json::Object notesFor(const QuotaPlace& place, const api::ElasticQuota& object) const;
+  // Calls visit(place, treeId) for every quota of every tree.
   template <class Visit>
   void eachQuota(Visit visit) const;
 
   Cluster& cluster_;
   Clock& clock_;
-  Deeds* deeds_;
   QuotaDesk& desk_;
+  QuotaRevoker revoker_;
+  std::optional<QuotaSeries> series_;
   bool keeps_ = false;
   uint64_t seen_ = 0;      // changes of the trees, by tick()
   uint64_t reported_ = 0;  // the same, by takePatches()
   uint64_t changes() const;
   Borrowings borrowings_;
   std::map<std::string, Amounts> past_;
+  // What stood on the objects when they were first seen, and when that was: pods come later than
+  // quotas, and who borrows is only known when they are there.
+  std::map<std::string, std::pair<Since, WallTime>> remembered_;
   WallTime fadedAt_{};
-  MonoTime revokedAt_{};
-  std::map<std::string, OveruseClock> clocks_;
+  WallTime madeAt_{};
   std::map<std::string, Sent> sent_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text/time_text.h"
+#include "placement/quota/loans.h"
 #include "placement/quota/remedy.h"
 
 namespace mangrove::placement {
@@ -13,26 +14,31 @@ json::Object listed(const Amounts& amounts) {
   return quantitiesOf(amounts).toJson();
 }
 
-json::Object numbersOf(const QuotaPlace& place, std::string_view treeId) {
+json::Object numbersOf(const QuotaDesk& desk, const QuotaPlace& place, std::string_view treeId) {
   const QuotaTerms& terms = place.ledger->terms(place.id);
   const QuotaNumbers& numbers = place.ledger->numbers(place.id);
   json::Array children;
   for (QuotaId child : place.ledger->childrenOf(place.id))
     children.emplace_back(place.ledger->terms(child).name);
   const QuotaId parent = place.ledger->parentOf(place.id);
+  const Quota* object = desk.book().quotas().find(terms.name);
   return {{"name", terms.name},
-          {"treeId", treeId},
-          {"parent", parent == kNoQuota ? "" : place.ledger->terms(parent).name},
+          {"tree", treeId},
+          {"parentName", parent == kNoQuota ? "" : place.ledger->terms(parent).name},
+          {"isParent", object != nullptr && object->isParent},
+          {"runtimeVersion", static_cast<int64_t>(place.ledger->changes())},
           {"children", std::move(children)},
-          {"lends", terms.lends},
+          {"allowLentResource", terms.lends},
           {"min", listed(terms.min)},
           {"max", listed(terms.max)},
-          {"weight", listed(terms.weight)},
-          {"scaledMin", listed(numbers.scaledMin)},
+          {"sharedWeight", listed(terms.weight)},
+          {"autoScaleMin", listed(numbers.scaledMin)},
           {"request", listed(numbers.request)},
           {"childRequest", listed(numbers.childRequest)},
           {"used", listed(numbers.used)},
+          {"nonPreemptibleRequest", listed(numbers.fixedRequest)},
           {"nonPreemptibleUsed", listed(numbers.fixedUsed)},
+          {"allocated", listed(numbers.allocated)},
           {"guaranteed", listed(numbers.guaranteed)},
           {"runtime", listed(numbers.runtime)}};
 }
@@ -43,60 +49,45 @@ std::string treeOf(const QuotaDesk& desk, const QuotaPlace& place) {
   return "";
 }
 
-// Siblings of a quota that leave part of their minimum unused: what a borrower among them has
-// comes from there, and before that from what nobody's minimum covers.
-json::Array lendersBeside(const QuotaPlace& place) {
-  json::Array out;
-  const QuotaLedger& ledger = *place.ledger;
-  const QuotaId parent = ledger.parentOf(place.id);
-  if (parent == kNoQuota) return out;
-  for (QuotaId sibling : ledger.childrenOf(parent)) {
-    if (sibling == place.id || !ledger.terms(sibling).lends) continue;
-    Amounts lent = ledger.numbers(sibling).scaledMin;
-    lent.subtract(ledger.used(sibling));
-    lent.holdAboveZero();
-    lent.dropZeros();
-    if (!lent.empty())
-      out.push_back(json::Object{{"quota", ledger.terms(sibling).name}, {"lends", listed(lent)}});
-  }
-  return out;
+std::string beganAt(const Borrowings& borrowings, const std::string& quota, Interned resource) {
+  const auto known = borrowings.find(quota);
+  if (known == borrowings.end()) return "";
+  const auto at = known->second.find(resource);
+  return at == known->second.end() ? "" : formatTime(at->second);
 }
 
-json::Array borrowedBy(const QuotaPlace& place, const Borrowings& borrowings) {
+json::Array told(const QuotaLedger& ledger, const std::vector<Loan>& loans,
+                 const Borrowings& borrowings) {
   json::Array out;
-  const auto known = borrowings.find(place.name());
-  if (known == borrowings.end()) return out;
-  const QuotaNumbers& numbers = place.ledger->numbers(place.id);
-  for (const auto& [name, since] : known->second) {
-    const int64_t amount =
-        saturatingDifference(numbers.used.amount(name), numbers.scaledMin.amount(name));
-    out.push_back(json::Object{{"resource", name.view()},
-                               {"amount", quantityOf(name, amount).text()},
-                               {"since", formatTime(since)}});
+  for (const Loan& loan : loans) {
+    const std::string& borrower = ledger.terms(loan.borrower).name;
+    out.push_back(
+        json::Object{{"borrower", borrower},
+                     {"lender", loan.lender == kNoQuota ? "" : ledger.terms(loan.lender).name},
+                     {"resource", loan.resource.view()},
+                     {"amount", quantityOf(loan.resource, loan.amount).text()},
+                     {"since", beganAt(borrowings, borrower, loan.resource)}});
   }
   return out;
 }
 
 json::Object quotaOf(const QuotaDesk& desk, const Borrowings& borrowings, const QuotaPlace& place) {
-  json::Object out = numbersOf(place, treeOf(desk, place));
+  json::Object out = numbersOf(desk, place, treeOf(desk, place));
   out["borrows"] = borrowedBy(place, borrowings);
-  out["lenders"] = lendersBeside(place);
-  json::Array beside;
   const QuotaId parent = place.ledger->parentOf(place.id);
   if (parent != kNoQuota)
-    for (QuotaId sibling : place.ledger->childrenOf(parent)) {
-      const QuotaPlace other{place.ledger, sibling};
-      if (sibling == place.id || !borrowings.contains(other.name())) continue;
-      beside.push_back(
-          json::Object{{"quota", other.name()}, {"borrows", borrowedBy(other, borrowings)}});
-    }
-  out["borrowersBeside"] = std::move(beside);
+    out["loansBeside"] = told(*place.ledger, loansBelow(*place.ledger, parent), borrowings);
   size_t waiting = 0, running = 0;
+  json::Object pods;
   desk.book().eachPod([&](const api::Uid&, const QuotaPod& pod, const QuotaPlace& where) {
-    if (where == place) (pod.assigned ? running : waiting)++;
+    if (!(where == place)) return;
+    (pod.assigned ? running : waiting)++;
+    pods[pod.ns.str() + "/" + pod.name] =
+        json::Object{{"isAssigned", pod.assigned}, {"resource", listed(*pod.request)}};
   });
   out["podsWaiting"] = waiting;
   out["podsRunning"] = running;
+  out["podCache"] = std::move(pods);
   return out;
 }
 
@@ -131,7 +122,9 @@ json::Object podOf(const QuotaDesk& desk, const api::Uid& uid, const QuotaPod& p
        leastChange(*place.ledger, place.id, *pod.request, pod.kind, desk.rules()))
     changes.emplace_back(textOf(*place.ledger, change));
   const QuotaBook::Line line = desk.book().lineOf(uid);
-  out["admitted"] = refusals.empty();
+  const auto objection = desk.objection({place, pod.request, pod.kind});
+  if (objection) out["objection"] = *objection;
+  out["admitted"] = refusals.empty() && !objection;
   out["refusals"] = std::move(refusals);
   out["mustHappen"] = std::move(changes);
   out["placeInLine"] = line.before + 1;
@@ -141,21 +134,48 @@ json::Object podOf(const QuotaDesk& desk, const api::Uid& uid, const QuotaPod& p
 
 }  // namespace
 
+Borrowings borrowingsOn(const Cluster& cluster) {
+  Borrowings out;
+  for (const auto& [key, object] : cluster.elasticQuotas)
+    if (Since since = placement::sinceOf(*object); !since.empty())
+      out[object->meta.name.str()] = std::move(since);
+  return out;
+}
+
+json::Array borrowedBy(const QuotaPlace& place, const Borrowings& borrowings) {
+  json::Array out;
+  if (place.ledger->terms(place.id).apart) return out;
+  const QuotaNumbers& numbers = place.ledger->numbers(place.id);
+  for (const auto& [name, used] : numbers.used) {
+    const int64_t amount = saturatingDifference(used, numbers.scaledMin.amount(name));
+    if (amount <= 0) continue;
+    out.push_back(json::Object{{"resource", name.view()},
+                               {"amount", quantityOf(name, amount).text()},
+                               {"since", beganAt(borrowings, place.name(), name)}});
+  }
+  return out;
+}
+
+json::Array loansOf(const QuotaLedger& ledger, const Borrowings& borrowings) {
+  return told(ledger, allLoans(ledger), borrowings);
+}
+
 std::optional<json::Value> quotaPage(const QuotaDesk& desk, const Borrowings& borrowings,
-                                     std::string_view path, WallTime) {
-  constexpr std::string_view kQuotas = "quotas", kOne = "quotas/", kPod = "pods/";
-  if (path == kQuotas) {
-    json::Array all;
+                                     std::string_view path) {
+  constexpr std::string_view kPod = "pods/";
+  if (path == "quotas") {
+    json::Object all;
     for (const auto& [treeId, tree] : desk.book().trees())
       for (QuotaId id : tree->all()) {
-        json::Object one = numbersOf({tree.get(), id}, treeId);
+        json::Object one = numbersOf(desk, {tree.get(), id}, treeId);
         one["borrows"] = borrowedBy({tree.get(), id}, borrowings);
-        all.push_back(std::move(one));
+        all[tree->terms(id).name] = std::move(one);
       }
     return json::Value(std::move(all));
   }
-  if (path.starts_with(kOne)) {
-    const QuotaPlace place = desk.book().find(path.substr(kOne.size()));
+  for (std::string_view prefix : {"quota/", "quotas/"}) {
+    if (!path.starts_with(prefix)) continue;
+    const QuotaPlace place = desk.book().find(path.substr(prefix.size()));
     if (!place) return std::nullopt;
     return json::Value(quotaOf(desk, borrowings, place));
   }

@@ -29,6 +29,12 @@ PodKind kindOf(const api::Pod& pod) {
 
 QuotaDesk::QuotaDesk(Cluster& cluster, QuotaArgs args, QuotaGates gates)
     : cluster_(cluster), args_(std::move(args)), gates_(gates), book_(rulesFor(args_, gates_)) {
+  // The arguments were read with the same function, and would have been refused.
+  if (auto hooks = makeHooks(args_.hooks)) hooks_ = std::move(*hooks);
+  if (hasHooks())
+    book_.onAssigned([this](const QuotaPlace& place, const QuotaPod& pod, bool assigned) {
+      for (const auto& hook : hooks_) hook->podAssigned(place, pod, assigned);
+    });
   for (const auto& [key, quota] : cluster_.elasticQuotas) quotaChanged(key);
   for (Row row = 0; row < cluster_.table.rows(); row++)
     if (cluster_.table.live(row)) nodeChanged(row);
@@ -60,6 +66,7 @@ void QuotaDesk::see(const api::Pod& pod, bool onNode, WallTime now) {
   QuotaPod out;
   out.label = Interned(api::quotaNameOf(pod.meta.labels));
   out.ns = pod.meta.ns;
+  out.name = pod.meta.name.str();
   out.request = requestOf(pod);
   out.kind = kindOf(pod);
   out.assigned = onNode || !pod.nodeName.empty();
@@ -85,17 +92,16 @@ void QuotaDesk::nodeGone(Row row) {
   book_.setTotal(total_);
 }
 
-void QuotaDesk::quotaChanged(std::string_view key) {
+bool QuotaDesk::quotaChanged(std::string_view key) {
   const std::string name(key);
   const auto object = cluster_.elasticQuotas.find(key);
   faults_.erase(name);
-  if (!object) {
-    book_.erase(name);
-    return;
-  }
+  for (const auto& hook : hooks_) hook->quotaChanged(key.substr(key.find('/') + 1), object.get());
+  if (!object) return book_.erase(name);
   std::vector<std::string> faults;
-  book_.put(name, readableQuotaOf(*object, faults));
+  const bool changed = book_.put(name, readableQuotaOf(*object, faults));
   if (!faults.empty()) faults_[name] = faults.front();
+  return changed || hasHooks();
 }
 
 QuotaDesk::Asked QuotaDesk::askedBy(const api::Pod& pod) {
@@ -103,6 +109,16 @@ QuotaDesk::Asked QuotaDesk::askedBy(const api::Pod& pod) {
     return {book_.placeOf(pod.meta.uid), known->request, known->kind};
   return {book_.resolve(api::quotaNameOf(pod.meta.labels), pod.meta.ns.view()), requestOf(pod),
           kindOf(pod), false};
+}
+
+std::optional<std::string> QuotaDesk::objection(const Asked& asked) const {
+  for (const auto& hook : hooks_)
+    if (auto said = hook->check(asked.place, *asked.request, asked.kind)) return said;
+  return std::nullopt;
+}
+
+void QuotaDesk::addStatus(const QuotaPlace& place, json::Object& annotations) const {
+  for (const auto& hook : hooks_) hook->addStatus(place, annotations);
 }
 
 std::optional<QuotaRefusal> QuotaDesk::verdict(const Asked& asked) const {

@@ -36,7 +36,8 @@ class QuotaDesk {
   void gone(const api::Uid& uid) { book_.gone(uid); }
   void nodeChanged(Row row);
   void nodeGone(Row row);
-  void quotaChanged(std::string_view key);
+  // Whether the trees, or what hooks say of them, are others now.
+  bool quotaChanged(std::string_view key);
   // Annotations of quotas that could not be read, by "ns/name"; they count as absent.
   const std::map<std::string, std::string>& faults() const { return faults_; }
 
@@ -50,6 +51,11 @@ class QuotaDesk {
   // Where the pod counts and with what; place is empty: quotas do not concern it.
   Asked askedBy(const api::Pod& pod);
   std::optional<QuotaRefusal> verdict(const Asked& asked) const;
+  // What a hook says against it; nullopt: nothing.
+  std::optional<std::string> objection(const Asked& asked) const;
+  bool isRefused(const Asked& asked) const { return verdict(asked) || objection(asked); }
+  bool hasHooks() const { return !hooks_.empty(); }
+  void addStatus(const QuotaPlace& place, json::Object& annotations) const;
 
  private:
   std::shared_ptr<const Amounts> requestOf(const api::Pod& pod);
@@ -62,6 +68,7 @@ class QuotaDesk {
   std::vector<Amounts> ofRows_;  // what each node adds to the total
   Amounts total_;
   std::map<std::string, std::string> faults_;
+  std::vector<std::unique_ptr<QuotaHook>> hooks_;
   // Of specs seen lately; the spec is kept so that its address is nobody else's.
   struct Known {
     api::Shared<api::PodSpec> spec;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "api/annotations/quota.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::placement {
 
@@ -33,12 +34,37 @@ bool says(const api::ElasticQuota& object, std::string_view key, const api::Reso
 
 }  // namespace
 
+std::string sinceText(const Since& since) {
+  std::map<std::string_view, WallTime> byName;
+  for (const auto& [name, at] : since) byName[name.view()] = at;
+  json::Object out;
+  for (const auto& [name, at] : byName) out[name] = formatTime(at);
+  return out.empty() ? "" : json::write(out);
+}
+
+Since sinceOf(const api::ElasticQuota& object) {
+  Since out;
+  const auto text = object.meta.annotations.get(kBorrowsSince);
+  const auto read = json::parse(text.value_or("{}"));
+  if (!read || !read->is_object()) return out;
+  for (const auto& [name, at] : read->get_object())
+    if (at.is_string())
+      if (const auto time = parseTime(at.get_string())) out[Interned(name)] = *time;
+  return out;
+}
+
 std::optional<json::Object> figuresPatch(const api::ElasticQuota& object,
-                                         const QuotaNumbers& numbers) {
+                                         const QuotaNumbers& numbers, const json::Object& more) {
   json::Object annotations, body;
   for (const Figure& figure : kFigures) {
     const api::ResourceList amounts = quantitiesOf(numbers.*figure.number);
     if (!says(object, figure.key, amounts)) annotations[figure.key] = api::annotationText(amounts);
+  }
+  for (const auto& [key, wanted] : more) {
+    const std::string_view text = wanted.is_string() ? std::string_view(wanted.get_string()) : "";
+    const auto there = object.meta.annotations.get(key);
+    if (there.value_or("") == text) continue;
+    annotations[key] = text.empty() ? json::Value(nullptr) : wanted;
   }
   const api::ResourceList used = quantitiesOf(numbers.used);
   if (!annotations.empty()) body["metadata"] = json::Object{{"annotations", annotations}};

@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "api/annotations/gang.h"
-#include "api/annotations/scheduling.h"
-#include "api/pod/band_rank.h"
 #include "api/wire/names.h"
 #include "placement/cycle/cycle.h"
 #include "placement/cycle/transaction.h"
@@ -18,11 +15,6 @@ namespace mangrove::placement {
 namespace {
 
 constexpr size_t kMostRows = 200;  // nodes that are tried out for one pod
-
-// Without a band a pod is as safe as one of prod.
-int rankOf(api::PriorityBand band) {
-  return std::min(api::bandRank(band), api::bandRank(api::PriorityBand::kProd));
-}
 
 // The amount of a resource that is free on a row.
 int64_t freeOn(const NodeTable& table, Row row, Interned resource, ResourceIds& ids) {
@@ -44,22 +36,13 @@ class Gone {
   Transaction trial_;
 };
 
-Debtor debtorOf(const PodInfo& pod, const QuotaPod& counted, QuotaId quota) {
-  Debtor out;
-  out.quota = quota;
-  out.request = counted.request.get();
-  out.spared = counted.kind == PodKind::kFixed || !api::isPreemptible(pod.pod->meta.labels);
-  out.started = pod.pod->status.startTime;
-  victims::Candidate& candidate = out.candidate;
-  candidate.name = pod.pod->meta.ns.str() + "/" + pod.pod->meta.name.str();
-  candidate.rank = rankOf(pod.cls->band);
-  candidate.priority = pod.cls->priority;
-  const std::string_view gang = api::gangNameOf(pod.pod->meta.labels, pod.pod->meta.annotations);
-  if (!gang.empty()) candidate.gang = fmt::format("{}/{}", pod.pod->meta.ns.view(), gang);
-  candidate.progress.cores =
-      static_cast<double>(counted.request->amount(api::resourceNames().cpu)) / 1000;
-  candidate.progress.started = pod.pod->status.startTime;
-  return out;
+bool somebodyBorrows(const QuotaLedger& ledger, const Amounts& asked) {
+  for (QuotaId id : ledger.all()) {
+    const QuotaNumbers& numbers = ledger.numbers(id);
+    for (const auto& [name, amount] : asked)
+      if (amount > 0 && numbers.used.amount(name) > numbers.scaledMin.amount(name)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -70,37 +53,31 @@ bool QuotaRoom::Offer::isBetterThan(const Offer& other) const {
   return victims.size() < other.victims.size();
 }
 
-QuotaRoom::Field QuotaRoom::fieldOf(const QuotaLedger& ledger) const {
-  Field out;
-  desk_.book().eachPod([&](const api::Uid& uid, const QuotaPod& pod, const QuotaPlace& place) {
-    if (!pod.assigned || place.ledger != &ledger) return;
-    const PodPtr there = cluster_.find(uid);
-    if (!there || there->row == kNoRow || there->terminating) return;
-    out.pods.push_back(there);
-    out.debtors.push_back(debtorOf(*there, pod, place.id));
-  });
-  spareGuarded(out);
-  return out;
-}
-
-// Of the pods behind a budget only so many may go as it allows, the least important first.
-void QuotaRoom::spareGuarded(Field& field) const {
-  for (const auto& [key, budget] : cluster_.budgets) {
-    if (!budget->selector || budget->selector->empty()) continue;
-    const auto selector = api::compile(*budget->selector);
-    if (!selector) continue;
-    std::vector<size_t> guarded;
-    for (size_t i = 0; i < field.pods.size(); i++) {
-      const api::ObjectMeta& meta = field.pods[i]->pod->meta;
-      if (meta.ns == budget->meta.ns && selector->matches(meta.labels)) guarded.push_back(i);
+// Other claims as they will end: their victims gone, the claimants in their place.
+class QuotaRoom::Pending {
+ public:
+  Pending(QuotaRoom& room, Gone& gone, const api::Uid& asking) {
+    for (const auto& [claimant, claim] : room.claims_) {
+      if (claimant == asking) continue;
+      for (const api::Uid& uid : claim.victims)
+        if (const PodPtr victim = room.cluster_.find(uid)) gone.take(victim);
+      count(claim, +1);
+      counted_.push_back(claim);
     }
-    std::sort(guarded.begin(), guarded.end(), [&](size_t a, size_t b) {
-      return field.pods[a]->cls->priority < field.pods[b]->cls->priority;
-    });
-    const auto may = static_cast<size_t>(std::max(budget->disruptionsAllowed, 0));
-    for (size_t i = may; i < guarded.size(); i++) field.debtors[guarded[i]].spared = true;
   }
-}
+  ~Pending() {
+    for (const Claimed& claim : counted_) count(claim, -1);
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+ private:
+  static void count(const Claimed& claim, int sign) {
+    claim.place.ledger->use(claim.place.id, *claim.request, sign, claim.kind,
+                            QuotaLedger::Meant::kTrial);
+  }
+  std::vector<Claimed> counted_;
+};
 
 void QuotaRoom::allowInside(Field& field, const PodInfo& pod, const QuotaDesk::Asked& asked) const {
   const bool isDefault = asked.place.name() == api::object::kDefaultQuota;
@@ -110,6 +87,7 @@ void QuotaRoom::allowInside(Field& field, const PodInfo& pod, const QuotaDesk::A
     if (field.debtors[i].quota == asked.place.id && !field.debtors[i].spared &&
         field.pods[i]->cls->priority < pod.cls->priority)
       field.allowed.push_back(i);
+  field.keepGangsWhole();
 }
 
 void QuotaRoom::allowBorrowers(Field& field, const QuotaDesk::Asked& asked) const {
@@ -121,6 +99,7 @@ void QuotaRoom::allowBorrowers(Field& field, const QuotaDesk::Asked& asked) cons
     const bool apart = ledger.terms(field.debtors[i].quota).apart;
     if (!apart || !desk_.args().sparesDefaultQuota) field.allowed.push_back(i);
   }
+  field.keepGangsWhole();
 }
 
 QuotaRoom::Offer QuotaRoom::offer(Row row, std::vector<size_t> victims, const Field& field) const {
@@ -131,6 +110,25 @@ QuotaRoom::Offer QuotaRoom::offer(Row row, std::vector<size_t> victims, const Fi
   for (size_t i : out.victims) out.highest = std::max(out.highest, field.pods[i]->cls->priority);
   return out;
 }
+
+namespace {
+
+// The members of a chosen gang that run elsewhere go as well, and their loss counts.
+bool matters(const DebtorField& field, size_t i, Row row, const std::set<std::string_view>& here) {
+  const victims::Candidate& one = field.debtors[i].candidate;
+  return field.pods[i]->row == row || here.contains(one.gang);
+}
+
+std::set<std::string_view> gangsOn(const DebtorField& field, Row row) {
+  std::set<std::string_view> out;
+  for (size_t i : field.allowed) {
+    const victims::Candidate& one = field.debtors[i].candidate;
+    if (field.pods[i]->row == row && !one.surplus && !one.gang.empty()) out.insert(one.gang);
+  }
+  return out;
+}
+
+}  // namespace
 
 // The least that must leave the row itself so that the pod fits there.
 std::optional<std::vector<size_t>> QuotaRoom::onNode(Row row, Cycle& cycle,
@@ -149,14 +147,16 @@ std::optional<std::vector<size_t>> QuotaRoom::onNode(Row row, Cycle& cycle,
     request.need.push_back(static_cast<double>(missing));
   }
   if (names.empty()) return std::nullopt;  // something else than room is missing
+  const std::set<std::string_view> gangs = gangsOn(field, row);
   for (size_t i : field.allowed) {
-    if (field.pods[i]->row != row) continue;
+    if (!matters(field, i, row, gangs)) continue;
     here.push_back(i);
     candidates.push_back(field.debtors[i].candidate);
     candidates.back().frees.clear();
+    const bool frees = field.pods[i]->row == row;
     for (Interned name : names)
       candidates.back().frees.push_back(
-          static_cast<double>(field.debtors[i].request->amount(name)));
+          frees ? static_cast<double>(field.debtors[i].request->amount(name)) : 0);
   }
   if (here.empty()) return std::nullopt;
   request.suffices = [&](std::span<const size_t> chosen) {
@@ -219,6 +219,7 @@ bool QuotaRoom::awaitsLeaving(const Stranded& stranded, const QuotaDesk::Asked& 
   if (leaving.empty()) return false;
   for (const PodPtr& pod : leaving) rows.insert(pod->row);
   for (const PodPtr& pod : leaving) gone.take(pod);
+  const Pending others(*this, gone, stranded.pod->pod->meta.uid);
   if (desk_.verdict(asked)) return false;
   return !stranded.cycle.feasibleRows().empty() ||
          std::any_of(rows.begin(), rows.end(),
@@ -234,29 +235,76 @@ bool QuotaRoom::mayHelp(const PodInfo& pod, const QuotaDesk::Asked& asked) const
   return desk_.args().reclaim && isWithinMin(*asked.place.ledger, asked.place.id, *asked.request);
 }
 
+// A claimant that asks again, or did not come although all have left, claims nothing any more.
+void QuotaRoom::dropOldClaims(const api::Uid& asking) {
+  constexpr Duration kPatience = std::chrono::seconds(10);
+  claims_.erase(asking);
+  std::erase_if(claims_, [&](const auto& entry) {
+    const Claimed& claim = entry.second;
+    const bool left = std::none_of(claim.victims.begin(), claim.victims.end(),
+                                   [&](const api::Uid& uid) { return cluster_.find(uid); });
+    return left && clock_.mono() - claim.since > kPatience;
+  });
+}
+
+std::vector<api::Uid> QuotaRoom::worthATry() {
+  constexpr Duration kEvery = std::chrono::seconds(5);
+  std::vector<api::Uid> out;
+  for (const auto& [uid, last] : unhelped_) {
+    const QuotaPod* pod = desk_.book().podOf(uid);
+    const QuotaPlace place = desk_.book().placeOf(uid);
+    if (pod == nullptr || !place || place.ledger->changes() == last.changes) continue;
+    if (clock_.mono() - last.at < kEvery || !isWithinMin(*place.ledger, place.id, *pod->request))
+      continue;
+    if (somebodyBorrows(*place.ledger, *pod->request)) out.push_back(uid);
+  }
+  for (const api::Uid& uid : out) unhelped_.erase(uid);
+  return out;
+}
+
 RoomAnswer QuotaRoom::make(const Stranded& stranded) {
   using Kind = RoomAnswer::Kind;
   const PodPtr pod = stranded.pod;
   const QuotaDesk::Asked asked = desk_.askedBy(*pod->pod);
-  if (deeds_ == nullptr || !asked.place || !mayHelp(*pod, asked)) return {};
+  if (deeds_ == nullptr || !asked.place) return {};
+  if (desk_.args().reclaim)
+    unhelped_[pod->pod->meta.uid] = {asked.place.ledger->changes(), clock_.mono()};
+  if (!mayHelp(*pod, asked)) return {};
   if (pod->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever)
     return {Kind::kRefused, "quota: not eligible due to preemptionPolicy=Never."};
+  const api::Uid uid = pod->pod->meta.uid;
+  dropOldClaims(uid);
   if (awaitsLeaving(stranded, asked))
     return {Kind::kRefused, "quota: pods that are being deleted make room."};
-  Field field = fieldOf(*asked.place.ledger);
-  allowInside(field, *pod, asked);
-  auto found = search(stranded, asked, field);
-  if (!found && desk_.args().reclaim) {
-    allowBorrowers(field, asked);
-    found = search(stranded, asked, field);
-  }
+  Field field;
+  const auto found = choose(stranded, asked, field);
   if (!found || found->victims.empty())
     return {Kind::kRefused, fmt::format("quota {}: no set of pods would make room by leaving.",
                                         asked.place.name())};
   std::vector<PodPtr> victims;
-  for (size_t i : found->victims) victims.push_back(field.pods[i]);
+  Claimed claim{asked.place, asked.request, asked.kind, {}, clock_.mono()};
+  for (size_t i : found->victims) {
+    victims.push_back(field.pods[i]);
+    claim.victims.push_back(field.pods[i]->pod->meta.uid);
+  }
+  claims_[uid] = std::move(claim);
+  unhelped_.erase(uid);
   deeds_->makeRoom(pod, found->row, victims);
   return {Kind::kRoomMade, ""};
+}
+
+// Beside what others have claimed already: inside the quota first, then among borrowers.
+std::optional<QuotaRoom::Offer> QuotaRoom::choose(const Stranded& stranded,
+                                                  const QuotaDesk::Asked& asked, Field& field) {
+  const PodInfo& pod = *stranded.pod;
+  Gone gone(cluster_);
+  const Pending others(*this, gone, pod.pod->meta.uid);
+  field = debtorsOf(cluster_, desk_, *asked.place.ledger);
+  allowInside(field, pod, asked);
+  auto found = search(stranded, asked, field);
+  if (found || !desk_.args().reclaim) return found;
+  allowBorrowers(field, asked);
+  return search(stranded, asked, field);
 }
 
 }  // namespace mangrove::placement

@@ -8,13 +8,15 @@
 //
 // Owner thread only.
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "placement/framework/deeds.h"
 #include "placement/framework/plugin.h"
+#include "placement/plugins/elasticquota/debtors.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
-#include "placement/quota/reclaim.h"
 
 namespace mangrove::placement {
 
@@ -24,14 +26,26 @@ class QuotaRoom {
       : cluster_(cluster), clock_(clock), deeds_(deeds), desk_(desk) {}
 
   RoomAnswer make(const Stranded& stranded);
+  // The pod has its place, or is gone: it claims nothing any more.
+  void settled(const api::Uid& claimant) {
+    claims_.erase(claimant);
+    unhelped_.erase(claimant);
+  }
+  // Pods that nobody's going would have helped, within their minimums now while others borrow, and
+  // the numbers have changed since: worth another try. Nobody without the argument reclaim.
+  std::vector<api::Uid> worthATry();
 
  private:
-  // Who may go, each with its amounts and what the order of victims asks for.
-  struct Field {
-    std::vector<PodPtr> pods;
-    std::vector<Debtor> debtors;
-    std::vector<size_t> allowed;
+  // Room that is being made: what leaves is the claimant's, and nobody else's to count on.
+  struct Claimed {
+    QuotaPlace place;
+    std::shared_ptr<const Amounts> request;
+    PodKind kind = PodKind::kPreemptible;
+    std::vector<api::Uid> victims;
+    MonoTime since{};
   };
+  class Pending;
+  using Field = DebtorField;
   struct Offer {
     Row row = kNoRow;
     std::vector<size_t> victims;  // of the field
@@ -39,10 +53,10 @@ class QuotaRoom {
     double cost = 0;
     bool isBetterThan(const Offer& other) const;
   };
-  Field fieldOf(const QuotaLedger& ledger) const;
-  void spareGuarded(Field& field) const;
   void allowInside(Field& field, const PodInfo& pod, const QuotaDesk::Asked& asked) const;
   void allowBorrowers(Field& field, const QuotaDesk::Asked& asked) const;
+  std::optional<Offer> choose(const Stranded& stranded, const QuotaDesk::Asked& asked,
+                              Field& field);
   std::optional<Offer> search(const Stranded& stranded, const QuotaDesk::Asked& asked,
                               const Field& field);
   std::optional<Offer> offerOn(Row row, Cycle& cycle, const QuotaDesk::Asked& asked,
@@ -51,12 +65,19 @@ class QuotaRoom {
                                             const Field& field);
   bool mayHelp(const PodInfo& pod, const QuotaDesk::Asked& asked) const;
   bool awaitsLeaving(const Stranded& stranded, const QuotaDesk::Asked& asked);
+  void dropOldClaims(const api::Uid& asking);
   Offer offer(Row row, std::vector<size_t> victims, const Field& field) const;
 
   Cluster& cluster_;
   Clock& clock_;
   Deeds* deeds_;
   QuotaDesk& desk_;
+  std::map<api::Uid, Claimed> claims_;  // by claimant
+  struct Unhelped {
+    uint64_t changes = 0;  // of its ledger
+    MonoTime at{};
+  };
+  std::map<api::Uid, Unhelped> unhelped_;
 };
 
 }  // namespace mangrove::placement

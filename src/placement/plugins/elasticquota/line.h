@@ -1,0 +1,74 @@
+#pragma once
+// Pods that a quota refused, in line: by quota, by what they ask for, by priority and age. They cost
+// nothing until a limit on their way up changes or somebody there gives something back; then one of
+// each kind is judged, and as many are called as there is room for.
+//
+//   QuotaLine line(desk);
+//   line.put(uid, alone);                            // refused just now
+//   for (const api::Uid& uid : line.callable()) …    // no longer in line; try them again
+//
+// A pod that was refused while others of its gang had their places on trial stands for itself: what
+// refused it says nothing about others that ask for the same. Owner thread only.
+
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "placement/plugins/elasticquota/quota_desk.h"
+
+namespace mangrove::placement {
+
+class QuotaLine {
+ public:
+  explicit QuotaLine(QuotaDesk& desk) : desk_(desk) {}
+
+  void put(const api::Uid& uid, bool alone);
+  // Another version of a pod that may be in line: it keeps its turn, unless it asks for something
+  // else or elsewhere; then it is judged again.
+  void seen(const api::Uid& uid);
+  void erase(const api::Uid& uid);
+  bool holds(const api::Uid& uid) const { return where_.contains(uid); }
+  size_t size() const { return where_.size(); }
+  // Quotas came, went or changed: everybody's place is found anew.
+  void treesChanged() { stale_ = true; }
+
+  // Those that would be admitted now, one beside the other.
+  std::vector<api::Uid> callable();
+  // The same among those that wait in one quota.
+  std::vector<api::Uid> callableIn(const QuotaPlace& place);
+
+ private:
+  using Turn = std::tuple<int64_t, WallTime, api::Uid>;  // priority downwards, age, uid
+  struct Group {
+    QuotaPlace place;
+    std::shared_ptr<const Amounts> request;
+    PodKind kind = PodKind::kPreemptible;
+    bool alone = false;
+    uint64_t judgedAt = 0;  // the ledger's moment; nothing eased since: still refused
+    std::set<Turn> pods;
+  };
+  using Groups = std::vector<std::unique_ptr<Group>>;
+  using Place = std::pair<const QuotaLedger*, QuotaId>;
+  struct Standing {
+    Group* group = nullptr;
+    Turn turn;
+    bool alone = false;
+  };
+
+  Group& groupFor(const QuotaPlace& place, const QuotaPod& pod, bool alone);
+  void drop(const Standing& standing);
+  void settle();
+  std::vector<api::Uid> call(std::vector<Group*> candidates);
+
+  QuotaDesk& desk_;
+  std::map<Place, Groups> groups_;
+  std::unordered_map<api::Uid, Standing> where_;
+  std::map<const QuotaLedger*, uint64_t> relief_;  // of the last look at everybody
+  bool stale_ = false;
+  bool again_ = false;  // some were called: who is behind them may have room, too
+};
+
+}  // namespace mangrove::placement

@@ -1,0 +1,143 @@
+// Who has to go: for an owner that wants its minimum back, and for a quota that uses too much.
+#include "placement/plugins/elasticquota/room.h"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "placement/testing/quota_lab.h"
+
+namespace mangrove::placement {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+size_t countOf(const std::vector<std::string>& log, std::string_view what) {
+  return static_cast<size_t>(std::count_if(log.begin(), log.end(), [&](const std::string& line) {
+    return line.find(what) != std::string::npos;
+  }));
+}
+
+struct Reclaiming : ::testing::Test {
+  Reclaiming() {
+    lab.machine("n1", 10);
+    lab.quota("owner", {.min = 6, .max = 10});
+    lab.quota("borrower", {.min = 4, .max = 10});
+  }
+  int running(const std::string& prefix, int count) const {
+    int out = 0;
+    for (int i = 0; i < count; i++) out += lab.isThere(prefix + std::to_string(i));
+    return out;
+  }
+  QuotaLab lab{{{"reclaim", true}}};
+};
+
+TEST_F(Reclaiming, AGangGivesMembersItDoesNotNeed) {
+  for (int i = 0; i < 10; i++) lab.gangMember("g" + std::to_string(i), "borrower", 1, "g", 6);
+  lab.settle(3);
+  ASSERT_EQ(lab.used("borrower"), "10");
+  lab.ask("mine", "owner", 3);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("mine"), "n1");
+  EXPECT_EQ(running("g", 10), 7);
+}
+
+TEST_F(Reclaiming, AGangGoesWholeWhenItsSurplusDoesNotSuffice) {
+  for (int i = 0; i < 5; i++) lab.gangMember("g" + std::to_string(i), "borrower", 1, "g", 4);
+  for (int i = 0; i < 5; i++) lab.ask("f" + std::to_string(i), "borrower", 1, 100);
+  lab.settle(3);
+  ASSERT_EQ(lab.used("borrower"), "10");
+  lab.ask("mine", "owner", 2);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("mine"), "n1");
+  const int members = running("g", 5);
+  EXPECT_TRUE(members == 0 || members >= 4) << members << " members of a gang of four are left";
+}
+
+// The room that is being made belongs to who asked first.
+TEST_F(Reclaiming, TwoOwnersCountOnDifferentVictims) {
+  for (int i = 0; i < 10; i++) lab.ask("b" + std::to_string(i), "borrower", 1);
+  lab.run();
+  lab.lab.keepVictims = true;
+  lab.lab.takeLog();
+  lab.ask("first", "owner", 2);
+  lab.ask("second", "owner", 3);
+  lab.run();
+  const auto log = lab.lab.takeLog();
+  EXPECT_EQ(countOf(log, "preempted by first"), 2u);
+  EXPECT_EQ(countOf(log, "preempted by second"), 3u);
+  for (int i = 0; i < 10; i++)
+    EXPECT_LE(countOf(log, "b" + std::to_string(i) + " preempted"), 1u) << i;
+}
+
+TEST_F(Reclaiming, WhatIsWithinAMinimumIsNeverTaken) {
+  for (int i = 0; i < 4; i++) lab.ask("b" + std::to_string(i), "borrower", 1);
+  lab.ask("big", "owner", 6);
+  lab.run();
+  lab.ask("more", "owner", 1);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("more"), "");
+  EXPECT_EQ(running("b", 4), 4);
+}
+
+struct Revoking : ::testing::Test {
+  void fill(QuotaLab& lab) {
+    lab.machine("n1", 10);
+    lab.quota("a", {.min = 0, .max = 10});
+    for (int i = 0; i < 10; i++) lab.ask("p" + std::to_string(i), "a", 1, i);
+    lab.run();
+    lab.quota("a", {.min = 0, .max = 7});  // three too many now
+    lab.lab.takeLog();
+  }
+  static void pass(QuotaLab& lab, int count) {
+    for (int i = 0; i < count; i++) {
+      lab.lab.engine().report();
+      lab.run();
+      lab.wait(seconds(1));
+    }
+  }
+  json::Object args(bool reclaim) {
+    return {{"monitorAllQuotas", true}, {"reclaim", reclaim}, {"delayEvictTime", "120s"}};
+  }
+};
+
+TEST_F(Revoking, HappensOnceWhenTheTimeIsOver) {
+  for (const bool reclaim : {false, true}) {
+    QuotaLab lab(args(reclaim));
+    fill(lab);
+    pass(lab, 118);
+    EXPECT_EQ(countOf(lab.lab.takeLog(), "evicted"), 0u);
+    pass(lab, 10);
+    const auto log = lab.lab.takeLog();
+    EXPECT_EQ(countOf(log, "evicted"), 3u);
+    EXPECT_THAT(log, ::testing::Contains(HasSubstr("p0 evicted: quota a uses cpu=10 and may use")));
+    EXPECT_EQ(lab.used("a"), "7");
+  }
+}
+
+TEST_F(Revoking, WhoIsOnItsWayOutIsNotAskedAgain) {
+  QuotaLab lab(args(true));
+  fill(lab);
+  lab.lab.keepVictims = true;
+  pass(lab, 400);
+  const auto log = lab.lab.takeLog();
+  EXPECT_EQ(countOf(log, "evicted"), 3u);
+}
+
+TEST_F(Revoking, NobodyGoesWhereItWouldNotSuffice) {
+  QuotaLab lab(args(true));
+  lab.machine("n1", 10);
+  lab.quota("a", {.min = 8, .max = 10});
+  for (int i = 0; i < 8; i++)
+    lab.ask("p" + std::to_string(i), "a", 1,
+            {.labels = R"("quota.scheduling.koordinator.sh/preemptible":"false")"});
+  lab.ask("q", "a", 1);
+  lab.run();
+  lab.quota("a", {.min = 0, .max = 3});
+  pass(lab, 200);
+  EXPECT_TRUE(lab.isThere("q"));
+}
+
+}  // namespace
+}  // namespace mangrove::placement
