@@ -2,11 +2,13 @@
 
 import {make} from './format.js';
 import {known, onChange, follow, setToken} from './feed.js';
-import * as views from './views.js';
+import * as pages from './views.js';
+import {quotas} from './quotas.js';
 
 const main = document.getElementById('main');
 const dialog = document.getElementById('reason');
-const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config'];
+const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas'];
+const views = {...pages, quotas};
 let view = null;
 
 // "#/node/worker-1" → ['node', 'worker-1']

@@ -1,4 +1,4 @@
-// The five pages. Each is a function of where to put itself and the rest of the address; it returns
+// The pages of the cluster and its nodes (quotas have their own file). Each is a function of where to put itself and the rest of the address; it returns
 // {update(what), close()}.
 
 import {CLASSES, CLASS_NAMES, cores, bytes, percent, clock, ago, make, qosBadge, classBar, legend, table} from './format.js';

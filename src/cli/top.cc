@@ -28,6 +28,7 @@ struct Options {
   Output output;
   bool once = false;
   std::string by = "node";
+  bool byQuota() const { return by == "quota"; }
   Duration every = std::chrono::seconds(1);
 };
 
@@ -84,8 +85,8 @@ char awaitKey(Duration limit) {
 }
 
 // A picture that cannot be had leaves the last one on the screen, with the reason.
-void refresh(dashboard::TopSource& source, dashboard::TopPicture& picture) {
-  auto fresh = source.fetch();
+void refresh(dashboard::TopSource& source, dashboard::TopPicture& picture, bool byQuota) {
+  auto fresh = source.fetch(byQuota);
   if (fresh)
     picture = std::move(*fresh);
   else
@@ -94,6 +95,7 @@ void refresh(dashboard::TopSource& source, dashboard::TopPicture& picture) {
 
 int live(dashboard::TopSource& source, dashboard::TopPicture picture, const Options& options) {
   dashboard::TopView view{.colour = std::getenv("NO_COLOR") == nullptr};
+  view.byQuota = options.byQuota();
   Screen screen;
   MonoTime next = realClock().mono() + options.every;
   while (!ended) {
@@ -102,31 +104,39 @@ int live(dashboard::TopSource& source, dashboard::TopPicture picture, const Opti
     screen.show(dashboard::renderTop(picture, view));
     const char key = awaitKey(std::max(Duration::zero(), next - realClock().mono()));
     if (key == 'q') break;
-    if (key != 0 && dashboard::turnKey(key, picture, view)) continue;
-    if (realClock().mono() < next) continue;
-    refresh(source, picture);
+    const bool wasByQuota = view.byQuota;
+    const bool turned = key != 0 && dashboard::turnKey(key, picture, view);
+    if (turned && view.byQuota == wasByQuota) continue;
+    if (!turned && realClock().mono() < next) continue;
+    refresh(source, picture, view.byQuota);
     next = realClock().mono() + options.every;
   }
   return 0;
 }
 
-std::string asJson(const dashboard::TopPicture& picture) {
-  return json::writePretty(json::Object{{"nodes", picture.nodes},
-                                        {"pods", picture.pods},
-                                        {"tick", picture.tick},
-                                        {"decisions", picture.decisions}});
+std::string asJson(const dashboard::TopPicture& picture, bool byQuota) {
+  json::Object out{{"nodes", picture.nodes},
+                   {"pods", picture.pods},
+                   {"tick", picture.tick},
+                   {"decisions", picture.decisions}};
+  if (byQuota) {
+    out["quotas"] = picture.quotas;
+    out["loans"] = picture.loans;
+  }
+  return json::writePretty(out);
 }
 
 Result<int> show(dashboard::TopSource& source, const Options& options) {
-  auto picture = source.fetch();
+  auto picture = source.fetch(options.byQuota());
   if (!picture) return pass(picture.error());
   if (!options.output.isTable()) {
-    options.output.show(asJson(*picture), "");
+    options.output.show(asJson(*picture, options.byQuota()), "");
     return 0;
   }
   if (!options.once && ::isatty(STDOUT_FILENO) && ::isatty(STDIN_FILENO))
     return live(source, std::move(*picture), options);
   dashboard::TopView view;
+  view.byQuota = options.byQuota();
   measure(view);
   fmt::print("{}", dashboard::printTop(*picture, view));
   return 0;
@@ -174,14 +184,15 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
             "ask this cluster's API instead of a dashboard");
   flags.add("context", options.access.context, "which context of the kubeconfig");
   flags.add("by", options.by,
-            "node: the live picture; device: every card and who has it, once, from the cluster");
+            "node: the live picture; quota: the trees of quotas and who borrows from whom; device: "
+            "every card and who has it, once, from the cluster");
   flags.add("once", options.once, "print one picture and end");
   flags.add("every", options.every, "time between two pictures");
   options.output.declare(flags);
   auto go = flags.parse(args);
   if (!go || !*go) return go;
-  if (options.by != "node" && options.by != "device")
-    return invalid("--by is '{}'; want node or device", options.by);
+  if (options.by != "node" && options.by != "device" && !options.byQuota())
+    return invalid("--by is '{}'; want node, quota or device", options.by);
   if (options.every < std::chrono::milliseconds(100))
     return invalid("--every: want at least 100ms");
   return true;

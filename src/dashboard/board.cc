@@ -125,12 +125,13 @@ void Board::api(std::string_view path, std::string_view query,
     const auto node = asked ? asked->find("node") : std::nullopt;
     return feed_->askPods(std::string(node.value_or("")), std::move(answer));
   }
+  if (path == "quotas") return feed_ ? feed_->askQuotas(std::move(answer)) : answer("{}");
   if (path == "config") {
     if (feed_) return feed_->askConfig(std::move(answer));
     return answer(R"({"name":"slo-controller-config","exists":false,"keys":[],"findings":[]})");
   }
   exchange->reply(
-      net::HttpResponse::text(404, "want api/state, stream, pods, config or controls\n"));
+      net::HttpResponse::text(404, "want api/state, stream, pods, quotas, config or controls\n"));
 }
 
 }  // namespace mangrove::dashboard

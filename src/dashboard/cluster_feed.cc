@@ -4,6 +4,7 @@
 
 #include "api/wire/names.h"
 #include "client/informer/follow.h"
+#include "dashboard/quota_rows.h"
 #include "manager/webhook/configmap/lint.h"
 
 namespace mangrove::dashboard {
@@ -56,6 +57,7 @@ ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
       nodes_(following(setup_, client::kind::kNode, "metadata.name")),
       metrics_(following(setup_, client::kind::kNodeMetric, "metadata.name")),
       pods_(following(setup_, client::kind::kPod, "spec.nodeName")),
+      quotas_(client::follow(setup_, client::kind::kElasticQuota)),
       config_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
                                 setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });
@@ -71,6 +73,7 @@ void ClusterFeed::start() {
   nodes_.start();
   metrics_.start();
   pods_.start();
+  if (setup_.node.empty()) quotas_.start();
   config_.start();
   arm();
 }
@@ -105,6 +108,19 @@ void ClusterFeed::askPods(std::string node, Answer answer) {
     if (!*self) return;
     const auto live = (*self)->hub_.live();
     answer(json::write(podRows((*self)->view(), node, live.get())));
+  });
+}
+
+void ClusterFeed::askQuotas(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const ClusterFeed& feed = **self;
+    if (!feed.setup_.node.empty()) return answer("{}");
+    QuotaObjects quotas;
+    feed.quotas_.each([&](std::string_view key, const api::ElasticQuota&) {
+      quotas.push_back(feed.quotas_.find(key));
+    });
+    answer(json::write(quotaBoard(feed.view(), quotas, feed.setup_.clock->wall())));
   });
 }
 

@@ -1,17 +1,18 @@
 #pragma once
-// Follows nodes, their measurements, pods and the configuration through the API, and keeps the
-// hub's picture of the cluster.
+// Follows nodes, their measurements, pods, quotas and the configuration through the API, and keeps
+// the hub's picture of the cluster.
 //
 //   ClusterFeed feed({.client = &client, .owner = &owner, .home = &worker.mailbox(),
 //                     .clock = &clock}, hub);
 //   feed.start();
 //
-// Made, started and destroyed in the owner's thread; askPods and askConfig from any, their answers
-// come on the owner's.
+// Made, started and destroyed in the owner's thread; askPods, askQuotas and askConfig from any, their
+// answers come on the owner's.
 
 #include <memory>
 #include <string>
 
+#include "api/koordinator/elastic_quota.h"
 #include "api/object/core_objects.h"
 #include "base/clock.h"
 #include "base/fn.h"
@@ -39,6 +40,8 @@ class ClusterFeed {
   using Answer = UniqueFn<void(std::string json)>;
   // Rows of the pods of one node, or of all for "".
   void askPods(std::string node, Answer answer);
+  // The quotas' trees and who borrows from whom; {} beside an agent, which sees one node alone.
+  void askQuotas(Answer answer);
   // The configuration's keys and what the linter says of them.
   void askConfig(Answer answer);
 
@@ -52,6 +55,7 @@ class ClusterFeed {
   client::Informer<api::Node> nodes_;
   client::Informer<api::NodeMetric> metrics_;
   client::Informer<api::Pod> pods_;
+  client::Informer<api::ElasticQuota> quotas_;
   client::Informer<api::ConfigMap> config_;
   bool changed_ = false;
   Timer timer_;

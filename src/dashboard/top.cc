@@ -9,6 +9,8 @@
 
 #include "base/text/time_text.h"
 #include "dashboard/rows.h"
+#include "dashboard/top_quota.h"
+#include "dashboard/top_table.h"
 
 namespace mangrove::dashboard {
 namespace {
@@ -16,61 +18,10 @@ namespace {
 constexpr std::array<char, kClasses.size()> kLetters = {'E', 'R', 'L', 'b', 's', '.'};
 constexpr std::array<int, kClasses.size()> kColours = {34, 36, 32, 33, 35, 90};
 
-// ---- reading rows ----------------------------------------------------------------------------
-
-const json::Value* at(const json::Value& value, std::initializer_list<std::string_view> path) {
-  const json::Value* here = &value;
-  for (auto name : path) {
-    if (!here->is_object()) return nullptr;
-    here = here->as_object().if_contains(name);
-    if (here == nullptr) return nullptr;
-  }
-  return here;
-}
-std::optional<double> number(const json::Value& value,
-                             std::initializer_list<std::string_view> path) {
-  const json::Value* found = at(value, path);
-  if (found == nullptr || !found->is_number()) return std::nullopt;
-  return found->to_number<double>();
-}
-double amount(const json::Value& value, std::initializer_list<std::string_view> path) {
-  return number(value, path).value_or(0);
-}
-std::string text(const json::Value& value, std::string_view name) {
-  const json::Value* found = at(value, {name});
-  return found && found->is_string() ? std::string(found->as_string()) : "";
-}
-
 // ---- texts -----------------------------------------------------------------------------------
 
-std::string coresText(std::optional<double> value) {
-  if (!value) return "-";
-  return *value >= 100 ? fmt::format("{:.0f}", *value) : fmt::format("{:.2f}", *value);
-}
-std::string bytesText(std::optional<double> value) {
-  if (!value) return "-";
-  constexpr std::array kUnits = {"", "Ki", "Mi", "Gi", "Ti"};
-  double left = *value;
-  size_t unit = 0;
-  for (; left >= 1000 && unit + 1 < kUnits.size(); unit++) left /= 1024;
-  return fmt::format("{:.{}f}{}", left, left < 10 && unit > 0 ? 1 : 0, kUnits[unit]);
-}
 std::string percentText(double share) {
   return fmt::format("{:.0f}%", 100 * share);
-}
-
-// Cut or filled up to `width`. Names of the API are ASCII; what is not is cut between characters.
-std::string fit(std::string_view said, size_t width, bool right = false) {
-  if (said.size() > width) {
-    size_t end = width;
-    while (end > 0 && (static_cast<unsigned char>(said[end]) & 0xC0) == 0x80) end--;
-    said = said.substr(0, end);
-  }
-  return right ? fmt::format("{:>{}}", said, width) : fmt::format("{:<{}}", said, width);
-}
-
-std::string bold(std::string line, bool colour) {
-  return colour ? "\x1b[1m" + line + "\x1b[0m" : line;
 }
 
 // ---- the head --------------------------------------------------------------------------------
@@ -148,29 +99,6 @@ std::vector<std::string> head(const TopPicture& picture, const TopView& view) {
 
 // ---- tables ----------------------------------------------------------------------------------
 
-struct Column {
-  std::string_view title;
-  size_t width;
-  bool right;
-};
-
-// The first column takes what the others leave.
-std::string row(const std::vector<Column>& columns, const std::vector<std::string>& cells,
-                size_t width) {
-  size_t taken = 0;
-  for (size_t i = 1; i < columns.size(); i++) taken += columns[i].width + 1;
-  std::string line = fit(cells[0], width > taken + 8 ? width - taken : 8);
-  for (size_t i = 1; i < columns.size(); i++)
-    line += " " + fit(cells[i], columns[i].width, columns[i].right);
-  return line;
-}
-
-std::vector<std::string> titles(const std::vector<Column>& columns) {
-  std::vector<std::string> out;
-  for (const auto& column : columns) out.emplace_back(column.title);
-  return out;
-}
-
 const std::vector<Column> kNodeColumns = {
     {"NODE", 0, false},   {"READY", 5, false}, {"CPU", 5, true}, {"CORES", 12, true},
     {"MEMORY", 13, true}, {"BATCH", 12, true}, {"PODS", 5, true}};
@@ -214,18 +142,6 @@ json::Array sorted(json::Array rows, TopSort by, std::string_view nameField) {
   return rows;
 }
 
-std::vector<std::string> tableOf(const json::Array& rows, const std::vector<Column>& columns,
-                                 std::vector<std::string> (*cells)(const json::Value&),
-                                 const TopView& view, size_t most, size_t skip) {
-  const auto width = static_cast<size_t>(view.width);
-  std::vector<std::string> lines{bold(row(columns, titles(columns), width), view.colour)};
-  for (size_t i = skip; i < rows.size() && lines.size() <= most; i++)
-    lines.push_back(row(columns, cells(rows[i]), width));
-  if (skip + most < rows.size() && lines.size() > 1)
-    lines.back() = fmt::format("… {} more", rows.size() - skip - most + 1);
-  return lines;
-}
-
 // A coloured line keeps its codes, every other one is cut at the edge.
 std::string clipped(std::string line, size_t width) {
   return line.find('\x1b') != std::string::npos || line.size() <= width ? line : fit(line, width);
@@ -242,18 +158,21 @@ std::vector<std::string> renderTop(const TopPicture& picture, const TopView& vie
   lines.emplace_back();
   const auto height = static_cast<size_t>(std::max(view.height, 1));
   size_t room = height > lines.size() + 5 ? height - lines.size() - 5 : 1;
-  if (!view.podsOnly) {
+  if (view.byQuota) {
+    append(lines, quotaLines(picture, view, room));
+  } else if (!view.podsOnly) {
     const size_t nodes = std::min(picture.nodes.size(), std::max<size_t>(1, room / 3));
     append(lines, tableOf(sorted(picture.nodes, view.sort, "name"), kNodeColumns, nodeCells, view,
                           nodes, 0));
     lines.emplace_back();
     room = height > lines.size() + 2 ? height - lines.size() - 2 : 1;
   }
-  append(lines, tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, room,
-                        view.skip));
+  if (!view.byQuota)
+    append(lines, tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, room,
+                          view.skip));
   lines.resize(std::min(lines.size(), height - 1));
   while (lines.size() < height - 1) lines.emplace_back();
-  lines.emplace_back("q quit  c m n sort by CPU, memory, name  p pods only  j k scroll");
+  lines.emplace_back("q quit  c m n sort by CPU, memory, name  p pods only  u quotas  j k scroll");
   for (auto& line : lines) line = clipped(std::move(line), static_cast<size_t>(view.width));
   return lines;
 }
@@ -262,6 +181,10 @@ std::string printTop(const TopPicture& picture, const TopView& view) {
   std::vector<std::string> lines = head(picture, view);
   lines.emplace_back();
   constexpr size_t kAll = std::numeric_limits<size_t>::max() / 2;
+  if (view.byQuota) {
+    append(lines, quotaLines(picture, view, kAll));
+    return fmt::format("{}\n", fmt::join(lines, "\n"));
+  }
   append(lines,
          tableOf(sorted(picture.nodes, view.sort, "name"), kNodeColumns, nodeCells, view, kAll, 0));
   lines.emplace_back();
@@ -284,9 +207,15 @@ bool turnKey(char key, const TopPicture& picture, TopView& view) {
     case 'p':
       view.podsOnly = !view.podsOnly;
       return true;
-    case 'j':
-      view.skip = std::min(view.skip + 1, picture.pods.empty() ? 0 : picture.pods.size() - 1);
+    case 'u':
+      view.byQuota = !view.byQuota;
+      view.skip = 0;
       return true;
+    case 'j': {
+      const size_t rows = view.byQuota ? picture.quotas.size() : picture.pods.size();
+      view.skip = std::min(view.skip + 1, rows == 0 ? 0 : rows - 1);
+      return true;
+    }
     case 'k':
       view.skip -= view.skip > 0 ? 1 : 0;
       return true;

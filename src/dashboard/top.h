@@ -20,7 +20,9 @@ struct TopPicture {
   json::Array pods;       // podRows
   json::Value tick;       // tickOf, or null without an agent beside us
   json::Array decisions;  // newest first
-  std::string trouble;    // why this picture is old; "" when it is not
+  json::Array quotas;     // quotaBoard's, where they were asked for
+  json::Array loans;
+  std::string trouble;  // why this picture is old; "" when it is not
   WallTime at{};
 };
 
@@ -32,6 +34,7 @@ struct TopView {
   bool colour = false;
   TopSort sort = TopSort::kCpu;
   bool podsOnly = false;  // the pods take the nodes' place
+  bool byQuota = false;   // the quotas take the place of both
   size_t skip = 0;        // pods scrolled past
 };
 

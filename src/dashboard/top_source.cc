@@ -1,5 +1,6 @@
 #include "dashboard/top_source.h"
 
+#include "dashboard/quota_rows.h"
 #include "dashboard/rows.h"
 #include "net/client/http_client.h"
 
@@ -18,7 +19,7 @@ class BoardSource final : public TopSource {
   BoardSource(std::unique_ptr<net::HttpClient> client, Clock& clock, std::string token)
       : client_(std::move(client)), clock_(clock), token_(std::move(token)) {}
 
-  Result<TopPicture> fetch() override {
+  Result<TopPicture> fetch(bool withQuotas) override {
     auto state = ask("/api/state");
     if (!state) return pass(state.error());
     auto pods = ask("/api/pods");
@@ -30,6 +31,11 @@ class BoardSource final : public TopSource {
     if (state->is_object())
       if (json::Value* tick = state->as_object().if_contains("tick")) picture.tick = *tick;
     if (pods->is_array()) picture.pods = std::move(pods->as_array());
+    if (!withQuotas) return picture;
+    auto quotas = ask("/api/quotas");
+    if (!quotas) return pass(quotas.error());
+    picture.quotas = arrayIn(*quotas, "quotas");
+    picture.loans = arrayIn(*quotas, "loans");
     return picture;
   }
 
@@ -58,7 +64,7 @@ class ClusterSource final : public TopSource {
  public:
   ClusterSource(client::ApiClient& client, Clock& clock) : client_(client), clock_(clock) {}
 
-  Result<TopPicture> fetch() override {
+  Result<TopPicture> fetch(bool withQuotas) override {
     ClusterView view;
     auto nodes = each<api::Node>(client::kind::kNode,
                                  [&](auto node) { view.nodes.push_back(std::move(node)); });
@@ -74,6 +80,14 @@ class ClusterSource final : public TopSource {
     picture.at = clock_.wall();
     picture.nodes = nodeRows(view);
     picture.pods = podRows(view, "", nullptr);
+    if (!withQuotas) return picture;
+    QuotaObjects quotas;
+    auto all = each<api::ElasticQuota>(client::kind::kElasticQuota,
+                                       [&](auto quota) { quotas.push_back(std::move(quota)); });
+    if (!all) return pass(all.error());
+    json::Value board = quotaBoard(view, quotas, picture.at);
+    picture.quotas = arrayIn(board, "quotas");
+    picture.loans = arrayIn(board, "loans");
     return picture;
   }
 

@@ -21,7 +21,8 @@ namespace mangrove::dashboard {
 class TopSource {
  public:
   virtual ~TopSource() = default;
-  virtual Result<TopPicture> fetch() = 0;
+  // Quotas cost more to put together, and are left out unless asked for.
+  virtual Result<TopPicture> fetch(bool withQuotas) = 0;
 };
 
 Result<std::unique_ptr<TopSource>> boardSource(net::Loop& loop, Clock& clock,

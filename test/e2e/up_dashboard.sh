@@ -23,6 +23,29 @@ spec:
 Y
 want '"key":"default/burn","node":"n1","qos":"BE"' curl -fsS "${url}api/pods?node=n1"
 want '"owner":' curl -fsS "${url}api/state"
+# Two tenants: one uses more than its minimum, which the other leaves.
+kubectl apply -f - >/dev/null <<'Y' || fail "the quotas were refused"
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: ElasticQuota
+metadata: {name: team-a, namespace: default}
+spec: {min: {cpu: 10m, memory: 16Mi}, max: {cpu: "1", memory: 1Gi}}
+---
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: ElasticQuota
+metadata: {name: team-b, namespace: default}
+spec: {min: {cpu: 100m, memory: 64Mi}, max: {cpu: "1", memory: 1Gi}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: tenant, labels: {quota.scheduling.koordinator.sh/name: team-a}}
+spec:
+  schedulerName: koord-scheduler
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: x, command: [sleep, "3600"], resources: {requests: {cpu: 30m, memory: 24Mi}}}]
+Y
+want '"borrower":"team-a"' curl -fsS "${url}api/quotas"
+want 'team-a borrows 0.02 of cpu' "$mangrove" top --once --by quota --server "${url%/}"
+want 'team-b' "$mangrove" top --once --by quota --kubeconfig "$KUBECONFIG"
 server=${url%/}
 want '"enforcement":"on"' curl -fsS "${url}api/controls"
 want 'node.mangrove.io/agent-address' kubectl get node n1 -o json
