@@ -11,7 +11,9 @@
 #   KOORD_SCHEDULER=… SERVERS=kubernetes bench/scheduler_peers.sh --case Gangs50x20 --nodes 100 --pods 1000 --turns 0
 #
 # KUBE_SCHEDULER, KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
-# koord-scheduler to measure as well, with the plugins of its shipped profile (KOORD_CONFIG: another configuration). SERVERS chooses
+# koord-scheduler to measure as well, with the plugins of its shipped profile, ElasticQuota among them (KOORD_CONFIG: another
+# configuration). --case Quota makes 1 000 quotas in three levels and 35 000 pods that they block beside those that are measured
+# (--leaves, --nodes change that): QUOTA=1 KOORD_SCHEDULER=… bench/scheduler_peers.sh --case Quota --turns 0. SERVERS chooses
 # "kubernetes", "embedded" or both; RUNS repeats each scheduler. RESULTS names a directory that keeps the JSON. Exit code 77: a peer is missing.
 set -euo pipefail
 source "$(dirname "$0")/../test/kubernetes/lib/control_plane.sh"
@@ -58,10 +60,15 @@ leaderElection: {leaderElect: false}
 Y
 }
 
+install_kinds() {  # install_kinds SERVER: ours has them, and the namespace of the quotas that every cluster has
+  kubectl --kubeconfig "$dir/$1.config" apply --server-side -k "$(dirname "$0")/../config/crd" >/dev/null
+  kubectl --kubeconfig "$dir/$1.config" create namespace koordinator-system >/dev/null 2>&1 || true
+}
+
 koord_config() {  # koord_config SERVER: the plugins its makers ship, without limits on its requests; installs the kinds it watches
   local every="Reservation, NodeNUMAResource, DeviceShare, Coscheduling, ElasticQuota"
   names() { printf '{name: %s}, ' ${1//,/}; }
-  kubectl --kubeconfig "$dir/$1.config" apply --server-side -k "$(dirname "$0")/../config/crd" >/dev/null
+  install_kinds "$1"
   cat >"$dir/$1.koord.yaml" <<Y
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -147,8 +154,11 @@ for server in $servers; do
     start_embedded
   fi
   scheduler_config "$server"
+  [ -z "${QUOTA:-}" ] || install_kinds "$server"
   measure "$server" mangrove koord-scheduler "$mangrove scheduler --kubeconfig $dir/$server.config --leader-elect=false --metrics-bind-address 127.0.0.1:0" "$@"
-  if [ -x "$kube_scheduler" ]; then
+  if [ -n "${QUOTA:-}" ]; then
+    echo "left out: kube-scheduler knows no quotas"
+  elif [ -x "$kube_scheduler" ]; then
     measure "$server" kube-scheduler default-scheduler "$kube_scheduler --config $dir/$server.scheduler.yaml --secure-port 0" "$@"
   else
     echo "skipped: no kube-scheduler (KUBE_SCHEDULER='$kube_scheduler')"

@@ -124,6 +124,7 @@ int benchScheduler(const std::vector<std::string>& args) {
   flags.add("nodes", wanted.options.nodes, "how many nodes the cluster has");
   flags.add("case", wanted.options.cases, "names of cases; all when not given");
   flags.add("pods", wanted.options.pods, "measured pods; 0: as the case says");
+  flags.add("leaves", wanted.options.leaves, "case Quota: how many quotas have no children");
   flags.add("metrics", wanted.options.withMetrics, "give every node a NodeMetric");
   flags.add("untaint", wanted.options.untaint, "remove the taints a server gives to new nodes");
   flags.add("scheduler-name", wanted.options.schedulerName, "schedulerName of the pods");

@@ -14,6 +14,8 @@
 #include "json/value.h"
 #include "placement/engine/engine.h"
 #include "scheduler/bench/cases.h"
+#include "scheduler/bench/core_engine.h"
+#include "scheduler/bench/quota_bench.h"
 #include "scheduler/bench/turns.h"
 #include "scheduler/names.h"
 
@@ -22,31 +24,6 @@ namespace mangrove::scheduler {
 namespace {
 
 constexpr int64_t kManyNodes = 1000;  // above, a case has the pods it has for 5 000
-
-// Says yes to every binding, later, and forgets everything else.
-class YesEffects final : public Effects {
- public:
-  void bind(const PodInfo&, std::string_view, const BindNotes&, Done done) override {
-    pending_.push_back(std::move(done));
-    bound++;
-  }
-  void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
-  void failed(const api::Pod&, const PodFailure&, std::string_view) override { failures++; }
-  void preempt(const api::Pod& victim, const api::Pod&, std::string_view, Done done) override {
-    victims.push_back(std::make_shared<api::Pod>(victim));
-    pending_.push_back(std::move(done));
-  }
-  void clearNomination(const api::Pod&) override {}
-
-  void answer() {
-    for (auto& done : std::exchange(pending_, {})) done({});
-  }
-  size_t bound = 0, failures = 0;
-  std::vector<std::shared_ptr<const api::Pod>> victims;
-
- private:
-  std::vector<Done> pending_;
-};
 
 class CoreBench {
  public:
@@ -219,7 +196,8 @@ Result<std::vector<BenchResult>> runCoreBench(const BenchOptions& options) {
   std::vector<BenchResult> out;
   for (const BenchCase* bench : *cases) {
     forgetPeak();
-    auto result = CoreBench(*bench, options).run();
+    auto result = hasQuotas(bench->measured) ? runQuotaCore(*bench, options)
+                                             : CoreBench(*bench, options).run();
     if (!result) return result.error().in("{}", bench->name);
     out.push_back(std::move(*result));
   }
@@ -261,7 +239,8 @@ std::string benchJson(const std::vector<BenchResult>& results) {
                                {"peakRssMegabytes", r.rssMegabytes},
                                {"rawBindingsPerSecond", r.rawPerSecond},
                                {"rawCpuMicrosPerPod", r.rawCpuMicros},
-                               {"shareOfRaw", shareJson(r.shareOfRaw)}});
+                               {"shareOfRaw", shareJson(r.shareOfRaw)},
+                               {"idleMicrosPerSecond", r.idleMicros}});
   return json::writePretty(out) + "\n";
 }
 

@@ -23,6 +23,7 @@ struct BenchOptions {
   std::string schedulerName = "koord-scheduler";
   int64_t passes = 1;       // over each case on a server; their slices are put together
   int64_t connections = 0;  // of the scheduler over HTTP; 0: as many as the role has
+  int64_t leaves = 1000;    // quotas without children, of a case that has quotas
 };
 
 struct BenchResult {
@@ -35,6 +36,7 @@ struct BenchResult {
   double rawPerSecond = 0;          // what the server takes without a scheduler; 0: not measured
   double rawCpuMicros = 0;          // of the client that decides nothing, per pod
   stats::Interval shareOfRaw = {};  // from slices taken by turns; zero: not measured
+  double idleMicros = 0;            // of a second in which nothing happens; 0: not measured
 };
 
 struct BenchCase;

@@ -66,6 +66,8 @@ Result<> BenchCluster::createNodes() {
   const std::string now = formatTime(realClock().wall());
   Burst burst(client_);
   if (bench_.measured == BenchPod::kHighPriority) burst.send(highClass());
+  for (size_t i = 0; i < quotas(); i++)
+    burst.send(creation(api::kind::kElasticQuota, "default", quotaJson(i, leaves())));
   for (size_t i = 0; i < nodes(); i++) {
     burst.send(creation(api::kind::kNode, "", nodeJson(bench_, i)));
     if (hasDevices(bench_)) burst.send(creation(api::kind::kDevice, "", deviceJson(i)));
@@ -92,8 +94,9 @@ Result<> BenchCluster::createPods(BenchPod kind, std::string_view name, size_t c
   Burst burst(client_);
   size_t& next = numbers_[std::string(name)];
   for (size_t i = next; i < next + count; i++) {
-    burst.send(creation(api::kind::kPod, "default",
-                        podJson(kind, name, i, nodes(), options_.schedulerName)));
+    burst.send(
+        creation(api::kind::kPod, "default",
+                 podJson(kind, name, i, nodes(), options_.schedulerName, "default", leaves())));
     pods_.push_back(fmt::format("{}-{}", name, i));
   }
   next += count;
@@ -108,6 +111,8 @@ void BenchCluster::remove() {
     burst.send(client::deleteRequest({kind, std::move(ns), std::move(name)}, now));
   };
   for (const auto& pod : pods_) erase(api::kind::kPod, "default", pod);
+  for (size_t i = 0; i < quotas(); i++)
+    erase(api::kind::kElasticQuota, "default", quotaObjectName(i, leaves()));
   for (size_t i = 0; i < nodes(); i++) {
     erase(api::kind::kNode, "", fmt::format("node-{}", i));
     if (hasDevices(bench_)) erase(api::kind::kDevice, "", fmt::format("node-{}", i));

@@ -57,6 +57,8 @@ class BenchCluster {
 
  private:
   bool reportsLoad() const;
+  size_t leaves() const { return static_cast<size_t>(options_.leaves); }
+  size_t quotas() const { return hasQuotas(bench_.measured) ? quotaCount(leaves()) : 0; }
 
   client::ApiClient& client_;
   const BenchCase& bench_;

@@ -1,5 +1,6 @@
 #include "scheduler/bench/cases.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/core.h>
@@ -49,6 +50,8 @@ constexpr std::array kCases = {
               1, false},
     BenchCase{"GangScheduling_10Gangs_50000Pods_5000PerGroup", kDefault, kGang5000, 0, 5000, 0,
               50000, 1, false},
+    BenchCase{"Gangs10x5000", kDefault, kGang5000, 0, 5000, 0, 50000, 1, false},
+    BenchCase{"Quota", kQuotaBlocked, kQuotaOpen, 3500, 1500, 35000, 15000, 1, false},
 };
 
 constexpr std::string_view kPlainAmounts = R"({"cpu":"4","memory":"32Gi","pods":"110"})";
@@ -114,7 +117,25 @@ Shape sharesOf(size_t number, size_t nodes) {
   return {.meta = std::string(kJoint), .requests = gpus(count) + R"(,"koordinator.sh/rdma":"1")"};
 }
 
-Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
+constexpr size_t kTops = 10, kLeavesOfOne = 10;
+constexpr size_t kOpenOfTen = 3;
+
+bool isOpen(size_t leaf) {
+  return leaf % 10 >= 10 - kOpenOfTen;
+}
+// The number-th leaf that is open, or is not, round and round.
+size_t leafOf(size_t number, size_t leaves, bool open) {
+  const size_t ofTen = open ? kOpenOfTen : 10 - kOpenOfTen;
+  const size_t at = number % std::max<size_t>(1, leaves / 10 * ofTen);
+  return at / ofTen * 10 + (open ? 10 - kOpenOfTen : 0) + at % ofTen;
+}
+
+Shape inQuota(size_t leaf) {
+  return {.meta = fmt::format(R"(,"labels":{{"quota.scheduling.koordinator.sh/name":"leaf-{}"}})",
+                              leaf)};
+}
+
+Shape shapeOf(BenchPod kind, size_t number, size_t nodes, size_t leaves) {
   constexpr std::string_view kZone = "topology.kubernetes.io/zone";
   constexpr std::string_view kHost = "kubernetes.io/hostname";
   switch (kind) {
@@ -166,6 +187,9 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes) {
       return gang(number, 100, "9");
     case kNobody:
       return {};
+    case kQuotaOpen:
+    case kQuotaBlocked:
+      return inQuota(leafOf(number, leaves, kind == kQuotaOpen));
   }
   return {};
 }
@@ -210,9 +234,40 @@ std::string metricJson(size_t number, std::string_view time) {
       number, time, 200 + number % 300);
 }
 
+bool hasQuotas(BenchPod kind) {
+  return kind == kQuotaOpen || kind == kQuotaBlocked;
+}
+
+size_t quotaCount(size_t leaves) {
+  return kTops + leaves / kLeavesOfOne + leaves;
+}
+
+std::string quotaObjectName(size_t number, size_t leaves) {
+  const size_t middle = leaves / kLeavesOfOne;
+  if (number < kTops) return fmt::format("top-{}", number);
+  if (number < kTops + middle) return fmt::format("mid-{}", number - kTops);
+  return fmt::format("leaf-{}", number - kTops - middle);
+}
+
+std::string quotaJson(size_t number, size_t leaves) {
+  const size_t middle = leaves / kLeavesOfOne;
+  const bool isLeaf = number >= kTops + middle;
+  const size_t leaf = isLeaf ? number - kTops - middle : 0;
+  std::string parent = "koordinator-root-quota", cpu = "100000";
+  if (number >= kTops && !isLeaf) parent = fmt::format("top-{}", (number - kTops) * kTops / middle);
+  if (isLeaf) {
+    parent = fmt::format("mid-{}", leaf / kLeavesOfOne);
+    cpu = isOpen(leaf) ? "200" : "50m";  // a pod asks for 100m
+  }
+  return fmt::format(
+      R"({{"apiVersion":"scheduling.sigs.k8s.io/v1alpha1","kind":"ElasticQuota","metadata":{{"name":"{0}","namespace":"default","labels":{{"quota.scheduling.koordinator.sh/parent":"{1}","quota.scheduling.koordinator.sh/is-parent":"{2}"}}}},"spec":{{"min":{{"cpu":"{3}","memory":"0"}},"max":{{"cpu":"{4}","memory":"1000Ti"}}}}}})",
+      quotaObjectName(number, leaves), parent, isLeaf ? "false" : "true", isLeaf ? "10m" : "1",
+      cpu);
+}
+
 std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes,
-                    std::string_view scheduler, std::string_view ns) {
-  const Shape shape = shapeOf(kind, number, nodes);
+                    std::string_view scheduler, std::string_view ns, size_t leaves) {
+  const Shape shape = shapeOf(kind, number, nodes, leaves);
   const std::string labels =
       shape.color.empty() ? shape.meta : fmt::format(R"(,"labels":{{"color":"{}"}})", shape.color);
   // What cannot be overcommitted must be limited as well.

@@ -37,7 +37,17 @@ enum class BenchPod : uint8_t {
   kHugeGang10,  // members that fit nowhere: what the nodes have says no before anything is tried
   kHugeGang100,
   kNobody,
+  kQuotaOpen,     // in one of the quotas that have room
+  kQuotaBlocked,  // in one of those that have none
 };
+
+// Quotas of a case that has them: so many leaves in three levels, ten at the top and ten below each
+// of the second. Three of ten leaves have room.
+inline constexpr size_t kQuotaLeaves = 1000;
+bool hasQuotas(BenchPod kind);
+size_t quotaCount(size_t leaves);                     // with those above them
+std::string quotaJson(size_t number, size_t leaves);  // of namespace default
+std::string quotaObjectName(size_t number, size_t leaves);
 
 struct BenchCase {
   std::string_view name;
@@ -63,7 +73,7 @@ inline bool hasDevices(const BenchCase& bench) {
 std::string metricJson(size_t number, std::string_view time);
 // kPinned pods take their node from their number.
 std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes,
-                    std::string_view scheduler = "koord-scheduler",
-                    std::string_view ns = "default");
+                    std::string_view scheduler = "koord-scheduler", std::string_view ns = "default",
+                    size_t leaves = kQuotaLeaves);
 
 }  // namespace mangrove::scheduler

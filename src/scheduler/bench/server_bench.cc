@@ -69,7 +69,9 @@ class ServerBench {
   Result<> placeFirst() {
     const size_t first = cluster_.firstPods();
     if (auto ok = cluster_.createPods(bench_.first, "first", first); !ok) return ok;
-    const size_t placeable = bench_.first == BenchPod::kTooLarge ? 0 : first;
+    const bool isBlocked =
+        bench_.first == BenchPod::kTooLarge || bench_.first == BenchPod::kQuotaBlocked;
+    const size_t placeable = isBlocked ? 0 : first;
     if (auto ok = until([&] { return bound() >= placeable && synced(); }, "first pods"); !ok)
       return ok;
     placed_ = bound();

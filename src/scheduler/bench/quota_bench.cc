@@ -1,0 +1,140 @@
+#include "scheduler/bench/quota_bench.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text/time_text.h"
+#include "client/bench/api/process_probe.h"
+#include "scheduler/bench/cases.h"
+#include "scheduler/bench/core_engine.h"
+#include "scheduler/bench/turns.h"
+
+namespace mangrove::scheduler {
+
+namespace {
+
+constexpr uint64_t kSeed = 1;
+constexpr int kIdleTicks = 20;
+
+SchedulerConfig configWith(bool quotas) {
+  SchedulerConfig config = defaultConfig({"koord-scheduler"});
+  if (quotas) return config;
+  for (ProfileConfig& profile : config.profiles)
+    for (auto& [point, plugins] : profile.points)
+      std::erase_if(plugins, [](const auto& plugin) { return plugin.name == "ElasticQuota"; });
+  return config;
+}
+
+// One of the two sides.
+class Side {
+ public:
+  Side(const BenchCase& bench, const BenchOptions& options, bool quotas)
+      : bench_(bench),
+        options_(options),
+        quotas_(quotas),
+        engine_(realClock(), effects_, registry_) {}
+
+  Result<> prepare() {
+    if (auto ok = engine_.configure(configWith(quotas_)); !ok) return ok;
+    addNodes();
+    if (!quotas_) return {};
+    addQuotas();
+    addPods(bench_.first, "first", firstOf(bench_, options_));
+    while (engine_.scheduleOne()) effects_.answer();
+    return {};
+  }
+
+  Result<Slice> slice(size_t pods) {
+    addPods(bench_.measured, "pod", pods);
+    const size_t wanted = effects_.bound + pods;
+    const double cpu = client::processorSecondsOf(::getpid());
+    const MonoTime start = realClock().mono();
+    while (engine_.scheduleOne()) effects_.answer();
+    engine_.tick();
+    const Slice taken{pods, std::chrono::duration<double>(realClock().mono() - start).count(),
+                      client::processorSecondsOf(::getpid()) - cpu};
+    if (effects_.bound != wanted)
+      return fail(mangrove::Code::kInternal, "{} of {} pods were bound", effects_.bound, wanted);
+    return taken;
+  }
+
+  double idleMicros() {
+    engine_.tick();
+    const double cpu = client::processorSecondsOf(::getpid());
+    for (int i = 0; i < kIdleTicks; i++) engine_.tick();
+    return (client::processorSecondsOf(::getpid()) - cpu) * 1e6 / kIdleTicks;
+  }
+
+ private:
+  void addNodes() {
+    const std::string now = formatTime(realClock().wall());
+    for (size_t i = 0; i < static_cast<size_t>(options_.nodes); i++) {
+      auto node = api::decodeText<api::Node>(nodeJson(bench_, i));
+      engine_.nodeChanged(nullptr, std::make_shared<api::Node>(std::move(*node)));
+      if (!options_.withMetrics) continue;
+      auto metric = api::decodeText<api::NodeMetric>(metricJson(i, now));
+      engine_.cluster().putMetric("node-" + std::to_string(i),
+                                  std::make_shared<api::NodeMetric>(std::move(*metric)));
+    }
+  }
+  void addQuotas() {
+    const auto leaves = static_cast<size_t>(options_.leaves);
+    for (size_t i = 0; i < quotaCount(leaves); i++) {
+      auto quota = api::decodeText<api::ElasticQuota>(quotaJson(i, leaves));
+      engine_.cluster().putQuota("default/" + quotaObjectName(i, leaves),
+                                 std::make_shared<api::ElasticQuota>(std::move(*quota)));
+    }
+  }
+  void addPods(BenchPod kind, std::string_view name, size_t count) {
+    for (size_t i = 0; i < count; i++, uids_++) {
+      auto pod = api::decodeText<api::Pod>(
+          podJson(kind, name, uids_, static_cast<size_t>(options_.nodes), "koord-scheduler",
+                  "default", static_cast<size_t>(options_.leaves)));
+      pod->meta.uid = api::Uid(fmt::format("00000000-0000-4000-8000-{:012x}", uids_ + 1));
+      engine_.podChanged(nullptr, std::make_shared<api::Pod>(std::move(*pod)));
+    }
+  }
+
+  const BenchCase& bench_;
+  const BenchOptions& options_;
+  const bool quotas_;
+  Registry registry_;
+  YesEffects effects_;
+  Engine engine_;
+  size_t uids_ = 0;
+};
+
+}  // namespace
+
+Result<BenchResult> runQuotaCore(const BenchCase& bench, const BenchOptions& options) {
+  if (options.leaves < 100 || options.leaves % 100 != 0)
+    return invalid("--leaves {}: want a multiple of 100", options.leaves);
+  Side with(bench, options, true), without(bench, options, false);
+  if (auto ok = with.prepare(); !ok) return pass(ok.error());
+  if (auto ok = without.prepare(); !ok) return pass(ok.error());
+  const size_t measured = measuredOf(bench, options);
+  const auto turns = takeTurns(
+      slicesOf(measured), [&](size_t pods) { return without.slice(pods); },
+      [&](size_t pods) { return with.slice(pods); }, kSeed);
+  if (!turns) return pass(turns.error());
+  BenchResult out;
+  out.name = bench.name;
+  out.mode = "core";
+  out.nodes = static_cast<size_t>(options.nodes);
+  out.firstPods = firstOf(bench, options);
+  out.pods = out.scheduled = measured;
+  for (const Slice& slice : turns->ours) out.seconds += slice.seconds;
+  out.perSecond = rateOf(turns->ours);
+  out.cpuMicrosPerPod = cpuMicrosOf(turns->ours);
+  out.rawPerSecond = rateOf(turns->raw);
+  out.rawCpuMicros = cpuMicrosOf(turns->raw);
+  out.shareOfRaw = shareOf(*turns);
+  out.idleMicros = with.idleMicros();
+  out.rssMegabytes = peakMegabytes();
+  return out;
+}
+
+}  // namespace mangrove::scheduler
