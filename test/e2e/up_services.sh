@@ -44,6 +44,10 @@ kind: Service
 metadata: {name: elsewhere}
 spec: {type: ExternalName, externalName: first.members.default.svc.cluster.local}
 Y
+# A node port is open on every address of the machine.
+kubectl patch service my-web -p '{"spec":{"type":"NodePort"}}' >/dev/null
+port=$(kubectl get service my-web -o 'jsonpath={.spec.ports[0].nodePort}')
+want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:$port/', timeout=5).read().decode())"
 pod asker 'containers: [{name: main, image: x, command: [sleep, "1000"]}]'
 want "Running" state asker .status.phase
 for name in my-web my-web.default my-web.default.svc.cluster.local; do want "$address" kubectl exec asker -- getent hosts "$name"; done

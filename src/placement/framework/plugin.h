@@ -357,7 +357,7 @@ struct PluginHandle {
   std::string profile = "";     // scheduler name; filled in by the profile
   Deeds* deeds = nullptr;       // null: nothing may be done (explanations)
   QuotaGates quotaGates = {};
-  Registry* metrics = nullptr;  // null: nobody reads them
+  Registry* metrics = nullptr;        // null: nobody reads them
   bool devicePluginAdaption = false;  // the gate of that name
 };
 

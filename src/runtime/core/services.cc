@@ -11,9 +11,9 @@ using api::Fields;
 using api::In;
 
 static bool read(const In& in, ServicePort& out) {
-  static constexpr Fields fields{field<&ServicePort::name>("name"),
-                                 field<&ServicePort::protocol>("protocol"),
-                                 field<&ServicePort::port>("port")};
+  static constexpr Fields fields{
+      field<&ServicePort::name>("name"), field<&ServicePort::protocol>("protocol"),
+      field<&ServicePort::port>("port"), field<&ServicePort::nodePort>("nodePort")};
   return fields.read(in, out);
 }
 

@@ -16,6 +16,7 @@ struct ServicePort {
   std::string name;
   std::string protocol = "TCP";
   int32_t port = 0;
+  int32_t nodePort = 0;  // on every address of the machine; 0: none
 };
 
 struct ServiceView {

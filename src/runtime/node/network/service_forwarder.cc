@@ -12,6 +12,7 @@ namespace mangrove::runtime {
 namespace {
 
 const Logger logger("runtime");
+constexpr std::string_view kEverywhere = "0.0.0.0";
 constexpr client::Kind kEndpoints{"", "v1", "Endpoints", "endpoints", true, false};
 
 client::InformerSetup following(client::ApiClient& client, Mailbox& owner, Mailbox& home,
@@ -79,14 +80,9 @@ void ServiceForwarder::changed(std::string_view key) {
   names_.put(key, service, endpoints);
   if (bridge_.empty()) return;
   std::set<std::string> wanted;
-  if (service && service->hasAddress()) {
-    for (const auto& port : service->ports) {
-      const std::string place =
-          fmt::format("{} {}:{}/{}", key, service->clusterIp, port.port, port.protocol);
-      wanted.insert(place);
-      listen(place, *service, port,
-             endpoints ? backendsOf(*endpoints, port) : std::vector<Backend>());
-    }
+  for (const Place& place : service ? placesOf(key, *service) : std::vector<Place>()) {
+    wanted.insert(place.name);
+    listen(place, endpoints ? backendsOf(*endpoints, *place.of) : std::vector<Backend>());
   }
   const std::string own = std::string(key) + " ";
   std::vector<std::string> gone;
@@ -95,15 +91,29 @@ void ServiceForwarder::changed(std::string_view key) {
   for (const auto& place : gone) drop(place);
 }
 
-void ServiceForwarder::listen(const std::string& place, const ServiceView& service,
-                              const ServicePort& port, std::vector<Backend> backends) {
-  auto found = listeners_.find(place);
+std::vector<ServiceForwarder::Place> ServiceForwarder::placesOf(std::string_view key,
+                                                                const ServiceView& service) {
+  std::vector<Place> out;
+  const auto add = [&](std::string_view ip, int32_t number, const ServicePort& port) {
+    out.push_back({fmt::format("{} {}:{}/{}", key, ip, number, port.protocol), std::string(ip),
+                   number, &port});
+  };
+  for (const ServicePort& port : service.ports) {
+    if (!service.hasAddress()) continue;
+    add(service.clusterIp, port.port, port);
+    if (port.nodePort > 0) add(kEverywhere, port.nodePort, port);
+  }
+  return out;
+}
+
+void ServiceForwarder::listen(const Place& place, std::vector<Backend> backends) {
+  auto found = listeners_.find(place.name);
   if (found == listeners_.end()) {
-    (void)addAddress(bridge_, service.clusterIp);
-    auto listener = PortListener::open(loop_, port.protocol, service.clusterIp,
-                                       static_cast<uint16_t>(port.port));
-    if (!listener) return logger.warn("service {}: {}", place, listener.error().text());
-    found = listeners_.emplace(place, std::move(*listener)).first;
+    if (place.ip != kEverywhere) (void)addAddress(bridge_, place.ip);
+    auto listener =
+        PortListener::open(loop_, place.of->protocol, place.ip, static_cast<uint16_t>(place.port));
+    if (!listener) return logger.warn("service {}: {}", place.name, listener.error().text());
+    found = listeners_.emplace(place.name, std::move(*listener)).first;
   }
   found->second->setBackends(std::move(backends));
 }
@@ -115,7 +125,8 @@ void ServiceForwarder::drop(const std::string& place) {
   bool others = false;
   for (const auto& [other, listener] : listeners_)
     others = others || other.find(" " + address.substr(0, address.find(':') + 1)) != other.npos;
-  if (!others) (void)removeAddress(bridge_, address.substr(0, address.find(':')));
+  if (!others && !address.starts_with(kEverywhere))
+    (void)removeAddress(bridge_, address.substr(0, address.find(':')));
   node.mapped()->close();
 }
 

@@ -2,6 +2,7 @@
 // Makes Services reachable on this machine: each cluster address is put on the pods' bridge, each
 // port is listened on, and every connection (TCP) or sender (UDP) is carried to one of the pods
 // behind it, in turn. Whoever answers names (name_server.h) is told of each change.
+// A node port is listened on at every address of the machine.
 // Plain user space: a copy in and a copy out, which is plenty for one machine.
 //
 //   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", book, names);
@@ -48,8 +49,14 @@ class ServiceForwarder {
 
  private:
   void changed(std::string_view key);
-  void listen(const std::string& place, const ServiceView& service, const ServicePort& port,
-              std::vector<Backend> backends);
+  // "namespace/name address:port/protocol" of each place where the service listens.
+  struct Place {
+    std::string name, ip;
+    int32_t port = 0;
+    const ServicePort* of = nullptr;
+  };
+  static std::vector<Place> placesOf(std::string_view key, const ServiceView& service);
+  void listen(const Place& place, std::vector<Backend> backends);
   void drop(const std::string& place);
 
   FdLoop& loop_;
