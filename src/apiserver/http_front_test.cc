@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/subresources/test_server.h"
+#include "apiserver/core/test_server.h"
 #include "net/test_support.h"
 
 namespace mangrove::apiserver {

@@ -58,9 +58,8 @@ TEST(QuotaBoard, ShowsTheTreeFromTopToBottomWithItsAmounts) {
   EXPECT_EQ(rows[1].at("depth"), 1);
   EXPECT_EQ(rows[1].at("waiting"), 1);
   const json::Value& cpu = rows[1].at("resources").as_array().at(0);
-  EXPECT_EQ(json::write(cpu),
-            R"({"name":"cpu","min":4,"used":7,"runtime":9,"max":10,"asked":9,)"
-            R"("weight":10,"borrows":3,"since":"2026-01-02T03:04:05Z"})");
+  EXPECT_EQ(json::write(cpu), R"({"name":"cpu","min":4,"used":7,"runtime":9,"max":10,"asked":9,)"
+                              R"("weight":10,"borrows":3,"since":"2026-01-02T03:04:05Z"})");
 }
 
 TEST(QuotaBoard, SaysWhoBorrowsFromWhom) {

@@ -39,7 +39,7 @@ constexpr std::string_view kParentQuotas = "SupportParentQuotaSubmitPod";
 constexpr std::string_view kEffective[] = {
     kCrossNomination, kSkipFilter,     kPriority,          kPreemption,           kReplace,
     kManyTrees,       kIgnoreOverhead, kIgnoreTerminating, kIgnoreTerminatingNow, kGuaranteeUsage,
-    kNoDefaultQuota,  kAdaption,  kParentQuotas};
+    kNoDefaultQuota,  kAdaption,       kParentQuotas};
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.

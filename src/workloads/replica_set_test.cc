@@ -30,8 +30,8 @@ TEST(ReplicaSet, HasSoManyPodsNoMoreAndNoFewer) {
       {"its own end makes no pods", R"(,"deletionTimestamp":"2026-03-01T11:00:00Z")", "", "", ""},
   };
   for (const auto& row : rows) {
-    const Plan plan =
-        planReplicaSet(*three(row.meta, row.spec), podsOf("w", row.pods, "", ""), "", kNow);
+    const Plan plan = planReplicaSet(api::kind::kReplicaSet, *three(row.meta, row.spec),
+                                     podsOf("w", row.pods, "", ""), "", kNow);
     EXPECT_EQ(textOf(plan), row.plan) << row.what;
   }
 }
@@ -41,13 +41,15 @@ TEST(ReplicaSet, SaysWhyItCannotHaveMore) {
     const char *trouble, *condition;
   } rows[] = {{"", ""}, {"exceeded quota", "ReplicaFailure"}};
   for (const auto& row : rows)
-    EXPECT_EQ(lastCondition(planReplicaSet(*three("", ""), {}, "", kNow, row.trouble)),
+    EXPECT_EQ(lastCondition(planReplicaSet(api::kind::kReplicaSet, *three("", ""), {}, "", kNow,
+                                           row.trouble)),
               row.condition);
 }
 
 TEST(ReplicaSet, CountsInItsStatus) {
-  const json::Object status = statusIn(planReplicaSet(
-      *three("", R"(,"minReadySeconds":30)"), podsOf("w", "a+ b- cd ef", "", ""), "", kNow));
+  const json::Object status =
+      statusIn(planReplicaSet(api::kind::kReplicaSet, *three("", R"(,"minReadySeconds":30)"),
+                              podsOf("w", "a+ b- cd ef", "", ""), "", kNow));
   EXPECT_EQ(status.at("replicas").to_number<int>(), 2);
   EXPECT_EQ(status.at("readyReplicas").to_number<int>(), 1);
   EXPECT_TRUE(status.at("availableReplicas").is_null());  // not for long enough

@@ -54,14 +54,13 @@ TEST(ColdScan, IsAStrategyAndGivesBack) {
 }
 
 PodPtr podOf(const std::string& annotations, const char* phase) {
-  return std::make_shared<const api::Pod>(*api::decodeText<api::Pod>(
-      R"({"metadata":{"name":"p","uid":"u1","annotations":)" + annotations +
-      R"(},"status":{"phase":")" + phase + R"("}})"));
+  return std::make_shared<const api::Pod>(
+      *api::decodeText<api::Pod>(R"({"metadata":{"name":"p","uid":"u1","annotations":)" +
+                                 annotations + R"(},"status":{"phase":")" + phase + R"("}})"));
 }
 
 TEST(PodBook, DecodesAnnotationsWhenThePodComes) {
-  const std::string own =
-      R"({"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"2-3\"}"})";
+  const std::string own = R"({"scheduling.koordinator.sh/resource-status":"{\"cpuset\":\"2-3\"}"})";
   PodBook book;
   const PodPtr pending = podOf(own, "Pending"), running = podOf(own, "Running");
   book.put(pending);

@@ -123,8 +123,8 @@ std::vector<Row> rows() {
 // Decided by annotations of pods or of the Node, and switched by their gate.
 const std::map<std::string_view, std::string_view> kByGate = {
     {"cpuset-hook", "CPUSetAllocator"},        {"batch-resource", "BatchResource"},
-    {"cpu-normalization", "CPUNormalization"}, {"pod-resctrl", "Resctrl"}, {"cold-scan", "ColdPageCollector"},
-    {"watermark-evict", "WatermarkEvict"},
+    {"cpu-normalization", "CPUNormalization"}, {"pod-resctrl", "Resctrl"},
+    {"cold-scan", "ColdPageCollector"},        {"watermark-evict", "WatermarkEvict"},
 };
 
 void populate(Bench& bench) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "placement/framework/plan.h"
+#include "placement/framework/verdict.h"
 #include "placement/plugins/numa/hints.h"
 
 namespace mangrove::placement {
