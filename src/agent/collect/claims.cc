@@ -32,7 +32,7 @@ std::set<std::string> wantedClaims(const Look& look) {
 }
 
 Claims::~Claims() {
-  *alive_ = false;
+  life_.end();
 }
 
 void Claims::tick(const Look& look) {
@@ -56,14 +56,13 @@ void Claims::ask(const std::string& claim) {
   request.ref = {client::kind::kPersistentVolumeClaim, std::string(name.before),
                  std::string(name.after)};
   client_.submit(owner_, std::move(request),
-                 [this, alive = alive_, claim](const Result<client::Reply>& reply) {
-                   if (!*alive) return;
+                 life_.guard([this, claim](const Result<client::Reply>& reply) {
                    auto object = reply ? api::decodeText<api::PersistentVolumeClaim>(reply->body)
                                        : Result<api::PersistentVolumeClaim>(pass(reply.error()));
                    if (!object) return log.debug("claim {}: {}", claim, object.error().text());
                    if (!object->volumeName.empty())
                      volumes_[claim] = std::string(object->volumeName.view());
-                 });
+                 }));
 }
 
 }  // namespace mangrove::agent

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "agent/look.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
 
@@ -42,7 +43,7 @@ class Claims {
   Mailbox& owner_;
   ClaimVolumes volumes_;
   std::map<std::string, MonoTime> asked_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent

@@ -45,27 +45,25 @@ NriService::NriService(NriContext context, NriOptions options)
       options_(std::move(options)),
       shared_(std::make_shared<Shared>()),
       wait_(options_.firstWait) {
-  shared_->onLost = [this, alive = alive_, &owner = context_.owner](std::string why) {
-    owner.post([this, alive, why = std::move(why)] {
-      if (*alive) lost(why);
-    });
+  shared_->onLost = [this, life = life_.token(), &owner = context_.owner](std::string why) {
+    owner.post(life.guard([this, why = std::move(why)] { lost(why); }));
   };
-  shared_->onPod = [this, alive = alive_, &owner = context_.owner](const NriPod& pod) {
-    owner.post([this, alive, pod] {
-      if (*alive && options_.onPod) options_.onPod(pod);
-    });
+  shared_->onPod = [this, life = life_.token(), &owner = context_.owner](const NriPod& pod) {
+    owner.post(life.guard([this, pod] {
+      if (options_.onPod) options_.onPod(pod);
+    }));
   };
-  shared_->onContainer = [this, alive = alive_, &owner = context_.owner](
+  shared_->onContainer = [this, life = life_.token(), &owner = context_.owner](
                              const NriPod& pod, const NriContainer& container) {
-    owner.post([this, alive, pod, container] {
-      if (*alive && options_.onContainer) options_.onContainer(pod, container);
-    });
+    owner.post(life.guard([this, pod, container] {
+      if (options_.onContainer) options_.onContainer(pod, container);
+    }));
   };
   connect();
 }
 
 NriService::~NriService() {
-  *alive_ = false;
+  life_.end();
   client_.reset();
   // Destroying the stream waits for its callbacks; they must not wait for us.
   std::unique_ptr<net::ByteStream> stream;
@@ -139,11 +137,7 @@ void NriService::lost(const std::string& why) {
   // A runtime that had accepted us is restarting: soon again.
   if (wasRegistered) wait_ = options_.firstWait;
   if (isNew) log.warn("{}: {}; trying again", options_.socket, why);
-  retry_ = context_.clock.after(wait_, [this, alive = alive_, &owner = context_.owner] {
-    owner.post([this, alive] {
-      if (*alive) connect();
-    });
-  });
+  retry_ = life_.later(context_.clock, context_.owner, wait_, [this] { connect(); });
   wait_ = std::min(wait_ * 2, options_.longestWait);
 }
 

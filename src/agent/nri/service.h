@@ -14,6 +14,7 @@
 
 #include "agent/nri/plugin.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "json/value.h"
 #include "net/client/raw_client.h"
@@ -67,7 +68,7 @@ class NriService {
   std::unique_ptr<net::RawClient> client_;
   Timer retry_;
   Duration wait_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent

@@ -14,7 +14,7 @@ KubeletSource::KubeletSource(net::Loop* loop, Mailbox& owner, PodBook& book, Reg
     : loop_(loop), owner_(owner), book_(book), metrics_(metrics), options_(std::move(options)) {}
 
 KubeletSource::~KubeletSource() {
-  *alive_ = false;
+  life_.end();
 }
 
 bool KubeletSource::connect(const api::Node& node) {
@@ -45,8 +45,7 @@ void KubeletSource::askPods(MonoTime now) {
   asking_ = true;
   wanted_ = false;
   nextPods_ = now + options_.interval;
-  client_->pods(owner_, [this, alive = alive_](Result<std::vector<PodPtr>> pods) {
-    if (!*alive) return;
+  client_->pods(owner_, life_.guard([this](Result<std::vector<PodPtr>> pods) {
     asking_ = false;
     if (!pods) {
       if (stats_.failures++ % 30 == 0) log.warn("pods stay as they were: {}", pods.error().text());
@@ -56,19 +55,18 @@ void KubeletSource::askPods(MonoTime now) {
     } else {
       ++stats_.empty;
     }
-  });
+  }));
 }
 
 void KubeletSource::askConfig(MonoTime now) {
   askingConfig_ = true;
   nextConfig_ = now + kConfigRetry;
-  client_->config(owner_, [this, alive = alive_, now](Result<KubeletConfig> config) {
-    if (!*alive) return;
+  client_->config(owner_, life_.guard([this, now](Result<KubeletConfig> config) {
     askingConfig_ = false;
     if (!config) return log.debug("kubelet configuration: {}", config.error().text());
     nextConfig_ = now + kConfigInterval;
     config_ = *std::move(config);
-  });
+  }));
 }
 
 }  // namespace mangrove::agent

@@ -13,6 +13,7 @@
 
 #include "agent/look.h"
 #include "agent/report/kubelet.h"
+#include "base/lifetime.h"
 #include "client/queue/token_bucket.h"
 
 namespace mangrove::agent {
@@ -64,7 +65,7 @@ class KubeletSource {
   MonoTime nextPods_ = MonoTime::min(), nextConfig_ = MonoTime::min();
   std::optional<KubeletConfig> config_;
   KubeletStats stats_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent

@@ -31,7 +31,7 @@ bool Reporter::Load::jumped(MonoTime at, double value, double floor) {
 Reporter::Reporter(ReporterSetup setup) : setup_(std::move(setup)), rng_(setup_.seed) {}
 
 Reporter::~Reporter() {
-  *alive_ = false;
+  life_.end();
 }
 
 void Reporter::follow(std::shared_ptr<const api::NodeMetric> metric) {
@@ -128,10 +128,10 @@ void Reporter::send(api::NodeMetricStatus status, bool early) {
   auto request = client::patchRequest({client::kind::kNodeMetric, "", setup_.node, "status"},
                                       client::PatchType::kMerge, body);
   setup_.client.submit(setup_.owner, std::move(request),
-                       [this, alive = alive_, status = std::move(status),
-                        early](Result<client::Reply> reply) mutable {
-                         if (*alive) answered(reply, std::move(status), early);
-                       });
+                       life_.guard([this, status = std::move(status),
+                                    early](const Result<client::Reply>& reply) mutable {
+                         answered(reply, std::move(status), early);
+                       }));
 }
 
 void Reporter::answered(const Result<client::Reply>& reply, api::NodeMetricStatus status,

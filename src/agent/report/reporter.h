@@ -20,6 +20,7 @@
 #include "agent/report/policy.h"
 #include "agent/report/status.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/number/rng.h"
 #include "client/api_client.h"
@@ -119,7 +120,7 @@ class Reporter {
   uint64_t failuresInARow_ = 0;
   std::function<void(const api::NodeMetricStatus&)> onStatus_;
   ReporterStats stats_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent

@@ -14,7 +14,7 @@ SoleWriter::SoleWriter(client::ApiClient& client, Mailbox& owner, client::Kind k
     : client_(client), owner_(owner), kind_(kind), name_(std::move(name)) {}
 
 SoleWriter::~SoleWriter() {
-  *alive_ = false;
+  life_.end();
 }
 
 void SoleWriter::create(const json::Value& object, Told told) {
@@ -32,14 +32,12 @@ void SoleWriter::patch(const json::Value& change, Told told) {
 
 void SoleWriter::send(client::Request request, Told told) {
   busy_ = true;
-  client_.submit(
-      owner_, std::move(request),
-      [this, alive = alive_, told = std::move(told)](const Result<client::Reply>& reply) {
-        if (!*alive) return;
-        busy_ = false;
-        if (!reply) log.warn("{} not written: {}", kind_.kind, reply.error().text());
-        told(reply.has_value());
-      });
+  client_.submit(owner_, std::move(request),
+                 life_.guard([this, told = std::move(told)](const Result<client::Reply>& reply) {
+                   busy_ = false;
+                   if (!reply) log.warn("{} not written: {}", kind_.kind, reply.error().text());
+                   told(reply.has_value());
+                 }));
 }
 
 }  // namespace mangrove::agent

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
 #include "json/value.h"
@@ -40,7 +41,7 @@ class SoleWriter {
   client::Kind kind_;
   std::string name_;
   bool busy_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent

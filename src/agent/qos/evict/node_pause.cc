@@ -49,7 +49,7 @@ NodePause::NodePause(PauseSetup setup, PauseOptions options)
     : setup_(setup), options_(std::move(options)) {}
 
 NodePause::~NodePause() {
-  *alive_ = false;
+  life_.end();
 }
 
 void NodePause::want(bool paused, std::string_view why, const api::Node& node) {
@@ -75,11 +75,10 @@ void NodePause::send(const api::Node& node, std::string body, std::string subres
       setup_.owner,
       client::patchRequest({client::kind::kNode, "", node.meta.name.str(), std::move(subresource)},
                            type, std::move(body)),
-      [this, alive = alive_](Result<client::Reply> reply) {
-        if (!*alive) return;
+      life_.guard([this](const Result<client::Reply>& reply) {
         if (!reply) log.warn("telling that best-effort work pauses: {}", reply.error().text());
         sentAt_ = MonoTime::min();
-      });
+      }));
 }
 
 }  // namespace mangrove::agent

@@ -17,6 +17,7 @@
 #include "api/object/node.h"
 #include "api/object/node_pause.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "client/api_client.h"
 #include "client/events/event_recorder.h"
@@ -57,7 +58,7 @@ class NodePause {
   PauseOptions options_;
   MonoTime sentAt_ = MonoTime::min();
   bool told_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent

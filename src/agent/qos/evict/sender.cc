@@ -37,7 +37,7 @@ EvictionSender::EvictionSender(EvictionSetup setup, EvictionOptions options)
     : setup_(setup), options_(options) {}
 
 EvictionSender::~EvictionSender() {
-  *alive_ = false;
+  life_.end();
 }
 
 bool EvictionSender::evict(const Ousting& ousting) {
@@ -51,9 +51,9 @@ bool EvictionSender::evict(const Ousting& ousting) {
   sent_.push_back(now);
   ++stats_.sent;
   setup_.client.submit(setup_.owner, client::evictRequest(ousting.pod->meta),
-                       [this, alive = alive_, ousting](Result<client::Reply> reply) {
-                         if (*alive) finished(ousting, reply);
-                       });
+                       life_.guard([this, ousting](const Result<client::Reply>& reply) {
+                         finished(ousting, reply);
+                       }));
   return true;
 }
 

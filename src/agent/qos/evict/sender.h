@@ -15,6 +15,7 @@
 #include "agent/executor/audit.h"
 #include "agent/executor/wish.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "client/api_client.h"
@@ -64,7 +65,7 @@ class EvictionSender {
   EvictionOptions options_;
   std::deque<MonoTime> sent_;
   EvictionStats stats_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  Lifetime life_;
 };
 
 }  // namespace mangrove::agent
