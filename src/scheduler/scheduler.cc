@@ -1,5 +1,6 @@
 #include "scheduler/scheduler.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "api/wire/kind.h"
@@ -132,30 +133,57 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     return begun_;
   }
 
-  // The one who led before us may have bound pods that our watch has not shown yet, and a room we
-  // believe free is not. So the pods are listed once more, and nothing is decided before the watch
-  // has come as far; a pod of that list that goes again at once must not hold us for ever.
+  // The one who led before us may have bound pods or placed reservations that our watch has not
+  // shown yet, and a room we believe free is not. So both are listed once more, and nothing is
+  // decided before the watch has come as far; an object of that list that goes again at once must
+  // not hold us for ever.
   void catchUp() {
-    target_.reset();
-    client::Request request;
+    targets_ = {};
+    round_++;
+    client::Request pods;
+    pods.ref = {api::kind::kPod, "", ""};
+    pods.query.fieldSelector = "spec.nodeName!=";  // who waits takes no room
+    listUpTo(std::move(pods), &Targets::pod);
+    if (!keepsReservations()) {
+      targets_.reservation = 0;
+      return;
+    }
+    client::Request reservations;
+    reservations.ref = {api::kind::kReservation, "", ""};
+    listUpTo(std::move(reservations), &Targets::reservation);
+  }
+
+  bool keepsReservations() const {
+    return std::ranges::any_of(engine_.profiles(),
+                               [](const auto& profile) { return profile->find("Reservation"); });
+  }
+
+  struct Targets {  // versions to be seen before anything is decided
+    std::optional<uint64_t> pod, reservation;
+  };
+  void listUpTo(client::Request request, std::optional<uint64_t> Targets::*target) {
     request.verb = client::Verb::kList;
-    request.ref = {api::kind::kPod, "", ""};
-    request.query.fieldSelector = "spec.nodeName!=";  // who waits takes no room
     request.maxTries = 1000;
-    const uint64_t round = ++round_;
+    const uint64_t round = round_;
     setup_.client.submit(setup_.owner, std::move(request),
-                         [self = weak_from_this(), round](Result<client::Reply> reply) {
+                         [self = weak_from_this(), round, target](Result<client::Reply> reply) {
                            auto me = self.lock();
                            if (!me || !me->alive_ || round != me->round_ || !me->active_) return;
-                           if (!reply) {
-                             log.warn("looking for bindings of the leader before: {}",
-                                      reply.error().text());
-                             return me->catchUp();
-                           }
-                           me->target_ = newestOf(reply->body);
-                           me->giveUpAt_ = me->setup_.clock.mono() + kLongestCatchUp;
-                           me->wakeUp();
+                           me->listed(reply, target);
                          });
+  }
+
+  // A server that does not know the kind, or does not show it, has none of it for us.
+  void listed(const Result<client::Reply>& reply, std::optional<uint64_t> Targets::*target) {
+    const bool isUnknown = !reply && (reply.error().code() == mangrove::Code::kNotFound ||
+                                      reply.error().code() == mangrove::Code::kDenied);
+    if (!reply && !isUnknown) {
+      log.warn("looking for decisions of the leader before: {}", reply.error().text());
+      return catchUp();
+    }
+    targets_.*target = isUnknown ? 0 : newestOf(reply->body);
+    giveUpAt_ = setup_.clock.mono() + kLongestCatchUp;
+    wakeUp();
   }
 
   static uint64_t newestOf(const std::string& body) {
@@ -172,8 +200,10 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   }
 
   bool caughtUp() {
-    if (!target_) return false;
-    return watches_->newestPod() >= *target_ || setup_.clock.mono() >= giveUpAt_;
+    if (!targets_.pod || !targets_.reservation) return false;
+    const bool seen = watches_->newestPod() >= *targets_.pod &&
+                      watches_->newestReservation() >= *targets_.reservation;
+    return seen || setup_.clock.mono() >= giveUpAt_;
   }
 
   void armTick() {
@@ -220,7 +250,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
   std::function<void()> filled_;
   Fn stopped_;
   uint64_t round_ = 0;
-  std::optional<uint64_t> target_;  // version of a pod to be seen before anything is decided
+  Targets targets_;
   MonoTime giveUpAt_{};
   bool active_ = false;
   bool held_ = false;

@@ -71,6 +71,23 @@ Result<std::optional<ReservationRestrictedOptions>> parseReservationRestrictedOp
       reservation, annotation::kReservationRestrictedOptions, WhenEmpty::kAbsent);
 }
 
+namespace {
+struct Resize {
+  ResourceList resources;
+};
+bool read(const In& in, Resize& out) {
+  static constexpr Fields fields{field<&Resize::resources>("resources")};
+  return fields.read(in, out);
+}
+}  // namespace
+Result<std::optional<ResourceList>> parseReservationResize(const Annotations& reservation) {
+  auto found = parseAnnotation<Resize>(reservation, annotation::kReservationResizeAllocatable,
+                                       WhenEmpty::kAbsent);
+  if (!found) return pass(found.error());
+  if (!*found) return std::nullopt;
+  return (*found)->resources;
+}
+
 static constexpr Schema kExact{
     unlessUnset<&ExactMatchReservation::resourceNames>("resourceNames"),
 };

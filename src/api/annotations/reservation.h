@@ -52,6 +52,10 @@ json::Value toJson(const ReservationRestrictedOptions& value);
 Result<std::optional<ReservationRestrictedOptions>> parseReservationRestrictedOptions(
     const Annotations& reservation);
 
+// On a Reservation: what it reserves once it is placed, instead of what its template asks for. "" is
+// absent.
+Result<std::optional<ResourceList>> parseReservationResize(const Annotations& reservation);
+
 // On a pod: amounts of these resources must equal the reservation's. "" is absent.
 struct ExactMatchReservation {
   std::vector<std::string> resourceNames;

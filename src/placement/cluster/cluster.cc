@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "placement/reservation/reserve_pod.h"
+
 namespace mangrove::placement {
 
 namespace {
@@ -17,10 +19,17 @@ bool sameDemand(const PodInfo& known, const api::Pod& pod) {
 
 }  // namespace
 
+Cluster::Cluster() {
+  reservations.onHeld = [this](const PodInfo& standIn) {
+    for (auto* listener : listeners_) listener->standInChanged(standIn);
+  };
+}
+
 Row Cluster::putNode(std::shared_ptr<const api::Node> node) {
   const Interned name(node->meta.name.view());
   const Row row = table.put(std::move(node));
   if (onNode_.contains(name)) noteNominated(name);
+  reservations.nodeChanged(row);
   for (auto* listener : listeners_) listener->nodeChanged(row);
   if (auto waiting = homeless_.extract(name); !waiting.empty())
     for (const PodPtr& pod : waiting.mapped()) place(pod, false);
@@ -83,7 +92,14 @@ PodPtr Cluster::makeInfo(std::shared_ptr<const api::Pod> pod) {
     info->granted = std::make_unique<PodRequests>(requestsOf(*pod, table.resources()));
   info->nodeName = pod->nodeName;
   info->terminating = pod->meta.isDeleting();
+  info->isStandIn = isReservePod(*pod);
   info->pod = std::move(pod);
+  return info;
+}
+
+PodPtr Cluster::makeSoleInfo(const std::shared_ptr<const api::Pod>& pod) {
+  PodPtr info = makeInfo(pod);
+  info->cls = classes.soleOf(*pod);
   return info;
 }
 
@@ -93,7 +109,9 @@ void Cluster::place(const PodPtr& pod, bool trial) {
     homeless_[pod->nodeName].push_back(pod);
     return;
   }
+  reservations.arriving(pod);
   table.addPod(pod, row);
+  reservations.arrived(pod);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, trial);
 }
 
@@ -104,6 +122,7 @@ void Cluster::displace(const PodPtr& pod, bool trial) {
     return;
   }
   table.removePod(pod, trial);
+  trial ? reservations.away(pod, true) : reservations.left(pod);
   for (auto* listener : listeners_) listener->podRemoved(*pod, row, trial);
 }
 
@@ -114,6 +133,7 @@ PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
     const bool started = slot->pod->status.startTime != pod->status.startTime;
     slot->pod = pod;
     slot->assumed = false;
+    reservations.updated(slot);
     if (started && slot->row != kNoRow) table.touch(slot->row);
     if (slot->row != kNoRow)
       for (auto* listener : listeners_) listener->podUpdated(*slot, slot->row);
@@ -146,7 +166,9 @@ void Cluster::assume(const PodPtr& pod, Row row) {
   pod->assumed = true;
   pods_[pod->pod->meta.uid] = pod;
   denominate(pod->pod->meta.uid);
+  reservations.arriving(pod);
   table.addPod(pod, row);
+  reservations.arrived(pod);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, false);
 }
 
@@ -168,6 +190,7 @@ void Cluster::trialRemove(const PodPtr& pod) {
 }
 
 void Cluster::trialAdd(const PodPtr& pod, Row row) {
+  reservations.back(pod, true);
   table.addPod(pod, row, true);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, true);
 }
@@ -175,10 +198,12 @@ void Cluster::trialAdd(const PodPtr& pod, Row row) {
 void Cluster::takeAway(const PodPtr& pod) {
   const Row row = pod->row;
   table.removePod(pod);
+  reservations.away(pod, false);
   for (auto* listener : listeners_) listener->podTakenAway(*pod, row);
 }
 
 void Cluster::putBack(const PodPtr& pod, Row row) {
+  reservations.back(pod, false);
   table.addPod(pod, row);
   for (auto* listener : listeners_) listener->podPutBack(*pod, row);
 }

@@ -27,6 +27,7 @@
 #include "api/object/workload.h"
 #include "placement/cluster/node_table.h"
 #include "placement/cluster/storage.h"
+#include "placement/reservation/book.h"
 
 namespace mangrove::placement {
 
@@ -50,11 +51,18 @@ class ClusterListener {
   virtual void deviceChanged(Row) {}    // Cluster::devices
   virtual void podGroupChanged(std::string_view /*key*/) {}
   virtual void quotaChanged(std::string_view /*key*/) {}  // Cluster::elasticQuotas
+  // A pod that stands for a reservation counts for something else: owners came or went.
+  virtual void standInChanged(const PodInfo&) {}
 };
 
 class Cluster {
  public:
+  Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
   NodeTable table;
+  ReservationBook reservations{table};
   PodClasses classes{table.resources()};
   NamespaceLabels namespaces;
   Storage storage;
@@ -94,6 +102,8 @@ class Cluster {
   size_t podCount() const { return pods_.size(); }
   void eachPod(const std::function<void(const PodPtr&)>& visit) const;
   PodPtr makeInfo(std::shared_ptr<const api::Pod> pod);
+  // The same for a pod that is like no other: something in the cluster names it.
+  PodPtr makeSoleInfo(const std::shared_ptr<const api::Pod>& pod);
 
   void trialRemove(const PodPtr& pod);
   void trialAdd(const PodPtr& pod, Row row);

@@ -262,6 +262,15 @@ void NodeTable::removePod(const PodPtr& pod, bool quietly) {
   if (!quietly) touch(row);
 }
 
+void NodeTable::regrant(const PodPtr& pod, std::unique_ptr<PodRequests> granted, bool quietly) {
+  const Row row = pod->row;
+  if (row != kNoRow) account(*pod, row, -1);
+  pod->granted = std::move(granted);
+  if (row == kNoRow) return;
+  account(*pod, row, +1);
+  if (!quietly) touch(row);
+}
+
 void NodeTable::touch(Row row) {
   // Long enough that a class which comes back every few thousand pods still finds its changes.
   const size_t limit = 4 * live_.size() + 4096;

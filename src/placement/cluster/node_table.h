@@ -32,11 +32,13 @@ namespace mangrove::placement {
 struct PodInfo {
   std::shared_ptr<const api::Pod> pod;
   ClassPtr cls;
-  std::unique_ptr<PodRequests> granted;  // instead of the class's, while a resize is under way
+  // Instead of the class's: while a resize is under way, and what a reservation still holds.
+  std::unique_ptr<PodRequests> granted;
   Row row = kNoRow;
   Interned nodeName;         // where it counts; also while that node is not known
   bool terminating = false;  // being deleted: spread constraints do not count it
   bool assumed = false;      // we decided, the server has not told us yet
+  bool isStandIn = false;    // for a Reservation: nothing runs, and nobody can evict it
 
   const PodRequests& requests() const { return granted ? *granted : cls->requests; }
 };
@@ -96,6 +98,8 @@ class NodeTable {
   // Quietly: for a trial that is undone before anybody looks at the log.
   void addPod(const PodPtr& pod, Row row, bool quietly = false);
   void removePod(const PodPtr& pod, bool quietly = false);
+  // Counts the pod with other amounts from now on; null: with those of its class.
+  void regrant(const PodPtr& pod, std::unique_ptr<PodRequests> granted, bool quietly = false);
   // Room that one pod may use although it is taken, while its row is looked at (Transforming);
   // a negative amount takes it back.
   void lend(Row row, ResourceId id, int64_t amount) {

@@ -5,6 +5,7 @@
 
 #include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
+#include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
 
@@ -16,6 +17,11 @@ constexpr std::array kReadAnnotations = {
     api::annotation::kResourceSpec,
     api::annotation::kNumaTopologySpec,
     api::annotation::kLoadEstimatedScalingFactors,
+    api::annotation::kReservationAffinity,
+    api::annotation::kExactMatchReservation,
+    api::annotation::kReservePod,
+    api::annotation::kReservationNode,
+    kReservePolicy,
     api::annotation::kDeviceAllocateHint,
     api::annotation::kDeviceJointAllocate,
     api::annotation::kGpuPartitionSpec,
@@ -223,16 +229,36 @@ api::Selector selectorFor(const std::optional<api::LabelSelector>& selector,
 ClassPtr PodClasses::of(const api::Pod& pod) {
   api::Annotations annotations = readAnnotations(pod.meta.annotations);
   const uint64_t key = keyOf(pod, annotations);
-  auto [first, last] = classes_.equal_range(key);
-  for (; first != last; ++first)
-    if (auto cls = first->second.lock(); cls && isSame(*cls, pod, annotations)) return cls;
-  if (classes_.size() >= sweepAt_) sweep();
+  if (auto cls = known(key, pod, annotations, {})) return cls;
   auto cls = make(pod, std::move(annotations));
   classes_.emplace(key, cls);
   return cls;
 }
 
-ClassPtr PodClasses::make(const api::Pod& pod, api::Annotations annotations) {
+ClassPtr PodClasses::soleOf(const api::Pod& pod) {
+  api::Annotations annotations = readAnnotations(pod.meta.annotations);
+  const uint64_t key = mix(keyOf(pod, annotations), pod.meta.uid.hash());
+  if (auto cls = known(key, pod, annotations, pod.meta.uid)) return cls;
+  auto cls = make(pod, std::move(annotations));
+  cls->only = pod.meta.uid;
+  cls->podName = pod.meta.name;
+  classes_.emplace(key, cls);
+  return cls;
+}
+
+// One that there is already; makes room in the map otherwise.
+ClassPtr PodClasses::known(uint64_t key, const api::Pod& pod, const api::Annotations& annotations,
+                           const api::Uid& only) {
+  auto [first, last] = classes_.equal_range(key);
+  for (; first != last; ++first)
+    if (auto cls = first->second.lock();
+        cls && cls->only == only && isSame(*cls, pod, annotations))
+      return cls;
+  if (classes_.size() >= sweepAt_) sweep();
+  return nullptr;
+}
+
+std::shared_ptr<PodClass> PodClasses::make(const api::Pod& pod, api::Annotations annotations) {
   auto cls = std::make_shared<PodClass>();
   cls->id = next_++;
   cls->spec = pod.spec;

@@ -92,6 +92,7 @@ struct PodClass {
   api::Qos qos = api::Qos::kNone;  // by label alone
   api::PriorityBand band = api::PriorityBand::kNone;
   bool isDaemon = false;  // owned by a DaemonSet, by kind text
+  api::Uid only;          // set: of this pod alone (soleOf)
 
   PodRequests requests;
   std::vector<HostPort> ports;
@@ -118,11 +119,15 @@ class PodClasses {
  public:
   explicit PodClasses(ResourceIds& ids) : ids_(ids) {}
   ClassPtr of(const api::Pod& pod);
+  // Of this pod alone, with its name: something that names it must not concern those like it.
+  ClassPtr soleOf(const api::Pod& pod);
   size_t size() const { return classes_.size(); }
   size_t shapes() const { return shapes_.size(); }
 
  private:
-  ClassPtr make(const api::Pod& pod, api::Annotations annotations);
+  std::shared_ptr<PodClass> make(const api::Pod& pod, api::Annotations annotations);
+  ClassPtr known(uint64_t key, const api::Pod& pod, const api::Annotations& annotations,
+                 const api::Uid& only);
   std::shared_ptr<const PodShape> shapeOf(const PodClass& cls);
   void sweep();
 

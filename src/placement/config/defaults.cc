@@ -32,6 +32,10 @@ constexpr std::array<std::pair<std::string_view, int32_t>, 19> kDefaults = {{
     {"DefaultBinder", 0},
 }};
 
+// A node with a reservation for the pod beats every other.
+constexpr std::string_view kReservation = "Reservation";
+constexpr int32_t kReservationWeight = 5000;
+
 json::Value fourResources() {
   json::Array resources;
   for (auto name : {"cpu", "memory", "kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"})
@@ -61,11 +65,14 @@ ProfileConfig colocationProfile(std::string schedulerName) {
   for (auto point :
        {"preEnqueue", "preFilter", "filter", "score", "reserve", "permit", "preBind", "postBind"})
     for (auto name : {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling",
-                      "NodeNUMAResource", "DeviceShare", "Coscheduling", "ElasticQuota"})
-      if (implements(name, point)) wishes.points[point].enabled.push_back({name, 1});
+                      "NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling", "ElasticQuota"})
+      if (implements(name, point))
+        wishes.points[point].enabled.push_back({name, name == kReservation ? kReservationWeight : 1});
+  wishes.points["bind"] = {{{"Reservation", 0}, {"DefaultBinder", 0}}, {"*"}};
   wishes.points["preBind"].enabled.push_back({"DefaultPreBind", 0});
   // Inside the quota first: whoever else has lower priority may be within its own.
-  wishes.points["postFilter"] = {{{"ElasticQuota", 0}, {"DefaultPreemption", 0}}, {"*"}};
+  wishes.points["postFilter"] = {
+      {{"Reservation", 0}, {"ElasticQuota", 0}, {"DefaultPreemption", 0}}, {"*"}};
   ProfileConfig out;
   out.schedulerName = std::move(schedulerName);
   out.points = mergePoints(wishes);

@@ -86,6 +86,8 @@ class Cycle {
   bool tryOnly(Row row, Placement& out);
   bool tryOwn(Placement& out);
   std::optional<Placement> pickPinned();
+  std::optional<Placement> pickInTier(const std::vector<Row>& tier);
+  void lookAgain();
   bool askPlugins();
   void narrowTo(std::vector<Row> rows);
   bool isAllowed(Row row) const;

@@ -77,7 +77,7 @@ void PlanState::chooseColumns() {
 }
 
 void PlanState::refresh(PluginTimes* times) {
-  if (!layout_.transforming.empty()) chooseColumns();
+  if (!layout_.transforming.empty()) chooseColumns();  // before the columns are filled
   collectDirty();
   times_ = times;
   refreshRows(dirty_);
@@ -116,6 +116,7 @@ void PlanState::collectDirty() {
 }
 
 void PlanState::attachParts() {
+  if (!layout_.transforming.empty()) chooseColumns();
   for (auto& part : parts_) {
     if (!part.part) {
       part.part = part.plugin->clusterWide()->attach(plan_);
@@ -152,10 +153,10 @@ void PlanState::refreshRows(std::vector<Row>& rows) {
 void PlanState::refreshRestored(const std::vector<Row>& rows) {
   for (Row row : rows) {
     std::vector<Row> one = {row};
-    for (Transforming* plugin : concerned_) plugin->restore(plan_, row);
-    filterRows(one);
-    scoreRows(one);
-    for (Transforming* plugin : concerned_) plugin->unrestore(plan_, row);
+    whileRestored(row, [&] {
+      filterRows(one);
+      scoreRows(one);
+    });
   }
 }
 
@@ -216,10 +217,16 @@ int32_t PlanState::scoreOfRefused(Row row) {
   return std::exchange(columns_->local[row], before);
 }
 
+std::vector<Row> PlanState::restoredRows() const {
+  std::vector<Row> out;
+  for (Transforming* plugin : concerned_)
+    for (Row row : plugin->restored(plan_)) out.push_back(row);
+  return out;
+}
+
 Verdict PlanState::evaluate(Row row) {
-  for (Transforming* plugin : concerned_) plugin->restore(plan_, row);
-  const Verdict verdict = evaluateNow(row);
-  for (Transforming* plugin : concerned_) plugin->unrestore(plan_, row);
+  Verdict verdict;
+  whileRestored(row, [&] { verdict = evaluateNow(row); });
   return verdict;
 }
 

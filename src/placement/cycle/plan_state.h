@@ -104,6 +104,19 @@ class PlanState {
   // One row afresh, whatever is remembered: for trials.
   Verdict evaluate(Row row);
 
+  // Rows that look different to this class than they are.
+  std::vector<Row> restoredRows() const;
+  // While the row looks as it does to this class.
+  template <class Fn>
+  void whileRestored(Row row, Fn fn) {
+    for (Transforming* plugin : concerned_) plugin->restore(plan_, row);
+    fn();
+    for (Transforming* plugin : concerned_) plugin->unrestore(plan_, row);
+  }
+  // The weighted sum of a row, whether it fits or not.
+  int32_t scoreAnyway(Row row) {
+    return local()[row] == kNotFeasible ? scoreOfRefused(row) : local()[row];
+  }
   // The weighted sum of a row that does not fit as it is; raw scores are filled in as well.
   int32_t scoreOfRefused(Row row);
 

@@ -36,6 +36,12 @@ std::optional<Transaction::Refusal> Transaction::place(Profile& profile, const P
   const Step step{Step::Kind::kPlaced,  pod,      row,
                   cluster_.table.now(), &profile, cluster_.nominatedNode(pod->pod->meta.uid)};
   const Decision decision{profile.compiled(pod->cls).plan(), pod, row};
+  for (Transforming* plugin : profile.layout().transforming)
+    if (auto entered = plugin->enter(decision); !entered) {
+      cluster_.reservations.left(pod);
+      cluster_.table.rewind(step.log);
+      return Refusal{"Reservation", entered.error().sentence()};
+    }
   cluster_.assume(pod, row);
   for (size_t i = 0; i < profile.reserve().size(); i++) {
     Plugin& plugin = *profile.reserve()[i];

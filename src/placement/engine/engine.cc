@@ -126,7 +126,7 @@ bool Engine::scheduleOne() {
 void Engine::tryPod(QueuedPod& queued, Profile& profile) {
   PodPtr pod = queued.pod;
   for (Transforming* plugin : profile.layout().transforming)
-    if (PodPtr other = plugin->beforeFilters(pod)) pod = std::move(other);
+    if (PodPtr other = plugin->beforeFilters(pod)) queued.pod = pod = std::move(other);
   for (Plugin* plugin : profile.groupWise())
     if (const auto group = plugin->groupWise()->group(*pod->pod))
       return tryGroup(queued, profile, *group, *plugin);

@@ -53,6 +53,8 @@ class Engine final : private WaitingPods, private Deeds {
   using NodeObject = std::shared_ptr<const api::Node>;
   void nodeChanged(const NodeObject& before, const NodeObject& after);
   void podChanged(const PodObject& before, const PodObject& after);
+  using ReservationObject = std::shared_ptr<const api::Reservation>;
+  void reservationChanged(const ReservationObject& before, const ReservationObject& after);
   void namespaceChanged(std::string_view name, const api::Namespace* after);
   // Something plugins keep for themselves changed; wakes whom it may help.
   void happened(const ClusterEvent& event);
@@ -132,6 +134,7 @@ class Engine final : private WaitingPods, private Deeds {
   void evict(const PodPtr& victim, std::string reason, Deeds::Done done) override;
   void deviceTrouble(const api::Pod& pod, const std::string& what) override;
 
+  void wakeOwners(const api::Uid& reservation);
   void assignedPodChanged(const PodObject& before, const PodObject& after);
   void waitingPodChanged(const PodObject& before, const PodObject& after);
   void foreignPodChanged(const PodObject& after);
@@ -173,6 +176,7 @@ class Engine final : private WaitingPods, private Deeds {
   void lookForPermits();
   void setIdle(Binding& binding, bool waitsForVolumes, std::set<std::string> permits);
   void send(const api::Uid& uid, Binding& binding);
+  void write(std::vector<ObjectPatch> patches, std::function<void(Result<>)> done);
   void lookForVolumes();
   void bindingDone(const api::Uid& uid, const Result<>& result);
   void undo(const Binding& binding);
@@ -197,6 +201,7 @@ class Engine final : private WaitingPods, private Deeds {
   std::vector<std::unique_ptr<Profile>> profiles_;
   std::unique_ptr<Queue> queue_;
   std::unordered_map<api::Uid, PodObject> waiting_;  // ours, without a node, as the server has them
+  std::unordered_map<api::Uid, PodObject> reserved_;  // pods that stand for reservations, by uid
   std::unordered_map<api::Uid, Binding> binding_;
   // Victims whose deletion was asked for and that are still there: whose they are, and how many.
   std::unordered_map<api::Uid, api::Uid> leaving_;

@@ -155,9 +155,21 @@ void Engine::send(const api::Uid& uid, Binding& binding) {
   for (Binder* binder : binding.profile->binders())
     if (binder->binds(*binding.pod)) {
       const PodPlan& plan = binding.profile->compiled(binding.pod->cls).plan();
-      return effects_.patch(binder->binding({plan, binding.pod, binding.row}, binding.notes), done);
+      auto patches = binder->binding({plan, binding.pod, binding.row}, binding.notes);
+      return write(std::move(patches), done);
     }
   effects_.bind(*binding.pod, binding.pod->nodeName.view(), binding.notes, done);
+}
+
+// One after the other; the first refusal ends it.
+void Engine::write(std::vector<ObjectPatch> patches, std::function<void(Result<>)> done) {
+  if (patches.empty()) return done({});
+  const ObjectPatch first = std::move(patches.front());
+  patches.erase(patches.begin());
+  effects_.patch(first, [this, left = std::move(patches), done](Result<> result) {
+    if (!result || left.empty()) return done(result);
+    write(left, done);
+  });
 }
 
 // Bindings whose claims are all bound by now go out; those that wait too long or in vain fail.

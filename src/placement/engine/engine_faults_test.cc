@@ -152,23 +152,6 @@ TEST_F(Faults, hints_and_nominations_count_for_pods_that_are_pinned_to_few_nodes
   EXPECT_EQ(lab->nodeOf("both"), "n2");
 }
 
-TEST_F(Faults, what_is_not_built_is_said_when_a_pod_is_placed_without_it) {
-  node("n1");
-  pod("promised", 0, "1",
-      R"(,"annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}"})");
-  pod("plain", 0, "1");
-  lab->run();
-  EXPECT_EQ(lab->nodeOf("promised"), "n1");
-  const std::string said = log();
-  EXPECT_NE(said.find("promised ignored: the pod's annotation "
-                      "scheduling.koordinator.sh/reservation-affinity is ignored: plugin "
-                      "Reservation"),
-            std::string::npos)
-      << said;
-  EXPECT_EQ(said.find("plain ignored"), std::string::npos);
-}
-
-// The mark on a claim comes and goes as the provisioner writes it.
 TEST_F(Faults, a_provisioner_that_withdraws_its_node_frees_the_pod_at_once) {
   node("n1");
   Storage& storage = lab->cluster().storage;

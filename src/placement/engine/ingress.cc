@@ -96,6 +96,17 @@ void Ingress::quota(std::string_view key, const std::shared_ptr<const api::Elast
   cluster_.putQuota(key, after);
   happened(EventKind::kQuota, "ElasticQuota");
 }
+// One of the same name that was made anew is another one.
+void Ingress::reservation(std::string_view key,
+                          const std::shared_ptr<const api::Reservation>& after) {
+  const ReservationPtr known = cluster_.reservations.findByName(key);
+  std::shared_ptr<const api::Reservation> before = known ? known->object : nullptr;
+  if (before && after && before->meta.uid != after->meta.uid) {
+    engine_.reservationChanged(before, nullptr);
+    before = nullptr;
+  }
+  if (before || after) engine_.reservationChanged(before, after);
+}
 void Ingress::network(std::string_view key,
                       const std::shared_ptr<const api::ClusterNetworkTopology>& after) {
   if (key != "default") return;  // the only one that counts

@@ -15,6 +15,7 @@ struct ObjectPatch {
   bool status = false;  // of the status subresource
   json::Object body;    // what changes; the whole object when it is created
   bool create = false;  // one that is there already is left alone
+  bool remove = false;  // the object goes instead; body is its preconditions ("uid")
 };
 
 }  // namespace mangrove::placement

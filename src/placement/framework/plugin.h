@@ -172,7 +172,8 @@ class RoomMaking {
 class Binder {
  public:
   virtual bool binds(const PodInfo&) const = 0;
-  virtual ObjectPatch binding(const Decision&, const BindNotes&) = 0;
+  // Written one after the other; the binding is done when the last one is accepted.
+  virtual std::vector<ObjectPatch> binding(const Decision&, const BindNotes&) = 0;
 
  protected:
   ~Binder() = default;
@@ -255,6 +256,19 @@ class GroupWise {
   ~GroupWise() = default;
 };
 
+// Hands out more than amounts (CPUs, devices), also of a reservation: asked while what matching
+// reservations hold on the row is given back.
+class Reservable {
+ public:
+  // Whether the pod can be served out of this reservation.
+  virtual bool fitsIn(const PodPlan&, Row, const ReservationEntry&) { return true; }
+  // 0 to 100, added to how well the amounts fit; what is served best is taken.
+  virtual int64_t scoreIn(const PodPlan&, Row, const ReservationEntry&) { return 0; }
+
+ protected:
+  ~Reservable() = default;
+};
+
 // Reservations: a pod may see more room on a node than is free, or another pod in its place.
 class Transforming {
  public:
@@ -267,6 +281,11 @@ class Transforming {
   // Room of matched reservations is given back on a row before it is looked at, and taken again.
   virtual void restore(const PodPlan&, Row) {}
   virtual void unrestore(const PodPlan&, Row) {}
+  // The rows that look different to this class than they are.
+  virtual std::vector<Row> restored(const PodPlan&) { return {}; }
+  // Nominate: before a pod is assumed on the row it enters what was given back there. Leaving is the
+  // cluster's business (Cluster::forget). A refusal ends the decision.
+  virtual Result<> enter(const Decision&) { return {}; }
   // BeforeScore: may mark rows that are feasible as not to be chosen.
   virtual void beforeScore(const PodPlan&, const PodPtr&, Totals) {}
 
@@ -279,6 +298,9 @@ class Suggesting {
  public:
   virtual std::vector<Row> preferred(const PodPlan&, const api::Pod&) { return {}; }
   virtual Row onlyNode(const PodPlan&, const api::Pod&) { return kNoRow; }
+  // Rows that beat all others whatever those score, the best first; rows of one tier are compared by
+  // everybody's scores. Where none of them fits the search goes on.
+  virtual std::vector<std::vector<Row>> tiers(const PodPlan&, const api::Pod&) { return {}; }
 
  protected:
   ~Suggesting() = default;
@@ -320,6 +342,7 @@ class Plugin {
   virtual GroupWise* groupWise() { return nullptr; }
   virtual Transforming* transforming() { return nullptr; }
   virtual Suggesting* suggesting() { return nullptr; }
+  virtual Reservable* reservable() { return nullptr; }
   virtual PodFeed* podFeed() { return nullptr; }
   virtual RoomMaking* roomMaking() { return nullptr; }
   virtual Binder* binder() { return nullptr; }

@@ -19,7 +19,7 @@ constexpr std::array kPlugins = {
 #undef PLUGIN
 };
 
-constexpr std::array<std::string_view, 1> kUnbuilt = {"Reservation"};
+constexpr std::array<std::string_view, 0> kUnbuilt = {};
 
 }  // namespace
 

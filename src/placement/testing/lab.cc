@@ -5,6 +5,8 @@
 #include "api/object/event.h"
 #include "api/wire/kind.h"
 #include "base/check.h"
+#include "base/text/time_text.h"
+#include "json/merge_patch.h"
 #include "json/yaml.h"
 #include "placement/intake/transform.h"
 #include "placement/plugins/registry.h"
@@ -82,6 +84,63 @@ void Lab::removePod(std::string_view name) {
   engine_->podChanged(pod, nullptr);
 }
 
+void Lab::showReservation(Reserved& reserved, json::Value json) {
+  const auto before = reserved.object;
+  json.as_object()["metadata"].as_object()["resourceVersion"] = std::to_string(++versions_);
+  reserved.json = std::move(json);
+  reserved.object = std::make_shared<api::Reservation>(decoded<api::Reservation>(reserved.json));
+  engine_->reservationChanged(before, reserved.object);
+}
+
+void Lab::reservation(std::string_view text) {
+  json::Value json = parsed(text);
+  json::Object& meta = json.as_object()["metadata"].as_object();
+  const std::string name(meta["name"].as_string());
+  Reserved& slot = reservations_[name];
+  if (slot.object) {
+    meta["uid"] = slot.object->meta.uid.str();
+    if (const json::Value* status = slot.json.as_object().if_contains("status"))
+      json.as_object()["status"] = *status;
+  }
+  if (!meta.contains("uid")) meta["uid"] = fmt::format("00000000-0000-4000-9000-{:012x}", ++uids_);
+  if (!meta.contains("creationTimestamp")) meta["creationTimestamp"] = formatTime(clock_.wall());
+  showReservation(slot, std::move(json));
+}
+
+void Lab::removeReservation(std::string_view name) {
+  const auto at = reservations_.find(std::string(name));
+  if (at == reservations_.end()) return;
+  const auto object = at->second.object;
+  reservations_.erase(at);
+  engine_->reservationChanged(object, nullptr);
+}
+
+std::shared_ptr<const api::Reservation> Lab::findReservation(std::string_view name) const {
+  const auto at = reservations_.find(std::string(name));
+  return at == reservations_.end() ? nullptr : at->second.object;
+}
+
+void Lab::applyToReservation(const ObjectPatch& patch) {
+  const auto at = reservations_.find(patch.name);
+  if (at == reservations_.end()) return;
+  if (patch.remove) return removeReservation(patch.name);
+  json::Value json = at->second.json;
+  json::applyMergePatch(json, patch.body);
+  showReservation(at->second, std::move(json));
+}
+
+// Only annotations are written to pods.
+void Lab::applyToPod(const ObjectPatch& patch) {
+  auto& slot = pods_[patch.ns + "/" + patch.name];
+  if (!slot) return;
+  auto after = std::make_shared<api::Pod>(*slot);
+  const json::Value body = patch.body;
+  for (const auto& [key, value] : body.at("metadata").at("annotations").as_object())
+    after->meta.annotations.set(key, std::string_view(value.as_string()));
+  const auto before = std::exchange(slot, after);
+  engine_->podChanged(before, slot);
+}
+
 size_t Lab::run() {
   size_t tried = 0;
   for (bool busy = true; busy;) {
@@ -95,14 +154,18 @@ size_t Lab::run() {
     }
     auto pending = std::exchange(pending_, {});
     for (auto& binding : pending) confirm(std::move(binding));
+    const auto toApply = std::exchange(toApply_, {});
     auto writes = std::exchange(pendingWrites_, {});
     for (auto& done : writes) done({});
+    for (const ObjectPatch& patch : toApply)
+      patch.kind->kind == "Pod" ? applyToPod(patch) : applyToReservation(patch);
     auto deletions = std::exchange(deletions_, {});
     for (auto& [key, done] : deletions) {
       done({});
       if (!keepVictims) removePod(key);
     }
-    busy = !volumes.empty() || !pending.empty() || !deletions.empty();
+    busy = !volumes.empty() || !pending.empty() || !deletions.empty() || !toApply.empty() ||
+           !writes.empty();
   }
   return tried;
 }
@@ -111,6 +174,7 @@ void Lab::wait(Duration duration) {
   for (; duration > Duration::zero(); duration -= std::chrono::seconds(1)) {
     clock_.advance(std::min<Duration>(duration, std::chrono::seconds(1)));
     engine_->tick();
+    engine_->report();
     run();
   }
 }
@@ -238,6 +302,7 @@ void Lab::patch(const ObjectPatch& patch, Done done) {
   log_.push_back(
       fmt::format("{} {}/{} {}", patch.kind->kind, patch.ns, patch.name, json::write(patch.body)));
   pendingWrites_.push_back(std::move(done));
+  if (patch.kind->kind == "Reservation" || patch.kind->kind == "Pod") toApply_.push_back(patch);
 }
 
 void Lab::clearNomination(const api::Pod& pod) {

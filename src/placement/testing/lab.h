@@ -37,6 +37,11 @@ class Lab final : public Effects {
   void removeNode(std::string_view name);
   void pod(std::string_view text);
   void removePod(std::string_view name);  // "name" or "ns/name"
+  // What is missing (uid, creation time, owners that match app=NAME) is filled in. Its status is
+  // kept like that of an object on a server: patches of plugins change it.
+  void reservation(std::string_view text);
+  void removeReservation(std::string_view name);
+  std::shared_ptr<const api::Reservation> findReservation(std::string_view name) const;
 
   // Schedules until nobody is ready; the server confirms every binding. Returns pods tried.
   size_t run();
@@ -85,6 +90,16 @@ class Lab final : public Effects {
   std::unique_ptr<Engine> engine_;
   std::map<std::string, std::shared_ptr<const api::Pod>> pods_;
   std::map<std::string, std::shared_ptr<const api::Node>> nodes_;
+  struct Reserved {
+    json::Value json;
+    std::shared_ptr<const api::Reservation> object;
+  };
+  void showReservation(Reserved& reserved, json::Value json);
+  void applyToReservation(const ObjectPatch& patch);
+  void applyToPod(const ObjectPatch& patch);
+  std::map<std::string, Reserved> reservations_;
+  std::vector<ObjectPatch> toApply_;
+  int64_t versions_ = 0;
   std::map<std::string, std::string> said_;
   std::vector<Pending> pending_;
   std::vector<std::pair<std::vector<VolumeNote>, Done>> volumes_;

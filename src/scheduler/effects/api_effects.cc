@@ -6,6 +6,8 @@
 #include "base/os/log.h"
 #include "base/text/time_text.h"
 #include "json/print.h"
+#include "placement/reservation/reserve_pod.h"
+#include "placement/reservation/status.h"
 
 namespace mangrove::scheduler {
 
@@ -183,6 +185,7 @@ void ApiEffects::scheduled(const api::Pod& pod, std::string_view node, std::stri
 
 void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) {
   tell(profile, [&] { return PodEvent::failed(pod, failure.message); });
+  if (placement::isReservePod(pod)) return failedReservation(pod, failure);
   json::Object status;
   if (!isSaid(pod, failure.reason, failure.message))
     status["conditions"] = json::Array{unscheduledCondition(pod, failure, clock_.wall())};
@@ -207,8 +210,34 @@ void ApiEffects::create(const ObjectPatch& object, Done done) {
   });
 }
 
+// What is said about the pod that stands for it goes to the Reservation.
+void ApiEffects::failedReservation(const api::Pod& pod, const PodFailure& failure) {
+  const auto said =
+      placement::unschedulablePatch(pod, failure.reason, failure.message, clock_.wall());
+  if (!said) return;
+  patch(*said, [](const Result<>& result) {
+    if (!result && result.error().code() != mangrove::Code::kNotFound)
+      log.warn("{}", result.error().text());
+  });
+}
+
+namespace {
+
+client::Request removalOf(const ObjectPatch& patch) {
+  client::DeleteOptions options;
+  const json::Value* uid = patch.body.if_contains("uid");
+  if (uid && uid->is_string()) options.uid = api::Uid(uid->get_string());
+  return client::deleteRequest({*patch.kind, patch.ns, patch.name}, options);
+}
+
+}  // namespace
+
 void ApiEffects::patch(const ObjectPatch& patch, Done done) {
   if (patch.create) return create(patch, std::move(done));
+  if (patch.remove)
+    return send(removalOf(patch), [done = std::move(done)](Result<client::Reply> reply) mutable {
+      done(nothingOf(reply));
+    });
   client::Ref ref{*patch.kind, patch.ns, patch.name};
   if (patch.status) ref.subresource = "status";
   send(client::patchRequest(std::move(ref), client::PatchType::kMerge, json::write(patch.body)),
@@ -227,6 +256,7 @@ void ApiEffects::ignored(const api::Pod& pod, const std::string& what, std::stri
 }
 
 void ApiEffects::clearNomination(const api::Pod& pod) {
+  if (placement::isReservePod(pod)) return;
   auto held = held_.take(pod.meta.uid);
   if (!held) return patchStatus(pod.meta, R"({"nominatedNodeName":null})", {});
   held->status["nominatedNodeName"] = nullptr;  // an older one may be on the server
@@ -234,6 +264,7 @@ void ApiEffects::clearNomination(const api::Pod& pod) {
 }
 
 void ApiEffects::nominate(const api::Pod& pod, std::string_view node) {
+  if (placement::isReservePod(pod)) return;
   held_.take(pod.meta.uid);
   if (pod.status.nominatedNodeName.view() == node) return;
   patchStatus(pod.meta, json::write(json::Object{{"nominatedNodeName", node}}), {});

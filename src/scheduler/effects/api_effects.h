@@ -51,6 +51,7 @@ class ApiEffects final : public Effects {
   void send(client::Request request, Answers::Done done);
   void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
   void create(const ObjectPatch& object, Done done);
+  void failedReservation(const api::Pod& pod, const PodFailure& failure);
   void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
 
   client::ApiClient& client_;

@@ -6,6 +6,7 @@
 
 #include "api/object/event.h"
 #include "api/wire/kind.h"
+#include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::scheduler {
 
@@ -32,6 +33,9 @@ Words wordsOf(PodEvent::What what) {
 }
 
 PodEvent::About aboutOf(const api::Pod& pod) {
+  if (placement::isReservePod(pod))
+    return {api::Text(placement::reservationNameOf(pod)), Interned(), pod.meta.uid,
+            pod.meta.resourceVersion, true};
   return {pod.meta.name, pod.meta.ns, pod.meta.uid, pod.meta.resourceVersion};
 }
 
@@ -41,7 +45,7 @@ api::ObjectRef refOf(const PodEvent::About& about) {
   meta.ns = about.ns;
   meta.uid = about.uid;
   meta.resourceVersion = about.resourceVersion;
-  return api::refTo(api::kind::kPod, meta);
+  return api::refTo(about.isReservation ? api::kind::kReservation : api::kind::kPod, meta);
 }
 
 uint64_t unsettledOf(const client::EventRecorder& recorder) {
@@ -59,9 +63,10 @@ size_t roomOf(const client::EventRecorder& recorder) {
 }  // namespace
 
 PodEvent PodEvent::scheduled(const api::Pod& pod, std::string_view node) {
-  return {What::kScheduled, aboutOf(pod),
-          fmt::format("Successfully assigned {}/{} to {}", pod.meta.ns.view(), pod.meta.name.view(),
-                      node)};
+  About about = aboutOf(pod);
+  std::string note = fmt::format("Successfully assigned {}{}{} to {}", about.ns.view(),
+                                 about.ns.empty() ? "" : "/", about.name.view(), node);
+  return {What::kScheduled, std::move(about), std::move(note)};
 }
 
 PodEvent PodEvent::failed(const api::Pod& pod, std::string_view message) {

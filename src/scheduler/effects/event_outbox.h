@@ -32,6 +32,7 @@ struct PodEvent {
     Interned ns;
     api::Uid uid;
     std::string resourceVersion;
+    bool isReservation = false;  // the pod stands for it
   };
   What what = What::kScheduled;
   About pod;

@@ -66,6 +66,16 @@ bool Watches::synced() const {
   return std::all_of(all_.begin(), all_.end(), [](const auto& w) { return w->ready(); });
 }
 
+uint64_t Watches::newestReservation() const {
+  uint64_t newest = 0;
+  engine_.cluster().reservations.each([&](const placement::ReservationPtr& entry) {
+    if (!entry->object) return;
+    const auto version = client::versionNumber(entry->object->meta.resourceVersion);
+    newest = std::max(newest, version.value_or(0));
+  });
+  return newest;
+}
+
 void Watches::addCore(const WatchSetup& setup) {
   add<api::Node>(
       setup, api::kind::kNode, [this](const auto& c) { ingress_.node(c.before, c.after); },

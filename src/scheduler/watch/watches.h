@@ -32,6 +32,7 @@ class Watches {
   bool synced() const;
   // The newest version of a pod that was seen; 0: none, or versions are no numbers here.
   uint64_t newestPod() const { return newestPod_; }
+  uint64_t newestReservation() const;
 
  private:
   struct Watched {

@@ -8,6 +8,7 @@
 #include "placement/plugins/elasticquota/page.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
 #include "placement/plugins/elasticquota/room.h"
+#include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
 
@@ -38,6 +39,7 @@ class ElasticQuota final : public Plugin,
 
   // ---- what there is
   void podSeen(const PodObject& before, const PodObject& after) override {
+    if (isReservePod(after ? *after : *before)) return;  // owners are charged when they come
     const api::Uid uid = after ? after->meta.uid : before->meta.uid;
     const QuotaPod* known = desk_.book().podOf(uid);
     const bool gave = known != nullptr && known->assigned;
@@ -50,6 +52,7 @@ class ElasticQuota final : public Plugin,
     if (gave && desk_.book().podOf(uid) == nullptr) call(line_.callableIn(place));
   }
   void podAdded(const PodInfo& pod, Row, bool trial) override {
+    if (pod.isStandIn) return;
     const api::Uid& uid = pod.pod->meta.uid;
     if (!trial && desk_.book().podOf(uid) == nullptr) desk_.see(*pod.pod, true, clock_.wall());
     desk_.book().assign(uid, meant(trial));
@@ -60,6 +63,7 @@ class ElasticQuota final : public Plugin,
   // A pod whose object names a node is used as long as the object is there, also while the node is
   // not known.
   void podRemoved(const PodInfo& pod, Row, bool trial) override {
+    if (pod.isStandIn) return;
     if (trial || pod.pod->nodeName.empty()) desk_.book().unassign(pod.pod->meta.uid, meant(trial));
   }
   void nodeChanged(Row row) override { desk_.nodeChanged(row); }
@@ -73,6 +77,7 @@ class ElasticQuota final : public Plugin,
   // ---- decisions
   bool prepares() const override { return true; }
   PodVerdict prepare(const PodPlan&, const api::Pod& pod) override {
+    if (isReservePod(pod)) return skip();
     const QuotaDesk::Asked asked = desk_.askedBy(pod);
     if (!asked.place) return skip();
     const auto refusal = desk_.verdict(asked);

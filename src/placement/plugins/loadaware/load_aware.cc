@@ -80,7 +80,7 @@ class LoadAware final : public Plugin, public NodeLocal, public ClusterListener 
 
   // ---- what happens on nodes
   void podAdded(const PodInfo& pod, Row row, bool trial) override {
-    if (trial) return;
+    if (trial || pod.isStandIn) return;  // room that is reserved uses nothing
     NodeLoad& node = at(row);
     node.pods.push_back(
         assignedPod(args_, *pod.pod, clock_.wall(), estimateOf(*pod.cls), pod.cls->band));

@@ -1,0 +1,212 @@
+// Random histories of reservations, owners and strangers against a slow count from the objects
+// alone: at no step is more promised on a node than it has, and the books agree with the objects.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "api/annotations/reservation.h"
+#include "api/pod/pod_requests.h"
+#include "base/number/rng.h"
+#include "base/testing/size.h"
+#include "placement/reservation/reserve_pod.h"
+#include "placement/testing/lab.h"
+
+namespace mangrove::placement {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kNodes = 3, kApps = 3, kCpus = 16;
+
+class History {
+ public:
+  explicit History(uint64_t seed) : rng_(seed), lab_(defaultConfig({"default-scheduler"})) {
+    for (int i = 0; i < kNodes; i++) addNode(i);
+  }
+
+  // "" or what went wrong.
+  std::string run(int steps) {
+    for (int step = 0; step < steps; step++) {
+      const std::string did = act();
+      if (std::string wrong = check(); !wrong.empty())
+        return fmt::format("step {} ({}): {}", step, did, wrong);
+    }
+    lab_.refuseBindings = false;
+    lab_.wait(15s);
+    std::string wrong = check();
+    return wrong.empty() ? checkWaiting() : wrong;
+  }
+
+ private:
+  int upTo(int most) { return static_cast<int>(rng_.below(static_cast<uint64_t>(most))); }
+  std::string nodeName(int number) const { return fmt::format("n{}", number); }
+
+  void addNode(int number) {
+    lab_.node(fmt::format(
+        R"({{"metadata":{{"name":"n{}"}},"status":{{"allocatable":{{"cpu":"{}","memory":"64Gi","pods":"40"}}}}}})",
+        number, kCpus));
+  }
+
+  std::string act() {
+    switch (upTo(12)) {
+      case 0:
+      case 1:
+        return addReservation();
+      case 2:
+      case 3:
+      case 4:
+      case 5:
+        return addPod();
+      case 6:
+        return dropPod();
+      case 7:
+        return dropReservation();
+      case 8:
+        lab_.wait(std::chrono::seconds(1 + upTo(4)));
+        return "wait";
+      case 9:
+        lab_.refuseBindings = upTo(3) == 0;
+        return "answers";
+      case 10:
+        return upTo(6) == 0 ? moveNode() : "nothing";
+      default:
+        lab_.run();
+        return "run";
+    }
+  }
+
+  std::string addReservation() {
+    const std::string name = fmt::format("r{}", made_++);
+    const char* policies[] = {"Aligned", "Aligned", "Restricted"};
+    lab_.reservation(fmt::format(
+        R"({{"metadata":{{"name":"{}"}},"spec":{{"owners":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}],
+            "allocateOnce":{},"allocatePolicy":"{}","ttl":"{}s",
+            "template":{{"spec":{{"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}}}}}})",
+        name, upTo(kApps), upTo(2) == 0, policies[upTo(3)], 5 + upTo(60), 1 + upTo(10)));
+    reservations_.push_back(name);
+    if (upTo(2) == 0) lab_.run();
+    return "reserve " + name;
+  }
+
+  std::string addPod() {
+    const std::string name = fmt::format("p{}", made_++);
+    const bool must = upTo(5) == 0;
+    lab_.pod(fmt::format(
+        R"({{"metadata":{{"name":"{}","labels":{{"app":"a{}"}},"annotations":{{{}}}}},
+            "spec":{{"priority":{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+        name, upTo(kApps + 1),
+        must ? R"("scheduling.koordinator.sh/reservation-affinity":"{}")" : "", upTo(2) * 10,
+        1 + upTo(8)));
+    pods_.push_back(name);
+    if (upTo(2) == 0) lab_.run();
+    return "pod " + name;
+  }
+
+  std::string dropPod() {
+    if (pods_.empty()) return "nothing";
+    const std::string name = pods_[static_cast<size_t>(upTo(static_cast<int>(pods_.size())))];
+    lab_.removePod(name);
+    return "drop " + name;
+  }
+
+  std::string dropReservation() {
+    if (reservations_.empty()) return "nothing";
+    const size_t at = static_cast<size_t>(upTo(static_cast<int>(reservations_.size())));
+    lab_.removeReservation(reservations_[at]);
+    return "drop " + reservations_[at];
+  }
+
+  std::string moveNode() {
+    const int number = upTo(kNodes);
+    lab_.removeNode(nodeName(number));
+    lab_.wait(2s);
+    addNode(number);
+    return "node away and back";
+  }
+
+  static int64_t cpuOf(const api::Pod& pod) { return api::podRequests(*pod.spec).cpu().v; }
+
+  // Milli-cores promised on a node, by the objects.
+  int64_t promised(const std::string& node) const {
+    int64_t sum = 0;
+    std::map<std::string, int64_t> owners;  // by uid of the reservation
+    for (const std::string& name : pods_) {
+      const auto pod = lab_.find(name);
+      if (!pod || pod->nodeName.view() != node) continue;
+      sum += cpuOf(*pod);
+      const auto in = api::parseReservationAllocated(pod->meta.annotations);
+      if (in && *in) owners[(*in)->uid] += cpuOf(*pod);
+    }
+    for (const std::string& name : reservations_) {
+      const auto one = lab_.findReservation(name);
+      if (!one || !isAvailable(*one) || one->status.nodeName != node) continue;
+      const auto used = owners.find(one->meta.uid.str());
+      const bool spent = spent_.contains(one->meta.uid.str());
+      const int64_t taken = used == owners.end() ? 0 : used->second;
+      if (!spent) sum += std::max<int64_t>(0, one->status.allocatable.cpu().v - taken);
+    }
+    return sum;
+  }
+
+  // A reservation for one owner that had one keeps nothing any more, whatever became of the owner.
+  void noteSpent() {
+    for (const std::string& name : pods_) {
+      const auto pod = lab_.find(name);
+      const auto in = pod ? api::parseReservationAllocated(pod->meta.annotations)
+                          : Result<std::optional<api::ReservationAllocated>>();
+      if (!in || !*in) continue;
+      const auto one = lab_.findReservation((*in)->name);
+      if (one && one->spec.isAllocateOnce()) spent_.insert((*in)->uid);
+    }
+  }
+
+  std::string check() {
+    noteSpent();
+    const NodeTable& table = lab_.cluster().table;
+    for (int i = 0; i < kNodes; i++) {
+      const Row row = table.find(nodeName(i));
+      if (row == kNoRow) continue;
+      const int64_t objects = promised(nodeName(i)), books = table.requested(kCpuId)[row];
+      if (objects > kCpus * 1000)
+        return fmt::format("{} has {}m and {}m are promised", nodeName(i), kCpus * 1000, objects);
+      if (books > kCpus * 1000)
+        return fmt::format("{} has {}m and {}m are in the books", nodeName(i), kCpus * 1000, books);
+      if (books < objects)
+        return fmt::format("{}: {}m promised, {}m in the books", nodeName(i), objects, books);
+    }
+    return "";
+  }
+  // Nobody waits who would fit on a node as it is.
+  std::string checkWaiting() {
+    for (const std::string& name : pods_) {
+      const auto pod = lab_.find(name);
+      if (!pod || !pod->nodeName.empty()) continue;
+      if (pod->meta.annotations.has("scheduling.koordinator.sh/reservation-affinity")) continue;
+      for (int i = 0; i < kNodes; i++)
+        if (promised(nodeName(i)) + cpuOf(*pod) <= kCpus * 1000)
+          return fmt::format("{} waits and would fit on {}: {}", name, nodeName(i),
+                             lab_.said(name));
+    }
+    return "";
+  }
+
+  Rng rng_;
+  Lab lab_;
+  int made_ = 0;
+  std::vector<std::string> pods_, reservations_;
+  std::set<std::string> spent_;  // uids of reservations
+};
+
+TEST(ReservationHistories, never_promise_more_than_there_is) {
+  const int histories = sized(60, 100000), steps = 50;
+  for (int seed = 1; seed <= histories; seed++) {
+    const std::string wrong = History(static_cast<uint64_t>(seed)).run(steps);
+    ASSERT_EQ(wrong, "") << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace mangrove::placement

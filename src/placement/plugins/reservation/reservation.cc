@@ -1,0 +1,282 @@
+#include "placement/plugins/reservation/reservation.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/annotations/reservation.h"
+#include "api/wire/names.h"
+#include "base/text/strings.h"
+#include "placement/plugins/reservation/judge.h"
+#include "placement/plugins/reservation/keeper.h"
+#include "placement/plugins/reservation/page.h"
+#include "placement/plugins/reservation/status.h"
+#include "placement/plugins/reservation/takeover.h"
+#include "placement/reservation/reserve_pod.h"
+
+namespace mangrove::placement {
+namespace {
+
+constexpr size_t kTriedFirst = 32;  // rows with a reservation, before the search
+constexpr std::string_view kNoneMatches = "node(s) no reservations match reservation affinity";
+constexpr std::string_view kMixedPolicies =
+    "node(s) reservation's allocate policy cannot coexist with those on the node";
+
+class ReservationPlugin final : public Plugin,
+                                public NodeLocal,
+                                public Transforming,
+                                public Suggesting,
+                                public Transactional,
+                                public RoomMaking,
+                                public Binder,
+                                public PodFeed,
+                                public Reporting {
+ public:
+  ReservationPlugin(const PluginHandle& handle, ReservationArgs args)
+      : cluster_(handle.cluster),
+        clock_(handle.clock),
+        args_(std::move(args)),
+        judge_(cluster_, args_),
+        keeper_(cluster_, args_) {}
+
+  std::string_view name() const override { return "Reservation"; }
+  NodeLocal* nodeLocal() override { return this; }
+  Transforming* transforming() override { return this; }
+  Suggesting* suggesting() override { return this; }
+  Transactional* transactional() override { return this; }
+  RoomMaking* roomMaking() override { return this; }
+  Binder* binder() override { return this; }
+  PodFeed* podFeed() override { return this; }
+  Reporting* reporting() override { return this; }
+
+  std::unique_ptr<PlanData> compile(const PodClass& cls) override {
+    return compileReservation(cls, cluster_);
+  }
+
+  // ---- the pod as a whole
+  bool prepares() const override { return true; }
+  PodVerdict prepare(const PodPlan& plan, const api::Pod& pod) override;
+  // A pod that a reservation names is like no other, and so is a reservation that takes pods over.
+  PodPtr beforeFilters(const PodPtr& pod) override {
+    const ReservationBook& book = cluster_.reservations;
+    if (!pod->cls->only.empty()) return nullptr;
+    const bool isSole = pod->isStandIn
+                            ? pod->pod->meta.annotations.has(api::annotation::kIsPreAllocation)
+                            : book.namesPods() && book.namesPod(*pod->pod);
+    return isSole ? cluster_.makeSoleInfo(pod->pod) : nullptr;
+  }
+
+  // ---- rows
+  void meet(const std::vector<Plugin*>& all) override {
+    std::vector<Reservable*> found;
+    for (Plugin* plugin : all)
+      if (Reservable* part = plugin->reservable()) found.push_back(part);
+    judge_.setReservables(std::move(found));
+  }
+  bool concerns(const PodPlan& plan) const override {
+    if (cluster_.reservations.empty()) return false;
+    const auto& mine = matched(plan);
+    return !mine.matches.empty() || takes(mine);
+  }
+  void restore(const PodPlan& plan, Row row) override;
+  void unrestore(const PodPlan&, Row) override { given_.reset(); }
+  std::vector<Row> restored(const PodPlan& plan) override { return matched(plan).matches.rows(); }
+  bool filters(const PodPlan&) const override { return true; }
+  void fits(const PodPlan& plan, const NodeTable&, std::span<const Row> rows,
+            Verdict* out) const override;
+  std::vector<std::string> reasons(const PodPlan&, uint32_t why) const override {
+    std::vector<std::string> out;
+    for (auto part : split(texts_[why], '\n')) out.emplace_back(part);
+    return out;
+  }
+
+  // ---- scores
+  std::vector<std::vector<Row>> tiers(const PodPlan& plan, const api::Pod&) override {
+    if (cluster_.reservations.empty()) return {};
+    const auto& mine = matched(plan);
+    if (mine.matches.empty() || mine.ignores()) return {};
+    return mine.matches.best(kTriedFirst);
+  }
+  bool scores(const PodPlan&) const override { return true; }
+  Scale scale() const override { return Scale::kShareOfMax; }
+  void score(const PodPlan& plan, const NodeTable&, std::span<const Row> rows,
+             int32_t* out) const override;
+
+  // ---- decisions
+  Result<> enter(const Decision& decision) override;
+  Result<> preBind(const Decision& decision, BindNotes& notes) override;
+  bool binds(const PodInfo& pod) const override { return pod.isStandIn; }
+  std::vector<ObjectPatch> binding(const Decision& decision, const BindNotes& notes) override;
+  RoomAnswer makeRoom(const Stranded& stranded) override;
+
+  // ---- waiting pods
+  uint32_t interests() const override {
+    return bit(EventKind::kReservation) | bit(EventKind::kAssignedPodDelete) |
+           bit(EventKind::kAssignedPodUpdate) | bit(EventKind::kNodeAdd) |
+           bit(EventKind::kNodeUpdate) | bit(EventKind::kPodUpdate);
+  }
+  Hint hint(const ClusterEvent&, const PodInfo&) override { return Hint::kQueue; }
+
+  // ---- statuses
+  void podSeen(const PodObject&, const PodObject& after) override {
+    if (after && api::isTerminated(*after)) cluster_.reservations.ended(*after);
+  }
+  std::vector<ObjectPatch> takePatches(WallTime now) override { return keeper_.takePatches(now); }
+  void notWritten(const ObjectPatch& patch) override { keeper_.notWritten(patch); }
+  std::optional<json::Value> serve(std::string_view path) override {
+    return reservationPage(cluster_, path);
+  }
+
+ private:
+  const ReservationPlan& matched(const PodPlan& plan) const {
+    const auto& mine = plan.get<ReservationPlan>(slot());
+    mine.matches.refresh(mine, cluster_);
+    return mine;
+  }
+  static bool takes(const ReservationPlan& mine) { return mine.isStandIn && !mine.pod.meta.uid.empty(); }
+  Verdict judgeStandIn(const ReservationPlan& mine, Row row) const;
+  Result<> enterAsStandIn(const Decision& decision);
+  uint32_t numberOf(const std::string& text) const {
+    const auto found = std::ranges::find(texts_, text);
+    const auto number = static_cast<uint32_t>(found - texts_.begin());
+    if (found == texts_.end()) texts_.push_back(text);
+    return number;
+  }
+
+  Cluster& cluster_;
+  Clock& clock_;
+  ReservationArgs args_;
+  ReservationJudge judge_;
+  ReservationKeeper keeper_;
+  std::unique_ptr<GivenBack> given_;         // of the row at hand
+  std::optional<PreAllocationVerdict> take_;  // the same, of a reservation that takes pods over
+  mutable std::vector<std::string> texts_;    // of refusals, by number
+};
+
+PodVerdict ReservationPlugin::prepare(const PodPlan& plan, const api::Pod& pod) {
+  using Kind = PodVerdict::Kind;
+  const auto& mine = matched(plan);
+  if (!mine.trouble.empty()) return PodVerdict::refuse(Kind::kUnresolvable, mine.trouble);
+  PodVerdict out;
+  if (mine.isStandIn) {
+    const ReservationPtr entry = cluster_.reservations.find(pod.meta.uid);
+    if (entry && entry->object && entry->object->spec.preAllocation)
+      if (std::string why = whyNoTakeover(*entry->object, args_); !why.empty())
+        return PodVerdict::refuse(Kind::kUnresolvable, std::move(why));
+    if (mine.node.empty()) return out;
+    out.narrows = true;
+    out.rows = cluster_.table.find(std::vector<std::string>{mine.node});
+    return out;
+  }
+  if (!mine.mustReserve() || mine.ignores()) return out;
+  out.narrows = true;
+  out.rows = mine.matches.rows();
+  if (out.rows.empty()) return PodVerdict::refuse(Kind::kUnresolvable, std::string(kNoneMatches));
+  return out;
+}
+
+void ReservationPlugin::restore(const PodPlan& plan, Row row) {
+  const auto& mine = matched(plan);
+  take_.reset();
+  if (!takes(mine)) {
+    if (mine.matches.isOn(row))
+      given_ = std::make_unique<GivenBack>(cluster_, standInsOf(mine.matches.on(row)));
+    return;
+  }
+  const ReservationPtr entry = cluster_.reservations.find(mine.pod.meta.uid);
+  if (!entry || !entry->object) return;
+  Takeover found = takeOver(*entry->object, cluster_, row, args_);
+  take_ = std::move(found.verdict);
+  given_ = std::make_unique<GivenBack>(cluster_, found.pods);
+}
+
+Verdict ReservationPlugin::judgeStandIn(const ReservationPlan& mine, Row row) const {
+  for (const ReservationPtr& other : cluster_.reservations.on(row))
+    if (!mayShareNode(mine.policy, other->room.policy))
+      return {Code::kUnresolvable, 0, numberOf(std::string(kMixedPolicies))};
+  if (take_ && !take_->pass)
+    return {Code::kUnschedulable, 0, numberOf(join(take_->reasons, "\n"))};
+  return {};
+}
+
+void ReservationPlugin::fits(const PodPlan& plan, const NodeTable&, std::span<const Row> rows,
+                             Verdict* out) const {
+  if (cluster_.reservations.empty()) return;
+  const auto& mine = matched(plan);
+  const bool holds = mine.isStandIn || mine.isOperating;
+  for (size_t i = 0; i < rows.size(); i++) {
+    if (holds) out[i] = judgeStandIn(mine, rows[i]);
+    if (!out[i].fits() || mine.ignores() || !mine.matches.isOn(rows[i])) continue;
+    const FitVerdict verdict = judge_.fit(plan, mine, rows[i]);
+    if (!verdict.pass)
+      out[i] = {Code::kUnschedulable, 0, numberOf(join(verdict.reasons, "\n"))};
+  }
+}
+
+void ReservationPlugin::score(const PodPlan& plan, const NodeTable&, std::span<const Row> rows,
+                              int32_t* out) const {
+  if (cluster_.reservations.empty()) return;
+  const auto& mine = matched(plan);
+  if (mine.matches.empty() || mine.ignores()) return;
+  for (size_t i = 0; i < rows.size(); i++) out[i] = mine.matches.rawScore(rows[i]);
+}
+
+Result<> ReservationPlugin::enter(const Decision& decision) {
+  if (cluster_.reservations.empty()) return {};
+  const auto& mine = matched(decision.plan);
+  if (mine.isStandIn) return enterAsStandIn(decision);
+  if (mine.ignores()) return {};
+  const ReservationPtr entry = judge_.nominate(decision.plan, mine, decision.row);
+  if (entry) cluster_.reservations.enter(entry, decision.pod);
+  if (!entry && mine.mustReserve())
+    return fail(mangrove::Code::kUnavailable, "no reservation of node {} takes the pod",
+                cluster_.table.info(decision.row).name.view());
+  return {};
+}
+
+Result<> ReservationPlugin::enterAsStandIn(const Decision& decision) {
+  const ReservationPtr entry = cluster_.reservations.find(decision.pod->pod->meta.uid);
+  if (!entry || !entry->object)
+    return fail(mangrove::Code::kNotFound, "the reservation is gone");
+  if (!entry->object->spec.preAllocation) return {};
+  const Takeover found = takeOver(*entry->object, cluster_, decision.row, args_);
+  if (!found.verdict.pass)
+    return fail(mangrove::Code::kUnavailable, "{}", join(found.verdict.reasons, ", "));
+  for (const PodPtr& pod : found.pods) cluster_.reservations.enter(entry, pod);
+  return {};
+}
+
+Result<> ReservationPlugin::preBind(const Decision& decision, BindNotes& notes) {
+  const ReservationPtr entry = cluster_.reservations.ofOwner(decision.pod->pod->meta.uid);
+  if (!entry) return {};
+  if (!entry->offer)
+    return fail(mangrove::Code::kConflict, "reservation {} is gone", entry->name);
+  notes.annotations.emplace_back(api::annotation::kReservationAllocated, allocatedText(*entry));
+  return {};
+}
+
+std::vector<ObjectPatch> ReservationPlugin::binding(const Decision& decision,
+                                                    const BindNotes& notes) {
+  const ReservationPtr entry = cluster_.reservations.find(decision.pod->pod->meta.uid);
+  if (!entry || !entry->object) return {};
+  return bindingPatches(*entry, decision.pod->nodeName.view(), notes, clock_.wall());
+}
+
+// Nothing is evicted here: pods that must use a reservation are told what is in the way.
+RoomAnswer ReservationPlugin::makeRoom(const Stranded& stranded) {
+  const ReservationClaim* claim = nullptr;
+  const auto read = ReservationClaim::of(*stranded.pod->pod);
+  if (read) claim = &*read;
+  if (!claim || !claim->affinity || stranded.pod->isStandIn) return {};
+  return {RoomAnswer::Kind::kPass, whyNoReservation(*claim, cluster_)};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Plugin>> makeReservation(const json::Value& value, PluginHandle handle) {
+  auto args = readReservationArgs(value);
+  if (!args) return pass(args.error());
+  return std::make_unique<ReservationPlugin>(handle, *std::move(args));
+}
+
+}  // namespace mangrove::placement

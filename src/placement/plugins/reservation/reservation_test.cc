@@ -1,0 +1,533 @@
+// Reservations on a table: who gets the room, who does not, and what becomes of them.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "api/wire/names.h"
+#include "placement/testing/lab.h"
+
+namespace mangrove::placement {
+namespace {
+
+constexpr std::string_view kAllocated = "scheduling.koordinator.sh/reservation-allocated";
+
+struct Room {
+  std::string name, cpu = "4", memory = "", policy = "Aligned", spec = "";
+  std::string labels = "", annotations = "";
+  std::string owners = R"([{"labelSelector":{"matchLabels":{"app":"x"}}}])";
+  std::string podSpec = "";  // further members, with a leading comma
+};
+struct Ask {
+  std::string name, cpu = "1", memory = "", app = "x", affinity = "", labels = "",
+                    annotations = "", spec = "";
+};
+
+std::string requests(const std::string& cpu, const std::string& memory) {
+  return R"({"cpu":")" + cpu + R"(")" + (memory.empty() ? "" : R"(,"memory":")" + memory + R"(")") +
+         "}";
+}
+
+class Reservations : public ::testing::Test {
+ protected:
+  explicit Reservations(std::string_view args = "{}") : lab(configWith(args)) {}
+  static SchedulerConfig configWith(std::string_view args) {
+    SchedulerConfig config = defaultConfig({"default-scheduler"});
+    config.profiles[0].args["Reservation"] = *json::parse(args);
+    return config;
+  }
+  void node(const std::string& name, const std::string& cpu = "32",
+            const std::string& labels = "{}") {
+    lab.node(R"({"metadata":{"name":")" + name + R"(","labels":)" + labels +
+             R"(},"status":{"allocatable":{"cpu":")" + cpu + R"(","memory":"64Gi"}}})");
+  }
+  void reserve(const Room& r) {
+    lab.reservation(
+        R"({"metadata":{"name":")" + r.name + R"(","labels":{)" + r.labels +
+        R"(},"annotations":{)" + r.annotations + R"(}},"spec":{"owners":)" + r.owners +
+        R"(,"allocatePolicy":")" + r.policy + R"(","template":{"spec":{"containers":[{"name":"c",)" +
+        R"("resources":{"requests":)" + requests(r.cpu, r.memory) + R"(}}])" + r.podSpec + "}}" +
+        r.spec + "}}");
+    lab.run();
+  }
+  void pod(const Ask& a) {
+    std::string notes = a.annotations;
+    if (!a.affinity.empty())
+      notes += std::string(notes.empty() ? "" : ",") +
+               R"("scheduling.koordinator.sh/reservation-affinity":)" +
+               json::write(json::Value(a.affinity));
+    lab.pod(R"({"metadata":{"name":")" + a.name + R"(","labels":{"app":")" + a.app + R"(")" +
+            a.labels + R"(},"annotations":{)" + notes +
+            R"(}},"spec":{"containers":[{"name":"c","resources":{"requests":)" +
+            requests(a.cpu, a.memory) + "}}]" + a.spec + "}}");
+    lab.run();
+  }
+  // A pod that is there and has nothing to do with reservations.
+  void filler(const std::string& node, const std::string& cpu) {
+    lab.pod(R"({"metadata":{"name":"fill-)" + node + R"("},"spec":{"nodeName":")" + node +
+            R"(","containers":[{"name":"c","resources":{"requests":{"cpu":")" + cpu +
+            R"("}}}]},"status":{"phase":"Running"}})");
+  }
+  bool isIn(const std::string& pod, const std::string& reservation) const {
+    return lab.annotation(pod, kAllocated).find("\"" + reservation + "\"") != std::string::npos;
+  }
+  std::string phase(const std::string& name) const {
+    const auto found = lab.findReservation(name);
+    return found ? found->status.phase : "gone";
+  }
+  std::string nodeOfReservation(const std::string& name) const {
+    return lab.findReservation(name)->status.nodeName;
+  }
+  std::string condition(const std::string& name, const std::string& type) const {
+    for (const auto& one : lab.findReservation(name)->status.conditions)
+      if (one.type == type) return one.status + "/" + one.reason;
+    return "";
+  }
+  std::string saidOf(const std::string& reservation) const {
+    return lab.said("default/" + lab.findReservation(reservation)->meta.uid.str());
+  }
+  int64_t cpuOn(const std::string& node) {
+    return lab.cluster().table.requested(kCpuId)[lab.cluster().table.find(node)];
+  }
+
+  Lab lab;
+};
+
+constexpr auto kMany = R"(,"allocateOnce":false)";
+
+TEST_F(Reservations, are_placed_like_pods_and_say_where) {
+  node("n1");
+  reserve({.name = "r", .cpu = "6"});
+  EXPECT_EQ(phase("r"), "Available");
+  EXPECT_EQ(nodeOfReservation("r"), "n1");
+  EXPECT_EQ(condition("r", "Scheduled"), "True/Scheduled");
+  EXPECT_EQ(condition("r", "Ready"), "True/Available");
+  EXPECT_EQ(lab.findReservation("r")->status.allocatable.cpu().v, 6000);
+  EXPECT_EQ(cpuOn("n1"), 6000);
+}
+
+TEST_F(Reservations, without_a_place_wait_and_say_why) {
+  node("n1", "4");
+  reserve({.name = "r", .cpu = "6"});
+  EXPECT_EQ(phase("r"), "");
+  EXPECT_EQ(saidOf("r"), "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
+                         "available: 1 Preemption is not helpful for scheduling.");
+  node("n2", "8");
+  lab.wait(std::chrono::seconds(30));
+  EXPECT_EQ(nodeOfReservation("r"), "n2");
+}
+
+// Case 60.
+TEST_F(Reservations, aligned_gives_what_it_holds_and_the_node_the_rest) {
+  node("n1");
+  reserve({.name = "r", .cpu = "6"});
+  filler("n1", "24");
+  pod({.name = "stranger", .cpu = "3", .app = "y"});
+  EXPECT_EQ(lab.nodeOf("stranger"), "");
+  pod({.name = "a", .cpu = "8"});
+  EXPECT_EQ(lab.nodeOf("a"), "n1");
+  EXPECT_TRUE(isIn("a", "r"));
+  EXPECT_EQ(cpuOn("n1"), 32000);
+}
+TEST_F(Reservations, aligned_does_not_overfill_the_node) {
+  node("n1");
+  reserve({.name = "r", .cpu = "6"});
+  filler("n1", "26");
+  pod({.name = "a", .cpu = "8", .affinity = "{}"});
+  EXPECT_EQ(lab.nodeOf("a"), "");
+  EXPECT_NE(lab.said("a").find("Insufficient cpu"), std::string::npos) << lab.said("a");
+}
+
+// Case 61.
+TEST_F(Reservations, restricted_serves_from_itself_alone) {
+  node("n1");
+  reserve({.name = "r", .cpu = "6", .policy = "Restricted"});
+  pod({.name = "must", .cpu = "8", .affinity = "{}"});
+  EXPECT_EQ(lab.nodeOf("must"), "");
+  EXPECT_NE(lab.said("must").find("Reservation(s) Insufficient cpu"), std::string::npos)
+      << lab.said("must");
+  filler("n1", "18");
+  pod({.name = "may", .cpu = "8"});
+  EXPECT_EQ(lab.nodeOf("may"), "n1");
+  EXPECT_FALSE(isIn("may", "r"));
+  pod({.name = "six", .cpu = "6"});
+  EXPECT_TRUE(isIn("six", "r"));
+}
+
+// Case 62.
+TEST_F(Reservations, restricted_counts_pods_when_it_reserves_them) {
+  node("n1");
+  reserve({.name = "r",
+           .cpu = "6",
+           .policy = "Restricted",
+           .spec = kMany,
+           .annotations = R"("scheduling.koordinator.sh/reservation-resize-allocatable":)"
+                          R"("{\"resources\":{\"pods\":\"2\"}}")"});
+  for (auto name : {"a", "b"}) {
+    pod({.name = name, .affinity = "{}"});
+    EXPECT_TRUE(isIn(name, "r")) << lab.said(name);
+  }
+  pod({.name = "c", .affinity = "{}"});
+  EXPECT_EQ(lab.nodeOf("c"), "");
+  EXPECT_NE(lab.said("c").find("Reservation(s) Too many pods"), std::string::npos)
+      << lab.said("c");
+}
+
+// Case 63.
+TEST_F(Reservations, restricted_options_leave_other_names_to_the_node) {
+  node("n1");
+  reserve({.name = "r",
+           .cpu = "6",
+           .memory = "8Gi",
+           .policy = "Restricted",
+           .annotations = R"("scheduling.koordinator.sh/reservation-restricted-options":)"
+                          R"("{\"resources\":[\"cpu\"]}")"});
+  pod({.name = "a", .cpu = "4", .memory = "12Gi", .affinity = "{}"});
+  EXPECT_TRUE(isIn("a", "r")) << lab.said("a");
+}
+
+// Case 64.
+TEST_F(Reservations, inner_amounts_are_for_nobody) {
+  node("n1");
+  reserve({.name = "r",
+           .cpu = "6",
+           .policy = "Restricted",
+           .annotations = R"("node.koordinator.sh/reservation":"{\"resources\":{\"cpu\":\"2\"}}")"});
+  pod({.name = "five", .cpu = "5", .affinity = "{}"});
+  EXPECT_EQ(lab.nodeOf("five"), "");
+  pod({.name = "four", .cpu = "4", .affinity = "{}"});
+  EXPECT_TRUE(isIn("four", "r"));
+}
+
+// Case 65.
+TEST_F(Reservations, and_their_owners_count_once) {
+  node("n1");
+  reserve({.name = "r", .cpu = "8", .spec = kMany});
+  pod({.name = "a", .cpu = "4"});
+  EXPECT_TRUE(isIn("a", "r"));
+  EXPECT_EQ(cpuOn("n1"), 8000);
+  pod({.name = "big", .cpu = "10"});
+  EXPECT_TRUE(isIn("big", "r"));
+  EXPECT_EQ(cpuOn("n1"), 14000);
+  lab.removePod("big");
+  EXPECT_EQ(cpuOn("n1"), 8000);
+  lab.removePod("a");
+  EXPECT_EQ(cpuOn("n1"), 8000);
+}
+
+// Case 66.
+TEST_F(Reservations, for_one_owner_are_spent_by_it) {
+  node("n1", "8");
+  reserve({.name = "r", .cpu = "6"});
+  pod({.name = "a", .cpu = "2"});
+  EXPECT_TRUE(isIn("a", "r"));
+  EXPECT_EQ(cpuOn("n1"), 2000);
+  pod({.name = "b", .cpu = "2"});
+  EXPECT_EQ(lab.nodeOf("b"), "n1");
+  EXPECT_FALSE(isIn("b", "r"));
+  lab.wait(std::chrono::seconds(2));
+  EXPECT_EQ(phase("r"), "Succeeded");
+  EXPECT_EQ(condition("r", "Ready"), "False/Succeeded");
+  EXPECT_EQ(lab.findReservation("r")->status.currentOwners[0].name, "a");
+}
+TEST_F(Reservations, for_many_owners_are_shared) {
+  node("n1", "4");
+  reserve({.name = "r", .cpu = "4", .spec = kMany});
+  for (auto name : {"a", "b"}) {
+    pod({.name = name, .cpu = "2"});
+    EXPECT_TRUE(isIn(name, "r"));
+  }
+  pod({.name = "c", .cpu = "2"});
+  EXPECT_EQ(lab.nodeOf("c"), "");
+  lab.wait(std::chrono::seconds(2));
+  EXPECT_EQ(phase("r"), "Available");
+  EXPECT_EQ(lab.findReservation("r")->status.allocated.cpu().v, 4000);
+  EXPECT_EQ(lab.findReservation("r")->status.currentOwners.size(), 2u);
+  lab.removePod("a");
+  lab.wait(std::chrono::seconds(20));
+  EXPECT_TRUE(isIn("c", "r")) << lab.said("c");
+}
+
+// Case 67.
+TEST_F(Reservations, whoever_is_filled_best_is_taken) {
+  for (auto name : {"n1", "n2", "n3"}) node(name, "16");
+  reserve({.name = "large", .cpu = "4", .memory = "8Gi"});
+  reserve({.name = "right", .cpu = "2", .memory = "4Gi"});
+  pod({.name = "a", .cpu = "2", .memory = "4Gi"});
+  EXPECT_TRUE(isIn("a", "right"));
+  pod({.name = "b", .cpu = "2", .memory = "4Gi"});
+  EXPECT_TRUE(isIn("b", "large"));
+}
+TEST_F(Reservations, the_smallest_order_comes_before_any_score) {
+  node("n1", "16");
+  node("n2", "16");
+  reserve({.name = "second",
+           .cpu = "2",
+           .labels = R"("scheduling.koordinator.sh/reservation-order":"2")"});
+  reserve({.name = "first",
+           .cpu = "8",
+           .labels = R"("scheduling.koordinator.sh/reservation-order":"1")"});
+  reserve({.name = "none", .cpu = "2"});
+  for (auto wanted : {"first", "second", "none"}) {
+    pod({.name = std::string("for-") + wanted, .cpu = "2"});
+    EXPECT_TRUE(isIn(std::string("for-") + wanted, wanted)) << wanted;
+  }
+}
+
+// Case 68.
+TEST_F(Reservations, a_name_means_that_one_whatever_is_said_against_it) {
+  node("n1");
+  reserve({.name = "r1",
+           .spec = R"(,"unschedulable":true,"taints":[{"key":"k","effect":"NoSchedule"}])"});
+  reserve({.name = "r2"});
+  pod({.name = "a", .affinity = R"({"name":"r1"})"});
+  EXPECT_TRUE(isIn("a", "r1")) << lab.said("a");
+}
+TEST_F(Reservations, an_affinity_without_a_match_is_hopeless) {
+  node("n1");
+  reserve({.name = "r"});
+  pod({.name = "a", .app = "y", .affinity = "{}"});
+  EXPECT_EQ(lab.nodeOf("a"), "");
+  EXPECT_EQ(lab.said("a"),
+            "0/1 nodes are available: node(s) no reservations match reservation affinity. "
+            "0/1 reservations are available: 0 Reservation(s) matched owner total., preemption: 0/1 "
+            "nodes are available: 1 Preemption is not helpful for scheduling.");
+  pod({.name = "b", .affinity = R"({"reservationSelector":{"tier":"gold"}})"});
+  EXPECT_EQ(lab.nodeOf("b"), "");
+  reserve({.name = "gold", .labels = R"("tier":"gold")"});
+  lab.wait(std::chrono::seconds(20));
+  EXPECT_TRUE(isIn("b", "gold")) << lab.said("b");
+}
+
+// Case 69.
+TEST_F(Reservations, taints_keep_everybody_out_who_does_not_tolerate_them) {
+  node("n1");
+  reserve({.name = "r", .spec = R"(,"taints":[{"key":"k","value":"v","effect":"NoSchedule"}])"});
+  pod({.name = "a"});
+  EXPECT_EQ(lab.nodeOf("a"), "n1");
+  EXPECT_FALSE(isIn("a", "r"));
+  pod({.name = "b", .affinity = R"({"tolerations":[{"key":"k","operator":"Exists"}]})"});
+  EXPECT_TRUE(isIn("b", "r"));
+}
+
+// Case 70.
+TEST_F(Reservations, the_default_policy_is_alone_on_its_node) {
+  node("n1");
+  reserve({.name = "aligned"});
+  reserve({.name = "default", .policy = ""});
+  EXPECT_EQ(phase("default"), "");
+  EXPECT_NE(saidOf("default").find("allocate policy cannot coexist"), std::string::npos);
+  reserve({.name = "restricted", .policy = "Restricted"});
+  EXPECT_EQ(phase("restricted"), "Available");
+}
+
+// Case 71.
+TEST_F(Reservations, expire_and_are_collected) {
+  node("n1");
+  reserve({.name = "r", .spec = R"(,"ttl":"1h")"});
+  reserve({.name = "ever", .spec = R"(,"ttl":"0s")"});
+  reserve({.name = "pending", .cpu = "99", .spec = R"(,"ttl":"1h")"});
+  const auto pass = [&](Duration duration) {
+    lab.clock().advance(duration);
+    lab.wait(std::chrono::seconds(2));
+  };
+  pass(std::chrono::minutes(59));
+  EXPECT_EQ(phase("r"), "Available");
+  pass(std::chrono::minutes(2));
+  EXPECT_EQ(phase("r"), "Failed");
+  EXPECT_EQ(condition("r", "Ready"), "False/Expired");
+  EXPECT_EQ(phase("pending"), "Failed");
+  EXPECT_EQ(cpuOn("n1"), 4000);  // that which has no end
+  pass(std::chrono::hours(23));
+  EXPECT_EQ(phase("r"), "Failed");
+  pass(std::chrono::minutes(62));
+  EXPECT_EQ(phase("r"), "gone");
+  EXPECT_EQ(phase("ever"), "Available");
+}
+
+// Case 72.
+TEST_F(Reservations, end_with_their_node) {
+  node("n1");
+  reserve({.name = "r"});
+  lab.removeNode("n1");
+  lab.wait(std::chrono::seconds(2));
+  EXPECT_EQ(phase("r"), "Failed");
+  EXPECT_EQ(condition("r", "Ready"), "False/Expired");
+  lab.wait(std::chrono::seconds(62));
+  EXPECT_EQ(phase("r"), "gone");
+}
+
+// Case 73.
+class TakingOver : public Reservations {
+ protected:
+  TakingOver() : Reservations(R"({"preAllocationConfig":{"enableClusterMode":true}})") {}
+  void running(const std::string& name, const std::string& cpu, int priority) {
+    lab.pod(R"({"metadata":{"name":")" + name +
+            R"(","labels":{"app":"x","pod.koordinator.sh/is-pre-allocatable":"true"},)" +
+            R"("annotations":{"pod.koordinator.sh/pre-allocatable-priority":")" +
+            std::to_string(priority) + R"("}},"spec":{"nodeName":"n1","containers":[{"name":"c",)" +
+            R"("resources":{"requests":{"cpu":")" + cpu + R"("}}}]},"status":{"phase":"Running"}})");
+  }
+};
+TEST_F(TakingOver, several_running_pods_become_owners) {
+  node("n1", "10");
+  running("two", "2", 3);
+  running("three", "3", 2);
+  running("four", "4", 1);
+  reserve({.name = "r",
+           .cpu = "6",
+           .policy = "Restricted",
+           .spec = R"(,"allocateOnce":false,"preAllocation":true,)"
+                   R"("preAllocationPolicy":{"mode":"Cluster","enableMultiple":true})"});
+  EXPECT_EQ(phase("r"), "Available") << saidOf("r");
+  EXPECT_TRUE(isIn("two", "r"));
+  EXPECT_TRUE(isIn("three", "r"));
+  EXPECT_FALSE(isIn("four", "r"));
+  EXPECT_EQ(cpuOn("n1"), 10000);
+  lab.removePod("two");
+  EXPECT_EQ(cpuOn("n1"), 10000);
+}
+TEST_F(TakingOver, wants_the_policy_restricted) {
+  node("n1", "10");
+  reserve({.name = "r", .spec = R"(,"preAllocation":true)"});
+  EXPECT_EQ(phase("r"), "");
+  EXPECT_NE(saidOf("r").find("must have allocatePolicy Restricted"), std::string::npos);
+}
+
+// ---- beyond the cases --------------------------------------------------------------------------
+
+TEST_F(Reservations, strangers_do_not_see_the_room) {
+  node("n1", "8");
+  reserve({.name = "r", .cpu = "6"});
+  pod({.name = "stranger", .cpu = "4", .app = "y"});
+  EXPECT_EQ(lab.nodeOf("stranger"), "");
+  pod({.name = "over", .cpu = "4", .app = "y",
+       .labels = R"(,"scheduling.koordinator.sh/reservation-ignored":"true")"});
+  EXPECT_EQ(lab.nodeOf("over"), "n1");
+  EXPECT_EQ(lab.annotation("over", kAllocated), "");
+}
+
+TEST_F(Reservations, owners_may_be_named) {
+  node("n1", "8");
+  reserve({.name = "r",
+           .cpu = "6",
+           .owners = R"([{"object":{"namespace":"default","name":"b"}}])"});
+  pod({.name = "a", .cpu = "4"});
+  EXPECT_EQ(lab.nodeOf("a"), "");
+  pod({.name = "b", .cpu = "4"});
+  EXPECT_TRUE(isIn("b", "r")) << lab.said("b");
+}
+
+TEST_F(Reservations, exact_amounts_are_wanted_where_the_pod_says_so) {
+  node("n1");
+  reserve({.name = "r", .cpu = "4"});
+  const std::string exact = R"("scheduling.koordinator.sh/exact-match-reservation":)"
+                            R"("{\"resourceNames\":[\"cpu\"]}")";
+  pod({.name = "less", .cpu = "3", .annotations = exact});
+  EXPECT_FALSE(isIn("less", "r"));
+  pod({.name = "same", .cpu = "4", .annotations = exact});
+  EXPECT_TRUE(isIn("same", "r"));
+}
+
+TEST_F(Reservations, a_pinned_one_goes_there_or_nowhere) {
+  node("n1");
+  node("n2", "2");
+  reserve({.name = "r", .podSpec = R"(,"nodeName":"n2")"});
+  EXPECT_EQ(phase("r"), "");
+  reserve({.name = "s", .cpu = "1", .podSpec = R"(,"nodeName":"n2")"});
+  EXPECT_EQ(nodeOfReservation("s"), "n2");
+}
+
+TEST_F(Reservations, a_refused_binding_leaves_no_trace) {
+  node("n1", "8");
+  reserve({.name = "r", .cpu = "6"});
+  lab.refuseBindings = true;
+  pod({.name = "a", .cpu = "2"});
+  EXPECT_EQ(cpuOn("n1"), 6000);
+  EXPECT_EQ(phase("r"), "Available");
+  lab.refuseBindings = false;
+  lab.wait(std::chrono::seconds(20));
+  EXPECT_TRUE(isIn("a", "r"));
+  EXPECT_EQ(cpuOn("n1"), 2000);
+}
+
+TEST_F(Reservations, host_ports_are_handed_over) {
+  node("n1", "8");
+  const std::string ports = R"([{"containerPort":80,"hostPort":80}])";
+  lab.reservation(
+      R"({"metadata":{"name":"r"},"spec":{"owners":[{"labelSelector":{"matchLabels":{"app":"x"}}}],
+          "template":{"spec":{"containers":[{"name":"c","ports":)" + ports + "}]}}}}");
+  lab.run();
+  const auto wants = [&](const std::string& name, const std::string& app) {
+    lab.pod(R"({"metadata":{"name":")" + name + R"(","labels":{"app":")" + app +
+            R"("}},"spec":{"containers":[{"name":"c","ports":)" + ports + "}]}}");
+    lab.run();
+  };
+  wants("stranger", "y");
+  EXPECT_EQ(lab.nodeOf("stranger"), "");
+  wants("owner", "x");
+  EXPECT_EQ(lab.nodeOf("owner"), "n1") << lab.said("owner");
+}
+
+// What a migration needs: the stand-in has the labels of the pod that will take its place.
+TEST_F(Reservations, do_not_repel_their_own_owners) {
+  node("n1", "8", R"({"kubernetes.io/hostname":"n1"})");
+  const std::string apart =
+      R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
+          {"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"x"}}}]}})";
+  lab.reservation(
+      R"({"metadata":{"name":"r"},"spec":{"owners":[{"labelSelector":{"matchLabels":{"app":"x"}}}],
+          "template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"name":"c",
+          "resources":{"requests":{"cpu":"2"}}}])" + apart + "}}}}");
+  lab.run();
+  ASSERT_EQ(phase("r"), "Available");
+  pod({.name = "a", .cpu = "2", .spec = apart});
+  EXPECT_TRUE(isIn("a", "r")) << lab.said("a");
+}
+
+TEST_F(Reservations, a_running_pod_may_be_one) {
+  node("n1", "4");
+  lab.pod(R"({"metadata":{"name":"idle","labels":{"scheduling.koordinator.sh/operating-mode":
+      "Reservation"},"annotations":{"scheduling.koordinator.sh/reservation-owners":
+      "[{\"labelSelector\":{\"matchLabels\":{\"app\":\"x\"}}}]"}},
+      "spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]},
+      "status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+  pod({.name = "stranger", .cpu = "2", .app = "y"});
+  EXPECT_EQ(lab.nodeOf("stranger"), "");
+  pod({.name = "a", .cpu = "2"});
+  EXPECT_TRUE(isIn("a", "idle")) << lab.said("a");
+  EXPECT_EQ(cpuOn("n1"), 3000);
+  lab.removePod("a");
+  EXPECT_EQ(cpuOn("n1"), 3000);
+}
+
+TEST_F(Reservations, are_nobodys_victims) {
+  node("n1", "4");
+  reserve({.name = "r", .podSpec = R"(,"priority":1)"});
+  pod({.name = "a", .cpu = "2", .app = "y", .spec = R"(,"priority":1000)"});
+  EXPECT_EQ(lab.nodeOf("a"), "");
+  EXPECT_EQ(phase("r"), "Available");
+}
+
+TEST_F(Reservations, status_is_written_only_when_something_changed) {
+  node("n1");
+  reserve({.name = "r", .spec = kMany});
+  pod({.name = "a"});
+  lab.wait(std::chrono::seconds(5));
+  lab.takeLog();
+  lab.wait(std::chrono::seconds(60));
+  EXPECT_EQ(lab.takeLog(), std::vector<std::string>());
+}
+
+TEST_F(Reservations, broken_ones_serve_nobody_and_crash_nothing) {
+  node("n1");
+  lab.reservation(R"({"metadata":{"name":"empty"},"spec":{}})");
+  reserve({.name = "policy", .policy = "Generous"});
+  reserve({.name = "json", .annotations = R"("node.koordinator.sh/reservation":"{")"});
+  pod({.name = "a", .affinity = "{"});
+  EXPECT_NE(lab.said("a").find("reservation-affinity"), std::string::npos) << lab.said("a");
+  pod({.name = "b", .affinity = "{}"});
+  EXPECT_EQ(lab.nodeOf("b"), "");
+}
+
+}  // namespace
+}  // namespace mangrove::placement
