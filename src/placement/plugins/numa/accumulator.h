@@ -64,6 +64,7 @@ struct CpuWish {
   // Of an odd number under kFullPcpus the last threads come from cores that are broken already, if
   // the place that serves the rest has such; the reference breaks a fresh core.
   bool preferOrphans = false;
+  CpuSet preferred = {};  // taken before others: what a reservation holds for the pod
 };
 
 // From exactly these CPUs, by the preferences of the wish; `required` is not looked at.

@@ -51,7 +51,7 @@ Result<CpuSet> takePerNode(const NumaState& state, const NumaRequest& request,
   for (const auto& [node, amounts] : perNode) {
     CpuWish wish = request.wish;
     wish.need = static_cast<int>(find(amounts, std::string(kNumaCpu)) / kMilli);
-    auto cpus = takeFrom(state.books, availableCpus(state, node), {}, wish);
+    auto cpus = takeFrom(state.books, availableCpus(state, node), wish.preferred, wish);
     if (!cpus) return cpus;
     out = out | *cpus;
   }

@@ -9,6 +9,7 @@
 #include "base/text/strings.h"
 #include "placement/framework/args.h"
 #include "placement/plugins/numa/align.h"
+#include "placement/plugins/numa/handover.h"
 #include "placement/plugins/numa/numa_page.h"
 
 namespace mangrove::placement {
@@ -31,12 +32,14 @@ class NodeNumaResource final : public Plugin,
                                public NodeLocal,
                                public Transactional,
                                public NumaChoices,
+                               public Reservable,
                                public ClusterListener {
  public:
   NodeNumaResource(Cluster& cluster, NumaArgs args) : cluster_(cluster), args_(std::move(args)) {}
   std::string_view name() const override { return "NodeNUMAResource"; }
   NodeLocal* nodeLocal() override { return this; }
   Transactional* transactional() override { return this; }
+  Reservable* reservable() override { return this; }
   ClusterListener* listener() override { return this; }
   NumaChoices* numaChoices() override { return this; }
   void meet(const std::vector<Plugin*>& all) override {
@@ -46,6 +49,15 @@ class NodeNumaResource final : public Plugin,
   std::optional<NumaMask> chosen(const api::Uid& pod) const override {
     const auto at = masks_.find(pod);
     return at == masks_.end() ? std::nullopt : std::optional(at->second);
+  }
+
+  // A Restricted reservation that holds CPUs or zones serves from these alone.
+  bool fitsIn(const PodPlan& plan, Row row, const ReservationEntry& entry) override {
+    const auto& mine = plan.get<NumaPlan>(slot());
+    const NumaHolding* held = isPlain(mine, row) ? nullptr : at(row).find(entry.uid);
+    if (!held || entry.room.policy != AllocatePolicy::kRestricted) return true;
+    const OnlyThese limited(at(row), held->allocation);
+    return judge(mine, plan, cluster_.table, row).code == Code::kFits;
   }
 
   std::unique_ptr<PlanData> compile(const PodClass& cls) override {
@@ -112,9 +124,14 @@ class NodeNumaResource final : public Plugin,
 
   // ---- what happens on nodes
   void podAdded(const PodInfo& pod, Row row, bool trial) override {
-    if (trial) return at(row).resume(pod.pod->meta.uid);
-    if (at(row).find(pod.pod->meta.uid)) return;
-    if (auto holding = holdingOf(*pod.pod)) at(row).hold(pod.pod->meta.uid, std::move(*holding));
+    const api::Uid& uid = pod.pod->meta.uid;
+    if (trial) return at(row).resume(uid);
+    if (at(row).find(uid)) return;
+    if (auto holding = holdingOf(*pod.pod)) hold(uid, row, std::move(*holding));
+  }
+  void standInChanged(const PodInfo& standIn) override {
+    const ReservationPtr entry = cluster_.reservations.find(standIn.pod->meta.uid);
+    if (entry && entry->place != kNoRow) reshare(at(entry->place), *entry);
   }
   void podRemoved(const PodInfo& pod, Row row, bool trial) override {
     trial ? at(row).suspend(pod.pod->meta.uid) : at(row).release(pod.pod->meta.uid);
@@ -149,6 +166,16 @@ class NodeNumaResource final : public Plugin,
     const auto topology = cluster_.topologies.find(cluster_.table.info(row).name.view());
     at(row).rebuild(&cluster_.table.node(row), topology.get(), args_.numaScorer.mostAllocated);
   }
+  // What an owner gets comes out of what its reservation holds.
+  void hold(const api::Uid& uid, Row row, NumaHolding holding) {
+    const ReservationPtr own = cluster_.reservations.find(uid);
+    own ? at(row).holdWhole(uid, std::move(holding)) : at(row).hold(uid, std::move(holding));
+    const ReservationPtr entry = own ? own : cluster_.reservations.ofOwner(uid);
+    if (entry) reshare(at(row), *entry);
+  }
+  Result<NumaAnswer> giveFrom(const ReservationPtr& entry, const PodPlan& plan, Row row,
+                              NumaOutcome& out);
+  Result<NumaAnswer> give(const PodPlan& plan, Row row, const CpuSet& preferred, NumaOutcome& out);
   // Neither the pod nor the node wants anything that this plugin does.
   bool isPlain(const NumaPlan& pod, Row row) const {
     if (pod.designated) return false;
@@ -208,21 +235,51 @@ class NodeNumaResource final : public Plugin,
 Result<> NodeNumaResource::reserve(const Decision& decision) {
   const NumaPlan& mine = decision.plan.get<NumaPlan>(slot());
   if (decision.plan.cls->requests.all.empty() || isPlain(mine, decision.row)) return {};
-  // The pod itself is counted on the node by now; its own request must not be in its way.
-  NodeCpu cpu{cluster_.table.allocatable(kCpuId)[decision.row],
-              cluster_.table.requested(kCpuId)[decision.row] - mine.cpu};
-  NumaNode& node = at(decision.row);
-  const OtherHints others = hintsOfOthers(mine, decision.plan, decision.row);
-  const NumaAnswer answer = judgeNuma(mine, node, cpu, args_, others);
-  if (answer.code != Code::kFits) return fail(mangrove::Code::kUnavailable, "{}", answer.reason);
-  NumaOutcome got = allocateNuma(mine, answer, node, args_, others);
-  if (!got.ok()) return fail(mangrove::Code::kUnavailable, "{}", join(got.reasons, ", "));
-  node.hold(decision.pod->pod->meta.uid, {std::move(got.allocation), mine.exclusive});
-  written_[decision.pod->pod->meta.uid] = answer;
-  if (got.mask && *got.mask != maskOf(node.nodes()))
-    masks_[decision.pod->pod->meta.uid] = *got.mask;
+  const api::Uid& uid = decision.pod->pod->meta.uid;
+  NumaOutcome got;
+  const ReservationPtr entry = cluster_.reservations.ofOwner(uid);
+  auto answer = entry ? giveFrom(entry, decision.plan, decision.row, got)
+                      : give(decision.plan, decision.row, {}, got);
+  if (!answer) return pass(answer.error());
+  hold(uid, decision.row, {std::move(got.allocation), mine.exclusive});
+  written_[uid] = std::move(*answer);
+  if (got.mask && *got.mask != maskOf(at(decision.row).nodes())) masks_[uid] = *got.mask;
   cluster_.table.touch(decision.row);
   return {};
+}
+
+// Out of what the reservation holds where that suffices; otherwise, unless it is Restricted, that
+// first and the rest from the node.
+Result<NumaAnswer> NodeNumaResource::giveFrom(const ReservationPtr& entry, const PodPlan& plan,
+                                              Row row, NumaOutcome& out) {
+  NumaNode& node = at(row);
+  const NumaHolding* found = node.find(entry->uid);
+  if (!found) return give(plan, row, {}, out);
+  const NumaAllocation held = found->allocation;
+  node.suspend(entry->uid);
+  auto answer = [&] {
+    const OnlyThese limited(node, held);
+    return give(plan, row, {}, out);
+  }();
+  if (!answer && entry->room.policy != AllocatePolicy::kRestricted)
+    answer = give(plan, row, held.cpus, out);
+  node.resume(entry->uid);
+  return answer;
+}
+
+// The pod itself is counted on the node by now; its own request must not be in its way.
+Result<NumaAnswer> NodeNumaResource::give(const PodPlan& plan, Row row, const CpuSet& preferred,
+                                          NumaOutcome& out) {
+  const NumaPlan& mine = plan.get<NumaPlan>(slot());
+  const NodeCpu cpu{cluster_.table.allocatable(kCpuId)[row],
+                    cluster_.table.requested(kCpuId)[row] - mine.cpu};
+  const OtherHints others = hintsOfOthers(mine, plan, row);
+  NumaAnswer answer = judgeNuma(mine, at(row), cpu, args_, others);
+  if (answer.code != Code::kFits) return fail(mangrove::Code::kUnavailable, "{}", answer.reason);
+  answer.wish.preferred = preferred;
+  out = allocateNuma(mine, answer, at(row), args_, others);
+  if (!out.ok()) return fail(mangrove::Code::kUnavailable, "{}", join(out.reasons, ", "));
+  return answer;
 }
 
 Result<> NodeNumaResource::preBind(const Decision& decision, BindNotes& notes) {

@@ -145,7 +145,24 @@ void NumaNode::hold(const api::Uid& pod, NumaHolding holding) {
   holdings_[pod] = std::move(holding);
 }
 
+void NumaNode::holdWhole(const api::Uid& pod, NumaHolding holding) {
+  wholes_[pod] = holding;
+  keepOfWhole(pod, std::move(holding));
+}
+
+const NumaHolding* NumaNode::whole(const api::Uid& pod) const {
+  const auto at = wholes_.find(pod);
+  return at == wholes_.end() ? nullptr : &at->second;
+}
+
+void NumaNode::keepOfWhole(const api::Uid& pod, NumaHolding left) {
+  if (const auto at = holdings_.find(pod); at != holdings_.end()) book(at->second, -1);
+  book(left, +1);
+  holdings_[pod] = std::move(left);
+}
+
 void NumaNode::release(const api::Uid& pod) {
+  wholes_.erase(pod);
   const auto at = holdings_.find(pod);
   if (at == holdings_.end()) return;
   book(at->second, -1);

@@ -47,6 +47,10 @@ class NumaNode {
 
   void hold(const api::Uid& pod, NumaHolding holding);
   void release(const api::Uid& pod);
+  // Of one that is handed over in parts: all of it, and what is left of that in the books.
+  void holdWhole(const api::Uid& pod, NumaHolding holding);
+  const NumaHolding* whole(const api::Uid& pod) const;
+  void keepOfWhole(const api::Uid& pod, NumaHolding left);
   // Out of the books, but not forgotten: trials.
   void suspend(const api::Uid& pod);
   void resume(const api::Uid& pod);
@@ -67,6 +71,7 @@ class NumaNode {
   double ratio_ = 1;
   bool badRatio_ = false;
   std::unordered_map<api::Uid, NumaHolding> holdings_;
+  std::unordered_map<api::Uid, NumaHolding> wholes_;
 };
 
 }  // namespace mangrove::placement
