@@ -35,6 +35,7 @@ class CoreBench {
     if (auto ok = engine_.configure(config); !ok) return pass(ok.error());
     const size_t first = firstOf(bench_, options_), measured = measuredOf(bench_, options_);
     addNodes();
+    addReservations();
     addPods(bench_.first, "first", first);
     drain(nullptr);
     const size_t before = effects_.bound;
@@ -69,6 +70,16 @@ class CoreBench {
     auto device = api::decodeText<api::Device>(deviceJson(number));
     engine_.cluster().putDevice("node-" + std::to_string(number),
                                 std::make_shared<api::Device>(std::move(*device)));
+  }
+
+  void addReservations() {
+    const size_t count = reservationsOf(bench_, static_cast<size_t>(options_.nodes));
+    for (size_t i = 0; i < count; i++) {
+      auto one = api::decodeText<api::Reservation>(reservationJson(bench_, i));
+      one->meta.uid = api::Uid(fmt::format("00000000-0000-4000-9000-{:012x}", ++uids_));
+      one->meta.creationTimestamp = realClock().wall();
+      engine_.reservationChanged(nullptr, std::make_shared<api::Reservation>(std::move(*one)));
+    }
   }
 
   void addPods(BenchPod kind, std::string_view name, size_t count) {

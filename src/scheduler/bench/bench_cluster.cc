@@ -87,7 +87,22 @@ Result<> BenchCluster::createNodes() {
       status.send(client::patchRequest({api::kind::kNodeMetric, "", name, "status"},
                                        client::PatchType::kMerge, metricJson(i, now)));
   }
-  return status.finish();
+  if (auto ok = status.finish(); !ok) return ok;
+  return createReservations();
+}
+
+Result<> BenchCluster::createReservations() {
+  const size_t count = reservationsOf(bench_, nodes());
+  Burst made(client_);
+  for (size_t i = 0; i < count; i++)
+    made.send(creation(api::kind::kReservation, "", reservationJson(bench_, i)));
+  if (auto ok = made.finish(); !ok) return ok;
+  Burst placed(client_);
+  for (size_t i = 0; i < count; i++)
+    placed.send(client::patchRequest(
+        {api::kind::kReservation, "", fmt::format("reservation-{}", i), "status"},
+        client::PatchType::kMerge, reservationJson(bench_, i)));
+  return placed.finish();
 }
 
 Result<> BenchCluster::createPods(BenchPod kind, std::string_view name, size_t count) {
@@ -113,6 +128,8 @@ void BenchCluster::remove() {
   for (const auto& pod : pods_) erase(api::kind::kPod, "default", pod);
   for (size_t i = 0; i < quotas(); i++)
     erase(api::kind::kElasticQuota, "default", quotaObjectName(i, leaves()));
+  for (size_t i = 0; i < reservationsOf(bench_, nodes()); i++)
+    erase(api::kind::kReservation, "", fmt::format("reservation-{}", i));
   for (size_t i = 0; i < nodes(); i++) {
     erase(api::kind::kNode, "", fmt::format("node-{}", i));
     if (hasDevices(bench_)) erase(api::kind::kDevice, "", fmt::format("node-{}", i));

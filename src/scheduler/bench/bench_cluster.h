@@ -59,6 +59,7 @@ class BenchCluster {
   bool reportsLoad() const;
   size_t leaves() const { return static_cast<size_t>(options_.leaves); }
   size_t quotas() const { return hasQuotas(bench_.measured) ? quotaCount(leaves()) : 0; }
+  Result<> createReservations();
 
   client::ApiClient& client_;
   const BenchCase& bench_;

@@ -30,6 +30,7 @@ constexpr std::array kCases = {
     BenchCase{"SchedulingWithMixedChurn", kDefault, kDefault, 0, 1000, 0, 10000, 1, true},
     BenchCase{"SchedulingDaemonset", kPinned, kPinned, 0, 500, 0, 15000, 1, false},
     BenchCase{"ManyClasses", kDefault, kManyClasses, 500, 1000, 1000, 10000, 1, false},
+    BenchCase{"Reservations", kDefault, kReserved, 500, 1000, 1000, 10000, 1, false, 0, 2},
     BenchCase{"Gangs1000x10", kDefault, kGang10, 0, 1000, 0, 10000, 1, false},
     BenchCase{"Gangs100x100", kDefault, kGang100, 0, 1000, 0, 10000, 1, false},
     BenchCase{"Gangs10x1000", kDefault, kGang1000, 0, 2000, 0, 10000, 1, false},
@@ -167,6 +168,8 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes, size_t leaves) {
                        fmt::format("\"node-{}\"", number % (nodes == 0 ? 1 : nodes)))};
     case kManyClasses:
       return {.meta = fmt::format(R"(,"labels":{{"job":"job-{}"}})", number / 10)};
+    case kReserved:
+      return {.meta = number % 10 < 3 ? R"(,"labels":{"app":"reserved"})" : ""};
     case kGang3:
       return gang(number, 3);
     case kGang10:
@@ -226,6 +229,16 @@ std::string deviceJson(size_t number) {
   return fmt::format(
       R"({{"apiVersion":"scheduling.koordinator.sh/v1alpha1","kind":"Device","metadata":{{"name":"node-{}"}},"spec":{{"devices":[{}]}}}})",
       number, devices);
+}
+
+size_t reservationsOf(const BenchCase& bench, size_t nodes) {
+  return bench.nodesPerReservation == 0 ? 0 : nodes / bench.nodesPerReservation * 4 / 5;
+}
+
+std::string reservationJson(const BenchCase& bench, size_t number) {
+  return fmt::format(
+      R"({{"apiVersion":"scheduling.koordinator.sh/v1alpha1","kind":"Reservation","metadata":{{"name":"reservation-{0}"}},"spec":{{"owners":[{{"labelSelector":{{"matchLabels":{{"app":"reserved"}}}}}}],"ttl":"24h","allocateOnce":true,"allocatePolicy":"Aligned","template":{{"spec":{{"schedulerName":"koord-scheduler","containers":[{{"name":"pause","image":"registry.k8s.io/pause:3.10","resources":{{"requests":{{"cpu":"100m","memory":"500Mi"}}}}}}]}}}}}},"status":{{"phase":"Available","nodeName":"node-{1}","allocatable":{{"cpu":"100m","memory":"500Mi"}}}}}})",
+      number, number * bench.nodesPerReservation);
 }
 
 std::string metricJson(size_t number, std::string_view time) {

@@ -39,6 +39,7 @@ enum class BenchPod : uint8_t {
   kNobody,
   kQuotaOpen,     // in one of the quotas that have room
   kQuotaBlocked,  // in one of those that have none
+  kReserved,  // three of ten are owners of reservations
 };
 
 // Quotas of a case that has them: so many leaves in three levels, ten at the top and ten below each
@@ -59,6 +60,8 @@ struct BenchCase {
   bool churn;  // nodes and services come and go meanwhile
   // Instead of pods so many ticks of the engine are measured; "cpu us" is then per tick.
   int ticks = 0;
+  // Placed before everything else, each for one owner, on every so manieth node; 0: none.
+  size_t nodesPerReservation = 0;
 };
 
 std::span<const BenchCase> benchCases();
@@ -70,6 +73,9 @@ std::string deviceJson(size_t number);
 inline bool hasDevices(const BenchCase& bench) {
   return bench.measured == BenchPod::kDevices;
 }
+size_t reservationsOf(const BenchCase& bench, size_t nodes);
+// Available on its node.
+std::string reservationJson(const BenchCase& bench, size_t number);
 std::string metricJson(size_t number, std::string_view time);
 // kPinned pods take their node from their number.
 std::string podJson(BenchPod kind, std::string_view name, size_t number, size_t nodes,
