@@ -1,35 +1,14 @@
 #include "cli/quota_view.h"
 
-#include <functional>
-
 #include <fmt/format.h>
 
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
+#include "cli/each_object.h"
 #include "placement/quota/remedy.h"
 
 namespace mangrove::cli {
-namespace {
-
-// Every object of a kind; a kind the server does not have is empty.
-template <class T>
-Result<> each(client::ApiClient& client, const api::Kind& kind,
-              const std::function<void(std::shared_ptr<T>)>& use) {
-  client::Query query{.limit = 500};
-  do {
-    auto page = client.list(kind, "", query);
-    if (!page && page.error().code() == Code::kNotFound) return {};
-    if (!page) return pass(page.error());
-    for (std::string_view item : page->items)
-      if (auto object = api::decodeText<T>(item)) use(std::make_shared<T>(std::move(*object)));
-    query.continueToken = page->continueToken;
-  } while (!query.continueToken.empty());
-  return {};
-}
-
-}  // namespace
-
 Result<placement::QuotaArgs> quotaArgsOf(const placement::SchedulerConfig& config) {
   for (const placement::ProfileConfig& profile : config.profiles)
     if (const auto args = profile.args.find("ElasticQuota"); args != profile.args.end())
@@ -50,10 +29,10 @@ Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
                                                    const std::vector<api::ElasticQuota>& instead) {
   auto out = std::make_unique<QuotaView>(args);
   placement::QuotaPicture& picture = out->picture_;
-  auto ok = each<api::Node>(client, client::kind::kNode,
+  auto ok = eachObject<api::Node>(client, client::kind::kNode,
                             [&](const std::shared_ptr<api::Node>& node) { picture.node(node); });
   if (!ok) return pass(ok.error());
-  ok = each<api::ElasticQuota>(client, client::kind::kElasticQuota,
+  ok = eachObject<api::ElasticQuota>(client, client::kind::kElasticQuota,
                                [&](const std::shared_ptr<api::ElasticQuota>& quota) {
                                  for (const auto& other : instead)
                                    if (other.meta.name == quota->meta.name) return;
@@ -62,7 +41,7 @@ Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
   if (!ok) return pass(ok.error());
   for (const api::ElasticQuota& quota : instead)
     picture.quota(std::make_shared<api::ElasticQuota>(quota));
-  ok = each<api::Pod>(client, client::kind::kPod, [&](const std::shared_ptr<api::Pod>& pod) {
+  ok = eachObject<api::Pod>(client, client::kind::kPod, [&](const std::shared_ptr<api::Pod>& pod) {
     picture.pod(*pod, realClock().wall());
     out->pods_.push_back({api::keyOf(pod->meta).text(), pod->meta.uid});
   });
