@@ -9,6 +9,7 @@
 #include "placement/quota/remedy.h"
 
 namespace mangrove::cli {
+
 Result<placement::QuotaArgs> quotaArgsOf(const placement::SchedulerConfig& config) {
   for (const placement::ProfileConfig& profile : config.profiles)
     if (const auto args = profile.args.find("ElasticQuota"); args != profile.args.end())
@@ -29,15 +30,16 @@ Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
                                                    const std::vector<api::ElasticQuota>& instead) {
   auto out = std::make_unique<QuotaView>(args);
   placement::QuotaPicture& picture = out->picture_;
-  auto ok = eachObject<api::Node>(client, client::kind::kNode,
+  auto ok =
+      eachObject<api::Node>(client, client::kind::kNode,
                             [&](const std::shared_ptr<api::Node>& node) { picture.node(node); });
   if (!ok) return pass(ok.error());
   ok = eachObject<api::ElasticQuota>(client, client::kind::kElasticQuota,
-                               [&](const std::shared_ptr<api::ElasticQuota>& quota) {
-                                 for (const auto& other : instead)
-                                   if (other.meta.name == quota->meta.name) return;
-                                 picture.quota(quota);
-                               });
+                                     [&](const std::shared_ptr<api::ElasticQuota>& quota) {
+                                       for (const auto& other : instead)
+                                         if (other.meta.name == quota->meta.name) return;
+                                       picture.quota(quota);
+                                     });
   if (!ok) return pass(ok.error());
   for (const api::ElasticQuota& quota : instead)
     picture.quota(std::make_shared<api::ElasticQuota>(quota));

@@ -133,9 +133,8 @@ Result<> ReservationView::load(client::ApiClient& client) {
 // Pods that wait and their relation to it; strangers are only counted.
 std::string ReservationView::waiting(const ReservationEntry& entry) const {
   static const api::Labels kNoLabels;
-  const api::Labels& node = entry.place == placement::kNoRow
-                                ? kNoLabels
-                                : cluster_.table.node(entry.place).meta.labels;
+  const api::Labels& node =
+      entry.place == placement::kNoRow ? kNoLabels : cluster_.table.node(entry.place).meta.labels;
   std::string out;
   size_t strangers = 0, listed = 0;
   for (const auto& pod : waiting_) {
@@ -165,8 +164,7 @@ Result<Told> ReservationView::tell(std::string_view name, WallTime now) const {
     told.good = false;
     told.todo.push_back(fmt::format("It serves nobody: {}.", entry->trouble));
   }
-  if (const auto page =
-          placement::reservationPage(cluster_, "reservations/" + std::string(name)))
+  if (const auto page = placement::reservationPage(cluster_, "reservations/" + std::string(name)))
     told.data = page->get_object();
   told.data["phase"] = entry->object->status.phase;
   return told;

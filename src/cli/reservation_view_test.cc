@@ -28,16 +28,18 @@ class View : public ::testing::Test {
   }
   void pod(const std::string& name, const std::string& app, const std::string& node,
            const std::string& notes) {
-    view.add(object<api::Pod>(R"({"metadata":{"name":")" + name + R"(","namespace":"d","uid":"u-)" +
-                              name + R"(","labels":{"app":")" + app + R"("},"annotations":{)" +
-                              notes + R"(}},"spec":{"nodeName":")" + node +
-                              R"(","containers":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]}})"));
+    view.add(object<api::Pod>(
+        R"({"metadata":{"name":")" + name + R"(","namespace":"d","uid":"u-)" + name +
+        R"(","labels":{"app":")" + app + R"("},"annotations":{)" + notes +
+        R"(}},"spec":{"nodeName":")" + node +
+        R"(","containers":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]}})"));
   }
   ReservationView view;
 };
 
 TEST_F(View, says_where_it_is_what_is_left_and_who_waits) {
-  pod("a", "x", "n1", R"("scheduling.koordinator.sh/reservation-allocated":"{\"name\":\"r\",\"uid\":\"u-r\"}")");
+  pod("a", "x", "n1",
+      R"("scheduling.koordinator.sh/reservation-allocated":"{\"name\":\"r\",\"uid\":\"u-r\"}")");
   pod("b", "x", "", "");
   pod("c", "y", "", "");
   const auto told = view.tell("r", kNow);

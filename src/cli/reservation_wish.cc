@@ -57,26 +57,23 @@ Result<json::Value> reservationOf(const ReservationWish& wish, std::string_view 
   if (!amounts) return pass(amounts.error());
   auto owners = ownersOf(wish);
   if (!owners) return pass(owners.error());
-  if (wish.duration < Duration::zero())
-    return invalid("--for: want a time above 0, or 0 for ever");
+  if (wish.duration < Duration::zero()) return invalid("--for: want a time above 0, or 0 for ever");
   if (wish.policy != "Aligned" && wish.policy != "Restricted")
     return invalid("--policy '{}': want Aligned or Restricted", wish.policy);
   json::Object pod{
       {"schedulerName", wish.scheduler},
-      {"containers",
-       json::Array{json::Object{{"name", "room"},
-                                {"resources", json::Object{{"requests", *amounts}}}}}}};
+      {"containers", json::Array{json::Object{
+                         {"name", "room"}, {"resources", json::Object{{"requests", *amounts}}}}}}};
   if (!wish.node.empty()) pod["nodeName"] = wish.node;
   const std::string name = wish.name.empty() ? fmt::format("reserve-{}", suffix) : wish.name;
-  return json::Object{
-      {"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
-      {"kind", "Reservation"},
-      {"metadata", json::Object{{"name", name}}},
-      {"spec", json::Object{{"owners", std::move(*owners)},
-                            {"ttl", formatDuration(wish.duration)},
-                            {"allocateOnce", !wish.many},
-                            {"allocatePolicy", wish.policy},
-                            {"template", json::Object{{"spec", std::move(pod)}}}}}};
+  return json::Object{{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+                      {"kind", "Reservation"},
+                      {"metadata", json::Object{{"name", name}}},
+                      {"spec", json::Object{{"owners", std::move(*owners)},
+                                            {"ttl", formatDuration(wish.duration)},
+                                            {"allocateOnce", !wish.many},
+                                            {"allocatePolicy", wish.policy},
+                                            {"template", json::Object{{"spec", std::move(pod)}}}}}};
 }
 
 }  // namespace mangrove::cli

@@ -15,13 +15,13 @@
 namespace mangrove::cli {
 
 struct ReservationWish {
-  std::string name;  // "": made of `suffix`
-  std::string cpu, memory;
-  std::vector<std::string> resources;  // name=amount
+  std::string name = "";  // made of `suffix`
+  std::string cpu = "", memory = "";
+  std::vector<std::string> resources = {};  // name=amount
   Duration duration = std::chrono::hours(1);
-  std::vector<std::string> owners;  // label=value,…; a pod of any of them
+  std::vector<std::string> owners = {};  // label=value,…; a pod of any of them
   std::string policy = "Aligned";
-  std::string node;
+  std::string node = "";
   std::string scheduler = "koord-scheduler";
   bool many = false;  // more than one owner
 };

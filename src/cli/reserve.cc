@@ -45,9 +45,10 @@ int reserve(const std::vector<std::string>& args) {
   const auto made = (*client)->call(std::move(request));
   if (!made) return complain(flags, made.error());
   const std::string name(body->at("metadata").at("name").as_string());
-  output.show(made->body, fmt::format("reservation {} created; mangrove explain reservation {} says "
-                                      "where it is\n",
-                                      name, name));
+  output.show(made->body,
+              fmt::format("reservation {} created; mangrove explain reservation {} says "
+                          "where it is\n",
+                          name, name));
   return 0;
 }
 

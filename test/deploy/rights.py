@@ -42,7 +42,7 @@ elsewhere = {
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "reservations patch": "CPUs and devices of a reservation", "reservations delete": "ended ones",
-                  "reservations/status": "a reservation; test/e2e/scheduler_reservations.sh", "pods patch": "running pods that a reservation takes over", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost",
+                  "reservations/status": "a reservation that is placed or ends", "pods patch": "running pods that a reservation takes over", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost",
                   "tokenreviews": "somebody asks for its pages; test/e2e/scheduler_kubectl.sh", "subjectaccessreviews": "as above"},
     "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs", "pods delete": "evictionPolicy Delete",
                     "podmigrationjobs create": "a plugin that moves a pod", "podmigrationjobs delete": "jobs older than their ttl", "reservations create": "ReservationFirst",

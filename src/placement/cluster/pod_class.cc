@@ -251,8 +251,7 @@ ClassPtr PodClasses::known(uint64_t key, const api::Pod& pod, const api::Annotat
                            const api::Uid& only) {
   auto [first, last] = classes_.equal_range(key);
   for (; first != last; ++first)
-    if (auto cls = first->second.lock();
-        cls && cls->only == only && isSame(*cls, pod, annotations))
+    if (auto cls = first->second.lock(); cls && cls->only == only && isSame(*cls, pod, annotations))
       return cls;
   if (classes_.size() >= sweepAt_) sweep();
   return nullptr;

@@ -64,10 +64,12 @@ ProfileConfig colocationProfile(std::string schedulerName) {
   PluginWishes wishes;
   for (auto point :
        {"preEnqueue", "preFilter", "filter", "score", "reserve", "permit", "preBind", "postBind"})
-    for (auto name : {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling",
-                      "NodeNUMAResource", "DeviceShare", "Reservation", "Coscheduling", "ElasticQuota"})
+    for (auto name :
+         {"SchedulingHint", "BestEffortPause", "LoadAwareScheduling", "NodeNUMAResource",
+          "DeviceShare", "Reservation", "Coscheduling", "ElasticQuota"})
       if (implements(name, point))
-        wishes.points[point].enabled.push_back({name, name == kReservation ? kReservationWeight : 1});
+        wishes.points[point].enabled.push_back(
+            {name, name == kReservation ? kReservationWeight : 1});
   wishes.points["bind"] = {{{"Reservation", 0}, {"DefaultBinder", 0}}, {"*"}};
   wishes.points["preBind"].enabled.push_back({"DefaultPreBind", 0});
   // Inside the quota first: whoever else has lower priority may be within its own.

@@ -14,7 +14,6 @@ namespace mangrove::placement {
 namespace {
 
 constexpr size_t kFewRows = 4;
-constexpr size_t kEnoughOfTier = 4;  // rows as good as each other that are compared
 
 // The best score of some rows and how many are feasible. Blocks have a fixed size, which lets the
 // compiler use vector instructions; those of the oldest processors have no maximum. Sanitizers do
@@ -195,26 +194,6 @@ std::optional<Placement> Cycle::pick() {
   return pickFeasible();
 }
 
-// The best of those that fit, by everybody's scores.
-std::optional<Placement> Cycle::pickInTier(const std::vector<Row>& tier) {
-  state_->attachParts();
-  std::vector<Row> fitting;
-  Placement one;
-  for (size_t i = 0; i < tier.size() && fitting.size() < kEnoughOfTier; i++)
-    if (tryOnly(tier[i], one)) fitting.push_back(tier[i]);
-  if (fitting.empty()) return std::nullopt;
-  if (fitting.size() == 1) return Placement{fitting.front(), 0, tier.size(), 1};
-  std::vector<int64_t> sums(fitting.size());
-  for (const PluginScore& part : breakdown(fitting))
-    for (size_t i = 0; i < fitting.size(); i++) sums[i] += part.weight * part.scores[i];
-  size_t best = 0;
-  for (size_t i = 1; i < fitting.size(); i++)
-    if (sums[i] > sums[best] ||
-        (sums[i] == sums[best] && tieOf(fitting[i]) > tieOf(fitting[best])))
-      best = i;
-  return Placement{fitting[best], sums[best], tier.size(), fitting.size()};
-}
-
 // Where room was made for it. Most times it fits there, and no other row has to be looked at.
 bool Cycle::tryOwn(Placement& out) {
   if (ownRow_ == kNoRow) return false;
@@ -312,16 +291,6 @@ void Cycle::markFeasible() {
   if (state_->filtersAcross()) lookAgain();
   if (!options_.skipNominated) dropForNominated();
   if (!options_.skipNominated && options_.besideOnly) admitBesideNominated();
-}
-
-// Counters over all nodes count the pods that stand for reservations; where the pod may take their
-// place they are not there.
-void Cycle::lookAgain() {
-  auto& totals = state_->totals();
-  for (Row row : state_->restoredRows()) {
-    if (!cluster_.table.live(row) || !isAllowed(row)) continue;
-    totals[row] = state_->evaluate(row).fits() ? state_->scoreAnyway(row) : kNotFeasible;
-  }
 }
 
 std::vector<Row> Cycle::feasibleRows() {

@@ -365,8 +365,7 @@ int64_t slotsFor(PlanState& state, const Cluster& cluster, int64_t enough) {
   for (Row row : cluster.table.liveRows()) {
     if (sum >= enough) break;
     if (state.local()[row] != kNotFeasible)
-      state.whileRestored(row,
-                          [&] { sum += slotsOn(state.cls().requests, cluster.table, row); });
+      state.whileRestored(row, [&] { sum += slotsOn(state.cls().requests, cluster.table, row); });
   }
   return sum;
 }

@@ -28,7 +28,11 @@ void Engine::reservationChanged(const ReservationObject& before, const Reservati
   const api::Uid uid = after ? after->meta.uid : before->meta.uid;
   const auto known = reserved_.find(uid);
   const PodObject was = known == reserved_.end() ? nullptr : known->second;
-  const PodObject now = standInOf(after);
+  PodObject now = standInOf(after);
+  // Whoever cannot write it down must not place it.
+  if (const Profile* profile = now && now->nodeName.empty() ? profileOf(*now) : nullptr;
+      profile && !profile->find("Reservation"))
+    now = nullptr;
   if (after)
     cluster_.reservations.put(after);
   else

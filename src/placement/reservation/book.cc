@@ -20,8 +20,7 @@ api::Uid enteredBy(const api::Pod& pod) {
 
 bool isReady(const api::Pod& pod) {
   const api::Condition* ready = api::findCondition(pod.status.conditions, "Ready");
-  return pod.status.phase == api::PodPhase::kRunning && ready &&
-         ready->status == api::Truth::kTrue;
+  return pod.status.phase == api::PodPhase::kRunning && ready && ready->status == api::Truth::kTrue;
 }
 
 bool namesPods(const std::vector<api::ReservationOwner>& owners) {

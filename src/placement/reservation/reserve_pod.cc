@@ -66,8 +66,7 @@ void addMeta(const api::Reservation& reservation, api::ObjectMeta& out) {
   out.annotations.set(kReservePolicy, reservation.spec.allocatePolicy);
   if (const Interned node = reservation.spec.podTemplate.nodeName; !node.empty())
     out.annotations.set(api::annotation::kReservationNode, node.view());
-  if (reservation.spec.preAllocation)
-    out.annotations.set(api::annotation::kIsPreAllocation, kTrue);
+  if (reservation.spec.preAllocation) out.annotations.set(api::annotation::kIsPreAllocation, kTrue);
 }
 
 // What was said about its place, so that nothing is said twice.

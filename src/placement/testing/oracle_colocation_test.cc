@@ -423,8 +423,7 @@ class Colocation {
     std::vector<int64_t> totals(feasible.size());
     for (const auto& got : cycle.breakdown(feasible)) {
       for (size_t i = 0; i < totals.size(); i++) totals[i] += got.weight * got.scores[i];
-      if (got.plugin == "Reservation")  // there are none here
-        want["Reservation"].assign(feasible.size(), 0);
+      if (got.plugin == "Reservation") want["Reservation"].assign(feasible.size(), 0);  // none
       ASSERT_EQ(got.scores, want[std::string(got.plugin)]) << got.plugin << "\n"
                                                            << text << "\n"
                                                            << booksOf(plain, expected);

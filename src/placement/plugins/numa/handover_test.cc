@@ -1,9 +1,8 @@
 // CPUs that a reservation holds go to its owners, one by one, and to nobody else.
 #include "placement/plugins/numa/handover.h"
 
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "api/wire/names.h"
 #include "placement/testing/lab.h"
@@ -16,8 +15,8 @@ void addNode(Lab& lab) {
   lab.node(R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"8","memory":"64Gi"}}})");
   std::string detail;
   for (int cpu = 0; cpu < 8; cpu++)
-    detail += fmt::format(R"({}{{\"id\":{},\"core\":{},\"socket\":0,\"node\":0}})",
-                          cpu ? "," : "", cpu, cpu / 2);
+    detail += fmt::format(R"({}{{\"id\":{},\"core\":{},\"socket\":0,\"node\":0}})", cpu ? "," : "",
+                          cpu, cpu / 2);
   auto topology = api::decodeText<api::NodeResourceTopology>(fmt::format(
       R"({{"metadata":{{"name":"n1","annotations":{{"node.koordinator.sh/cpu-topology":"{{\"detail\":[{}]}}"}}}},
           "zones":[{{"name":"node-0","type":"Node","resources":[{{"name":"cpu","allocatable":"8"}}]}}]}})",
@@ -32,7 +31,8 @@ std::string meta(const std::string& name, const std::string& app) {
 }
 std::string podSpec(int cpus) {
   return fmt::format(R"({{"priority":9500,"containers":[{{"name":"c","resources":{{
-      "requests":{{"cpu":"{0}"}},"limits":{{"cpu":"{0}"}}}}}}]}})", cpus);
+      "requests":{{"cpu":"{0}"}},"limits":{{"cpu":"{0}"}}}}}}]}})",
+                     cpus);
 }
 
 class Handover : public ::testing::Test {
@@ -41,7 +41,8 @@ class Handover : public ::testing::Test {
   void reserve(const std::string& policy, int cpus) {
     lab.reservation(R"({"metadata":{"name":"r","labels":{"koordinator.sh/qosClass":"LSR"}},"spec":{
         "owners":[{"labelSelector":{"matchLabels":{"app":"x"}}}],"allocateOnce":false,
-        "allocatePolicy":")" + policy + R"(","template":{"spec":)" + podSpec(cpus) + "}}}");
+        "allocatePolicy":")" +
+                    policy + R"(","template":{"spec":)" + podSpec(cpus) + "}}}");
     lab.run();
   }
   void pod(const std::string& name, const std::string& app, int cpus) {

@@ -95,7 +95,8 @@ NumaOutcome takeAnywhere(const NumaAnswer& answer, const NumaNode& node) {
     out.allocation.cpus = std::move(*even);
     return out;
   }
-  auto cpus = takeCpus(node.state().books, node.state().reserved, answer.wish.preferred, answer.wish);
+  auto cpus =
+      takeCpus(node.state().books, node.state().reserved, answer.wish.preferred, answer.wish);
   if (!cpus) return refusedBy({cpus.error().sentence()});
   out.allocation.cpus = std::move(*cpus);
   return out;

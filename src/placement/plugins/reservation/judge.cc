@@ -68,9 +68,8 @@ FitVerdict ReservationJudge::fit(const PodPlan& plan, const ReservationPlan& min
   if (mine.mustReserve()) ask.onlyName = mine.claim->affinity->name;
   FitVerdict out = fitReserved(node, rooms, ask);
   std::erase_if(out.usable, [&](size_t i) {
-    return !std::ranges::all_of(reservables_, [&](Reservable* part) {
-      return part->fitsIn(plan, row, *matched[i]);
-    });
+    return !std::ranges::all_of(
+        reservables_, [&](Reservable* part) { return part->fitsIn(plan, row, *matched[i]); });
   });
   if (out.pass && out.usable.empty() && mine.mustReserve()) {
     out.pass = false;

@@ -1,11 +1,10 @@
 // Random histories of reservations, owners and strangers against a slow count from the objects
 // alone: at no step is more promised on a node than it has, and the books agree with the objects.
-#include <gtest/gtest.h>
-
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "api/annotations/reservation.h"
 #include "api/pod/pod_requests.h"
@@ -153,6 +152,9 @@ class History {
 
   // A reservation for one owner that had one keeps nothing any more, whatever became of the owner.
   void noteSpent() {
+    lab_.cluster().reservations.each([this](const ReservationPtr& entry) {
+      if (entry->spent) spent_.insert(entry->uid.str());  // bound and gone within one step
+    });
     for (const std::string& name : pods_) {
       const auto pod = lab_.find(name);
       const auto in = pod ? api::parseReservationAllocated(pod->meta.annotations)

@@ -19,8 +19,7 @@ json::Array ownersOf(const ReservationEntry& entry) {
 }
 
 json::Value describe(const ReservationEntry& entry, const Cluster& cluster) {
-  const std::string node =
-      entry.place == kNoRow ? "" : cluster.table.info(entry.place).name.str();
+  const std::string node = entry.place == kNoRow ? "" : cluster.table.info(entry.place).name.str();
   return json::Object{{"name", entry.name},
                       {"uid", entry.uid.str()},
                       {"node", node},

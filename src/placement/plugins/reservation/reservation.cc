@@ -7,6 +7,7 @@
 #include "api/annotations/reservation.h"
 #include "api/wire/names.h"
 #include "base/text/strings.h"
+#include "placement/plugins/deviceshare/device_books.h"
 #include "placement/plugins/reservation/judge.h"
 #include "placement/plugins/reservation/keeper.h"
 #include "placement/plugins/reservation/page.h"
@@ -79,7 +80,10 @@ class ReservationPlugin final : public Plugin,
     return !mine.matches.empty() || takes(mine);
   }
   void restore(const PodPlan& plan, Row row) override;
-  void unrestore(const PodPlan&, Row) override { given_.reset(); }
+  void unrestore(const PodPlan&, Row row) override {
+    given_.reset();
+    if (cluster_.deviceBooks) cluster_.deviceBooks->takeBack(row);
+  }
   std::vector<Row> restored(const PodPlan& plan) override { return matched(plan).matches.rows(); }
   bool filters(const PodPlan&) const override { return true; }
   void fits(const PodPlan& plan, const NodeTable&, std::span<const Row> rows,
@@ -133,7 +137,13 @@ class ReservationPlugin final : public Plugin,
     mine.matches.refresh(mine, cluster_);
     return mine;
   }
-  static bool takes(const ReservationPlan& mine) { return mine.isStandIn && !mine.pod.meta.uid.empty(); }
+  static DeviceLoan loanOf(const ReservationPlan& mine, const ReservationEntry& entry) {
+    return {entry.uid, entry.room.policy == AllocatePolicy::kRestricted, mine.mustReserve()};
+  }
+  void giveBack(const ReservationPlan& mine, Row row);
+  static bool takes(const ReservationPlan& mine) {
+    return mine.isStandIn && !mine.pod.meta.uid.empty();
+  }
   Verdict judgeStandIn(const ReservationPlan& mine, Row row) const;
   Result<> enterAsStandIn(const Decision& decision);
   uint32_t numberOf(const std::string& text) const {
@@ -148,7 +158,7 @@ class ReservationPlugin final : public Plugin,
   ReservationArgs args_;
   ReservationJudge judge_;
   ReservationKeeper keeper_;
-  std::unique_ptr<GivenBack> given_;         // of the row at hand
+  std::unique_ptr<GivenBack> given_;          // of the row at hand
   std::optional<PreAllocationVerdict> take_;  // the same, of a reservation that takes pods over
   mutable std::vector<std::string> texts_;    // of refusals, by number
 };
@@ -179,8 +189,7 @@ void ReservationPlugin::restore(const PodPlan& plan, Row row) {
   const auto& mine = matched(plan);
   take_.reset();
   if (!takes(mine)) {
-    if (mine.matches.isOn(row))
-      given_ = std::make_unique<GivenBack>(cluster_, standInsOf(mine.matches.on(row)));
+    if (mine.matches.isOn(row)) giveBack(mine, row);
     return;
   }
   const ReservationPtr entry = cluster_.reservations.find(mine.pod.meta.uid);
@@ -190,12 +199,20 @@ void ReservationPlugin::restore(const PodPlan& plan, Row row) {
   given_ = std::make_unique<GivenBack>(cluster_, found.pods);
 }
 
+// Cards are lent by name, so that those of the reservation are chosen.
+void ReservationPlugin::giveBack(const ReservationPlan& mine, Row row) {
+  const auto matched = mine.matches.on(row);
+  given_ = std::make_unique<GivenBack>(cluster_, standInsOf(matched));
+  if (cluster_.deviceBooks && !mine.ignores())
+    for (const ReservationPtr& entry : matched)
+      cluster_.deviceBooks->lend(row, loanOf(mine, *entry));
+}
+
 Verdict ReservationPlugin::judgeStandIn(const ReservationPlan& mine, Row row) const {
   for (const ReservationPtr& other : cluster_.reservations.on(row))
     if (!mayShareNode(mine.policy, other->room.policy))
       return {Code::kUnresolvable, 0, numberOf(std::string(kMixedPolicies))};
-  if (take_ && !take_->pass)
-    return {Code::kUnschedulable, 0, numberOf(join(take_->reasons, "\n"))};
+  if (take_ && !take_->pass) return {Code::kUnschedulable, 0, numberOf(join(take_->reasons, "\n"))};
   return {};
 }
 
@@ -208,8 +225,7 @@ void ReservationPlugin::fits(const PodPlan& plan, const NodeTable&, std::span<co
     if (holds) out[i] = judgeStandIn(mine, rows[i]);
     if (!out[i].fits() || mine.ignores() || !mine.matches.isOn(rows[i])) continue;
     const FitVerdict verdict = judge_.fit(plan, mine, rows[i]);
-    if (!verdict.pass)
-      out[i] = {Code::kUnschedulable, 0, numberOf(join(verdict.reasons, "\n"))};
+    if (!verdict.pass) out[i] = {Code::kUnschedulable, 0, numberOf(join(verdict.reasons, "\n"))};
   }
 }
 
@@ -227,6 +243,8 @@ Result<> ReservationPlugin::enter(const Decision& decision) {
   if (mine.isStandIn) return enterAsStandIn(decision);
   if (mine.ignores()) return {};
   const ReservationPtr entry = judge_.nominate(decision.plan, mine, decision.row);
+  if (entry && cluster_.deviceBooks)
+    cluster_.deviceBooks->nominate(decision.pod->pod->meta.uid, loanOf(mine, *entry));
   if (entry) cluster_.reservations.enter(entry, decision.pod);
   if (!entry && mine.mustReserve())
     return fail(mangrove::Code::kUnavailable, "no reservation of node {} takes the pod",
@@ -236,8 +254,7 @@ Result<> ReservationPlugin::enter(const Decision& decision) {
 
 Result<> ReservationPlugin::enterAsStandIn(const Decision& decision) {
   const ReservationPtr entry = cluster_.reservations.find(decision.pod->pod->meta.uid);
-  if (!entry || !entry->object)
-    return fail(mangrove::Code::kNotFound, "the reservation is gone");
+  if (!entry || !entry->object) return fail(mangrove::Code::kNotFound, "the reservation is gone");
   if (!entry->object->spec.preAllocation) return {};
   const Takeover found = takeOver(*entry->object, cluster_, decision.row, args_);
   if (!found.verdict.pass)
@@ -249,8 +266,7 @@ Result<> ReservationPlugin::enterAsStandIn(const Decision& decision) {
 Result<> ReservationPlugin::preBind(const Decision& decision, BindNotes& notes) {
   const ReservationPtr entry = cluster_.reservations.ofOwner(decision.pod->pod->meta.uid);
   if (!entry) return {};
-  if (!entry->offer)
-    return fail(mangrove::Code::kConflict, "reservation {} is gone", entry->name);
+  if (!entry->offer) return fail(mangrove::Code::kConflict, "reservation {} is gone", entry->name);
   notes.annotations.emplace_back(api::annotation::kReservationAllocated, allocatedText(*entry));
   return {};
 }

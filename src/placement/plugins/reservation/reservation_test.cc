@@ -1,98 +1,8 @@
-// Reservations on a table: who gets the room, who does not, and what becomes of them.
-#include <gtest/gtest.h>
-
-#include <fmt/format.h>
-
-#include "api/wire/names.h"
-#include "placement/testing/lab.h"
+// Reservations on a table: the cases of the reference, and what becomes of each.
+#include "placement/testing/reservation_lab.h"
 
 namespace mangrove::placement {
 namespace {
-
-constexpr std::string_view kAllocated = "scheduling.koordinator.sh/reservation-allocated";
-
-struct Room {
-  std::string name, cpu = "4", memory = "", policy = "Aligned", spec = "";
-  std::string labels = "", annotations = "";
-  std::string owners = R"([{"labelSelector":{"matchLabels":{"app":"x"}}}])";
-  std::string podSpec = "";  // further members, with a leading comma
-};
-struct Ask {
-  std::string name, cpu = "1", memory = "", app = "x", affinity = "", labels = "",
-                    annotations = "", spec = "";
-};
-
-std::string requests(const std::string& cpu, const std::string& memory) {
-  return R"({"cpu":")" + cpu + R"(")" + (memory.empty() ? "" : R"(,"memory":")" + memory + R"(")") +
-         "}";
-}
-
-class Reservations : public ::testing::Test {
- protected:
-  explicit Reservations(std::string_view args = "{}") : lab(configWith(args)) {}
-  static SchedulerConfig configWith(std::string_view args) {
-    SchedulerConfig config = defaultConfig({"default-scheduler"});
-    config.profiles[0].args["Reservation"] = *json::parse(args);
-    return config;
-  }
-  void node(const std::string& name, const std::string& cpu = "32",
-            const std::string& labels = "{}") {
-    lab.node(R"({"metadata":{"name":")" + name + R"(","labels":)" + labels +
-             R"(},"status":{"allocatable":{"cpu":")" + cpu + R"(","memory":"64Gi"}}})");
-  }
-  void reserve(const Room& r) {
-    lab.reservation(
-        R"({"metadata":{"name":")" + r.name + R"(","labels":{)" + r.labels +
-        R"(},"annotations":{)" + r.annotations + R"(}},"spec":{"owners":)" + r.owners +
-        R"(,"allocatePolicy":")" + r.policy + R"(","template":{"spec":{"containers":[{"name":"c",)" +
-        R"("resources":{"requests":)" + requests(r.cpu, r.memory) + R"(}}])" + r.podSpec + "}}" +
-        r.spec + "}}");
-    lab.run();
-  }
-  void pod(const Ask& a) {
-    std::string notes = a.annotations;
-    if (!a.affinity.empty())
-      notes += std::string(notes.empty() ? "" : ",") +
-               R"("scheduling.koordinator.sh/reservation-affinity":)" +
-               json::write(json::Value(a.affinity));
-    lab.pod(R"({"metadata":{"name":")" + a.name + R"(","labels":{"app":")" + a.app + R"(")" +
-            a.labels + R"(},"annotations":{)" + notes +
-            R"(}},"spec":{"containers":[{"name":"c","resources":{"requests":)" +
-            requests(a.cpu, a.memory) + "}}]" + a.spec + "}}");
-    lab.run();
-  }
-  // A pod that is there and has nothing to do with reservations.
-  void filler(const std::string& node, const std::string& cpu) {
-    lab.pod(R"({"metadata":{"name":"fill-)" + node + R"("},"spec":{"nodeName":")" + node +
-            R"(","containers":[{"name":"c","resources":{"requests":{"cpu":")" + cpu +
-            R"("}}}]},"status":{"phase":"Running"}})");
-  }
-  bool isIn(const std::string& pod, const std::string& reservation) const {
-    return lab.annotation(pod, kAllocated).find("\"" + reservation + "\"") != std::string::npos;
-  }
-  std::string phase(const std::string& name) const {
-    const auto found = lab.findReservation(name);
-    return found ? found->status.phase : "gone";
-  }
-  std::string nodeOfReservation(const std::string& name) const {
-    return lab.findReservation(name)->status.nodeName;
-  }
-  std::string condition(const std::string& name, const std::string& type) const {
-    for (const auto& one : lab.findReservation(name)->status.conditions)
-      if (one.type == type) return one.status + "/" + one.reason;
-    return "";
-  }
-  std::string saidOf(const std::string& reservation) const {
-    return lab.said("default/" + lab.findReservation(reservation)->meta.uid.str());
-  }
-  int64_t cpuOn(const std::string& node) {
-    return lab.cluster().table.requested(kCpuId)[lab.cluster().table.find(node)];
-  }
-
-  Lab lab;
-};
-
-constexpr auto kMany = R"(,"allocateOnce":false)";
 
 TEST_F(Reservations, are_placed_like_pods_and_say_where) {
   node("n1");
@@ -109,8 +19,9 @@ TEST_F(Reservations, without_a_place_wait_and_say_why) {
   node("n1", "4");
   reserve({.name = "r", .cpu = "6"});
   EXPECT_EQ(phase("r"), "");
-  EXPECT_EQ(saidOf("r"), "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
-                         "available: 1 Preemption is not helpful for scheduling.");
+  EXPECT_EQ(saidOf("r"),
+            "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
+            "available: 1 Preemption is not helpful for scheduling.");
   node("n2", "8");
   lab.wait(std::chrono::seconds(30));
   EXPECT_EQ(nodeOfReservation("r"), "n2");
@@ -168,8 +79,7 @@ TEST_F(Reservations, restricted_counts_pods_when_it_reserves_them) {
   }
   pod({.name = "c", .affinity = "{}"});
   EXPECT_EQ(lab.nodeOf("c"), "");
-  EXPECT_NE(lab.said("c").find("Reservation(s) Too many pods"), std::string::npos)
-      << lab.said("c");
+  EXPECT_NE(lab.said("c").find("Reservation(s) Too many pods"), std::string::npos) << lab.said("c");
 }
 
 // Case 63.
@@ -188,10 +98,11 @@ TEST_F(Reservations, restricted_options_leave_other_names_to_the_node) {
 // Case 64.
 TEST_F(Reservations, inner_amounts_are_for_nobody) {
   node("n1");
-  reserve({.name = "r",
-           .cpu = "6",
-           .policy = "Restricted",
-           .annotations = R"("node.koordinator.sh/reservation":"{\"resources\":{\"cpu\":\"2\"}}")"});
+  reserve(
+      {.name = "r",
+       .cpu = "6",
+       .policy = "Restricted",
+       .annotations = R"("node.koordinator.sh/reservation":"{\"resources\":{\"cpu\":\"2\"}}")"});
   pod({.name = "five", .cpu = "5", .affinity = "{}"});
   EXPECT_EQ(lab.nodeOf("five"), "");
   pod({.name = "four", .cpu = "4", .affinity = "{}"});
@@ -287,10 +198,11 @@ TEST_F(Reservations, an_affinity_without_a_match_is_hopeless) {
   reserve({.name = "r"});
   pod({.name = "a", .app = "y", .affinity = "{}"});
   EXPECT_EQ(lab.nodeOf("a"), "");
-  EXPECT_EQ(lab.said("a"),
-            "0/1 nodes are available: node(s) no reservations match reservation affinity. "
-            "0/1 reservations are available: 0 Reservation(s) matched owner total., preemption: 0/1 "
-            "nodes are available: 1 Preemption is not helpful for scheduling.");
+  EXPECT_EQ(
+      lab.said("a"),
+      "0/1 nodes are available: node(s) no reservations match reservation affinity. "
+      "0/1 reservations are available: 0 Reservation(s) matched owner total., preemption: 0/1 "
+      "nodes are available: 1 Preemption is not helpful for scheduling.");
   pod({.name = "b", .affinity = R"({"reservationSelector":{"tier":"gold"}})"});
   EXPECT_EQ(lab.nodeOf("b"), "");
   reserve({.name = "gold", .labels = R"("tier":"gold")"});
@@ -365,7 +277,8 @@ class TakingOver : public Reservations {
             R"(","labels":{"app":"x","pod.koordinator.sh/is-pre-allocatable":"true"},)" +
             R"("annotations":{"pod.koordinator.sh/pre-allocatable-priority":")" +
             std::to_string(priority) + R"("}},"spec":{"nodeName":"n1","containers":[{"name":"c",)" +
-            R"("resources":{"requests":{"cpu":")" + cpu + R"("}}}]},"status":{"phase":"Running"}})");
+            R"("resources":{"requests":{"cpu":")" + cpu +
+            R"("}}}]},"status":{"phase":"Running"}})");
   }
 };
 TEST_F(TakingOver, several_running_pods_become_owners) {
@@ -391,142 +304,6 @@ TEST_F(TakingOver, wants_the_policy_restricted) {
   reserve({.name = "r", .spec = R"(,"preAllocation":true)"});
   EXPECT_EQ(phase("r"), "");
   EXPECT_NE(saidOf("r").find("must have allocatePolicy Restricted"), std::string::npos);
-}
-
-// ---- beyond the cases --------------------------------------------------------------------------
-
-TEST_F(Reservations, strangers_do_not_see_the_room) {
-  node("n1", "8");
-  reserve({.name = "r", .cpu = "6"});
-  pod({.name = "stranger", .cpu = "4", .app = "y"});
-  EXPECT_EQ(lab.nodeOf("stranger"), "");
-  pod({.name = "over", .cpu = "4", .app = "y",
-       .labels = R"(,"scheduling.koordinator.sh/reservation-ignored":"true")"});
-  EXPECT_EQ(lab.nodeOf("over"), "n1");
-  EXPECT_EQ(lab.annotation("over", kAllocated), "");
-}
-
-TEST_F(Reservations, owners_may_be_named) {
-  node("n1", "8");
-  reserve({.name = "r",
-           .cpu = "6",
-           .owners = R"([{"object":{"namespace":"default","name":"b"}}])"});
-  pod({.name = "a", .cpu = "4"});
-  EXPECT_EQ(lab.nodeOf("a"), "");
-  pod({.name = "b", .cpu = "4"});
-  EXPECT_TRUE(isIn("b", "r")) << lab.said("b");
-}
-
-TEST_F(Reservations, exact_amounts_are_wanted_where_the_pod_says_so) {
-  node("n1");
-  reserve({.name = "r", .cpu = "4"});
-  const std::string exact = R"("scheduling.koordinator.sh/exact-match-reservation":)"
-                            R"("{\"resourceNames\":[\"cpu\"]}")";
-  pod({.name = "less", .cpu = "3", .annotations = exact});
-  EXPECT_FALSE(isIn("less", "r"));
-  pod({.name = "same", .cpu = "4", .annotations = exact});
-  EXPECT_TRUE(isIn("same", "r"));
-}
-
-TEST_F(Reservations, a_pinned_one_goes_there_or_nowhere) {
-  node("n1");
-  node("n2", "2");
-  reserve({.name = "r", .podSpec = R"(,"nodeName":"n2")"});
-  EXPECT_EQ(phase("r"), "");
-  reserve({.name = "s", .cpu = "1", .podSpec = R"(,"nodeName":"n2")"});
-  EXPECT_EQ(nodeOfReservation("s"), "n2");
-}
-
-TEST_F(Reservations, a_refused_binding_leaves_no_trace) {
-  node("n1", "8");
-  reserve({.name = "r", .cpu = "6"});
-  lab.refuseBindings = true;
-  pod({.name = "a", .cpu = "2"});
-  EXPECT_EQ(cpuOn("n1"), 6000);
-  EXPECT_EQ(phase("r"), "Available");
-  lab.refuseBindings = false;
-  lab.wait(std::chrono::seconds(20));
-  EXPECT_TRUE(isIn("a", "r"));
-  EXPECT_EQ(cpuOn("n1"), 2000);
-}
-
-TEST_F(Reservations, host_ports_are_handed_over) {
-  node("n1", "8");
-  const std::string ports = R"([{"containerPort":80,"hostPort":80}])";
-  lab.reservation(
-      R"({"metadata":{"name":"r"},"spec":{"owners":[{"labelSelector":{"matchLabels":{"app":"x"}}}],
-          "template":{"spec":{"containers":[{"name":"c","ports":)" + ports + "}]}}}}");
-  lab.run();
-  const auto wants = [&](const std::string& name, const std::string& app) {
-    lab.pod(R"({"metadata":{"name":")" + name + R"(","labels":{"app":")" + app +
-            R"("}},"spec":{"containers":[{"name":"c","ports":)" + ports + "}]}}");
-    lab.run();
-  };
-  wants("stranger", "y");
-  EXPECT_EQ(lab.nodeOf("stranger"), "");
-  wants("owner", "x");
-  EXPECT_EQ(lab.nodeOf("owner"), "n1") << lab.said("owner");
-}
-
-// What a migration needs: the stand-in has the labels of the pod that will take its place.
-TEST_F(Reservations, do_not_repel_their_own_owners) {
-  node("n1", "8", R"({"kubernetes.io/hostname":"n1"})");
-  const std::string apart =
-      R"(,"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[
-          {"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchLabels":{"app":"x"}}}]}})";
-  lab.reservation(
-      R"({"metadata":{"name":"r"},"spec":{"owners":[{"labelSelector":{"matchLabels":{"app":"x"}}}],
-          "template":{"metadata":{"labels":{"app":"x"}},"spec":{"containers":[{"name":"c",
-          "resources":{"requests":{"cpu":"2"}}}])" + apart + "}}}}");
-  lab.run();
-  ASSERT_EQ(phase("r"), "Available");
-  pod({.name = "a", .cpu = "2", .spec = apart});
-  EXPECT_TRUE(isIn("a", "r")) << lab.said("a");
-}
-
-TEST_F(Reservations, a_running_pod_may_be_one) {
-  node("n1", "4");
-  lab.pod(R"({"metadata":{"name":"idle","labels":{"scheduling.koordinator.sh/operating-mode":
-      "Reservation"},"annotations":{"scheduling.koordinator.sh/reservation-owners":
-      "[{\"labelSelector\":{\"matchLabels\":{\"app\":\"x\"}}}]"}},
-      "spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{"cpu":"3"}}}]},
-      "status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
-  pod({.name = "stranger", .cpu = "2", .app = "y"});
-  EXPECT_EQ(lab.nodeOf("stranger"), "");
-  pod({.name = "a", .cpu = "2"});
-  EXPECT_TRUE(isIn("a", "idle")) << lab.said("a");
-  EXPECT_EQ(cpuOn("n1"), 3000);
-  lab.removePod("a");
-  EXPECT_EQ(cpuOn("n1"), 3000);
-}
-
-TEST_F(Reservations, are_nobodys_victims) {
-  node("n1", "4");
-  reserve({.name = "r", .podSpec = R"(,"priority":1)"});
-  pod({.name = "a", .cpu = "2", .app = "y", .spec = R"(,"priority":1000)"});
-  EXPECT_EQ(lab.nodeOf("a"), "");
-  EXPECT_EQ(phase("r"), "Available");
-}
-
-TEST_F(Reservations, status_is_written_only_when_something_changed) {
-  node("n1");
-  reserve({.name = "r", .spec = kMany});
-  pod({.name = "a"});
-  lab.wait(std::chrono::seconds(5));
-  lab.takeLog();
-  lab.wait(std::chrono::seconds(60));
-  EXPECT_EQ(lab.takeLog(), std::vector<std::string>());
-}
-
-TEST_F(Reservations, broken_ones_serve_nobody_and_crash_nothing) {
-  node("n1");
-  lab.reservation(R"({"metadata":{"name":"empty"},"spec":{}})");
-  reserve({.name = "policy", .policy = "Generous"});
-  reserve({.name = "json", .annotations = R"("node.koordinator.sh/reservation":"{")"});
-  pod({.name = "a", .affinity = "{"});
-  EXPECT_NE(lab.said("a").find("reservation-affinity"), std::string::npos) << lab.said("a");
-  pod({.name = "b", .affinity = "{}"});
-  EXPECT_EQ(lab.nodeOf("b"), "");
 }
 
 }  // namespace

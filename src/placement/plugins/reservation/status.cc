@@ -57,8 +57,7 @@ Meeting meetAnyway(const ReservationClaim& claim, const ReservationEntry& entry,
   const api::Labels& node =
       entry.place == kNoRow ? kNone : cluster.table.node(entry.place).meta.labels;
   if (!entry.offer->owners.match(*claim.pod)) return Meeting::kNotOwner;
-  return entry.isOpen() ? meet(claim, *entry.offer, node, entry.present())
-                        : Meeting::kNotMatchable;
+  return entry.isOpen() ? meet(claim, *entry.offer, node, entry.present()) : Meeting::kNotMatchable;
 }
 
 }  // namespace
@@ -75,8 +74,8 @@ std::vector<ObjectPatch> bindingPatches(const ReservationEntry& entry, std::stri
   for (const auto& [uid, owner] : entry.owners)
     out.push_back(metaPatch(api::kind::kPod, owner.pod->pod->meta, mark));
   if (!notes.annotations.empty())
-    out.push_back(metaPatch(api::kind::kReservation, entry.object->meta,
-                            annotationsOf(notes.annotations)));
+    out.push_back(
+        metaPatch(api::kind::kReservation, entry.object->meta, annotationsOf(notes.annotations)));
   out.push_back(statusPatch(*entry.object, availableStatus(*entry.object, node, now)));
   return out;
 }
