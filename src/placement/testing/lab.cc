@@ -174,7 +174,7 @@ void Lab::wait(Duration duration) {
   for (; duration > Duration::zero(); duration -= std::chrono::seconds(1)) {
     clock_.advance(std::min<Duration>(duration, std::chrono::seconds(1)));
     engine_->tick();
-    engine_->report();
+    if (!reservations_.empty()) engine_->report();  // whose statuses are shown again
     run();
   }
 }

@@ -45,7 +45,8 @@ class Lab final : public Effects {
 
   // Schedules until nobody is ready; the server confirms every binding. Returns pods tried.
   size_t run();
-  void wait(Duration duration);  // and ticks every second
+  void wait(
+      Duration duration);  // and ticks every second; statuses too where there are reservations
 
   std::string nodeOf(std::string_view pod) const;
   std::string said(std::string_view pod) const;
