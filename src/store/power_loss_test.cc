@@ -93,6 +93,13 @@ class Disk {
     std::lock_guard lock(mutex_);
     lies_ = lies;
   }
+  // Another test's files.
+  void forget() {
+    std::lock_guard lock(mutex_);
+    files_.clear();
+    off_ = false;
+    writesLeft_ = 0;
+  }
   // Nobody has the files open: puts on the real disk what is left, and the power on again.
   void comeBack(Rng& rng, double chance) {
     std::lock_guard lock(mutex_);
@@ -294,6 +301,7 @@ class Life {
 };
 
 TEST(PowerLossTest, EverythingAcknowledgedIsThereAfterEveryLoss) {
+  disk().forget();
   TempDir dir;
   LogCapture log;
   Rng rng(20261117);
@@ -324,6 +332,7 @@ TEST(PowerLossTest, EverythingAcknowledgedIsThereAfterEveryLoss) {
 
 // The test can fail: on a disk that says "synced" and is not, acknowledged writes are gone.
 TEST(PowerLossTest, NoticesADiskThatLies) {
+  disk().forget();
   TempDir dir;
   LogCapture log;
   Rng rng(1);
