@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "agent/almanac/serve.h"
 #include "agent/audit/http.h"
 #include "agent/devices/nvml.h"
 #include "agent/enforcement_flags.h"
@@ -225,6 +226,9 @@ Result<> AgentRole::start(frame::RoleContext& context) {
         EnforcementSetup{*agent_, *client_, worker_->mailbox(), context.owner, context.clock,
                          context.metrics, context.gates, context.ops, &context.io},
         enforcementOptions(flags_));
+  almanac_ = keepAlmanac(
+      *agent_, (flags_.stateDir.empty() ? flags_.checkpointDir : flags_.stateDir) + "/almanac",
+      context.ops, context.clock);
   serve(context);
   keepAudit(context);
   if (auto ok = startPodResources(context); !ok) return ok;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "agent/almanac/almanac.h"
 #include "agent/audit/events.h"
 #include "agent/flags.h"
 #include "agent/pod_resources/proxy.h"
@@ -51,6 +52,7 @@ class AgentRole final : public frame::Role {
   std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Agent> agent_;
+  std::shared_ptr<Almanac> almanac_;
   std::unique_ptr<PodResourcesProxy> podResources_;
   std::shared_ptr<AuditEvents> audit_;  // null: nothing is logged
   std::unique_ptr<Enforcement> enforcement_;

@@ -97,7 +97,8 @@ std::string agentAddress(const std::string& said, const api::Node& node) {
 }
 
 Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access,
-                             const ClusterAccess& cluster, const api::Node& node) {
+                             const ClusterAccess& cluster, const api::Node& node,
+                             std::string path) {
   const std::string address = agentAddress(access.address, node);
   auto url = net::Url::parse(address);
   if (!url) return url.error().in("--agent '{}'", address);
@@ -106,15 +107,15 @@ Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access,
   auto client = net::HttpClient::create(loop, {.base = *url, .connectTimeout = kPatience});
   if (!client) return pass(client.error());
   net::HttpRequest request;
-  request.target = "/controls";
+  request.target = path;
   if (!token->empty()) request.headers.set("Authorization", "Bearer " + *token);
   auto answer = (*client)->call(std::move(request), {.timeout = kPatience});
   if (!answer) return answer.error().in("the agent at {}", address);
   if (answer->status == 401)
     return fail(Code::kUnauthorized, "the agent at {} wants a token: --token-file", address);
   if (answer->status != 200)
-    return fail(Code::kUnavailable, "the agent at {} answers {}: it does not enforce", address,
-                answer->status);
+    return fail(Code::kUnavailable, "the agent at {} answers {} to {}: it does not {}", address,
+                answer->status, path, path == "/controls" ? "enforce" : "serve that");
   return json::parse(answer->body);
 }
 

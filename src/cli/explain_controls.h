@@ -31,10 +31,11 @@ struct AgentAccess {
 // Where the agent of the node is asked: --agent, the address `mangrove up` wrote on the Node, or
 // the node's own.
 std::string agentAddress(const std::string& said, const api::Node& node);
-// The agent's /controls. Without a token file the kubeconfig's own token is shown, to an agent on this
-// machine only: it would travel in the clear.
+// What the agent answers under a path. Without a token file the kubeconfig's own token is shown, to an
+// agent on this machine only: it would travel in the clear.
 Result<json::Value> askAgent(net::Loop& loop, const AgentAccess& access,
-                             const ClusterAccess& cluster, const api::Node& node);
+                             const ClusterAccess& cluster, const api::Node& node,
+                             std::string path = "/controls");
 
 struct PodControls {
   json::Value controls;

@@ -2,6 +2,7 @@
 // agent holds on the machine.
 #include <fmt/format.h>
 
+#include "agent/almanac/serve.h"
 #include "agent/qos/controls_text.h"
 #include "api/annotations/node.h"
 #include "api/koordinator/node_metric.h"
@@ -31,6 +32,7 @@ struct Options {
   bool mostSpecificEnable = false;
   Output output;
   AgentAccess agent;
+  bool lastWeek = false;
   std::vector<std::string> names;
 };
 
@@ -136,6 +138,8 @@ Result<bool> readFlags(const std::vector<std::string>& args, Options& options) {
             "as the manager's flag: a node may be on while the cluster is off");
   options.output.declare(flags);
   options.agent.declare(flags);
+  flags.add("last-week", options.lastWeek,
+            "what the node used in the last seven days, day by day, from the agent's almanac");
   flags.positionals("NODE", options.names, "name of the node");
   auto go = flags.parse(args);
   if (!go || !*go) return go;
@@ -158,6 +162,14 @@ Told tellAll(const manager::Explanation& told, const Result<json::Value>& contro
   return out;
 }
 
+constexpr const char* kLastWeek = "/almanac?subject=node&hours=168&step=1440";
+
+void addLastWeek(const Result<json::Value>& week, Told& told) {
+  told.terms += "\nLast week:\n" + (week ? agent::almanacText(*week)
+                                         : fmt::format("not known: {}\n", week.error().text()));
+  told.data["lastWeek"] = week ? *week : json::Value(json::Object{{"error", week.error().text()}});
+}
+
 Result<int> run(const Options& options) {
   net::Loop loop(1);
   auto client = options.access.open(loop);
@@ -165,7 +177,10 @@ Result<int> run(const Options& options) {
   auto in = gather(**client, options, options.names[0]);
   if (!in) return pass(in.error());
   const auto controls = askAgent(loop, options.agent, options.access, in->node);
-  return say(tellAll(manager::explainNode(*in), controls), options.output);
+  Told told = tellAll(manager::explainNode(*in), controls);
+  if (options.lastWeek)
+    addLastWeek(askAgent(loop, options.agent, options.access, in->node, kLastWeek), told);
+  return say(told, options.output);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "up/roles.h"
 
 #include "agent/agent.h"
+#include "agent/almanac/serve.h"
 #include "agent/devices/nvml.h"
 #include "agent/qos/enforcement.h"
 #include "base/lifetime.h"
@@ -182,6 +183,8 @@ class AgentMate final : public MateRole {
         std::move(options));
     if (!made) return pass(made.error());
     agent_ = std::move(*made);
+    almanac_ =
+        agent::keepAlmanac(*agent_, options_.stateDir + "/almanac", options_.ops, house_.clock);
     if (options_.gates != nullptr && !options_.observeOnly) enforce();
     agent_->onLook([this](const agent::Look& look) {
       note(look);
@@ -230,6 +233,7 @@ class AgentMate final : public MateRole {
   Registry external_;
   std::unique_ptr<agent::Agent> agent_;
   std::unique_ptr<agent::Enforcement> enforcement_;
+  std::shared_ptr<agent::Almanac> almanac_;
 };
 
 }  // namespace
