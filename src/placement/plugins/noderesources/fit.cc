@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "api/wire/names.h"
 #include "placement/plugins/noderesources/noderesources.h"
 #include "placement/plugins/noderesources/scoring.h"
 
@@ -120,6 +121,8 @@ class Fit final : public Plugin, public NodeLocal {
  private:
   bool isIgnored(std::string_view resource) const {
     if (!isExtended(resource)) return false;
+    // Over how many cards a share is divided is no amount; DeviceShare looks at the cards.
+    if (resource == api::resource::kGpuShared) return true;
     const std::string_view group = resource.substr(0, resource.find('/'));
     return std::find(ignored_.begin(), ignored_.end(), resource) != ignored_.end() ||
            std::find(groups_.begin(), groups_.end(), group) != groups_.end();
