@@ -35,7 +35,10 @@ void Coscheduling::podSeen(const PodObject& before, const PodObject& after) {
   if (now && !wasSatisfied && book_.isSatisfied(*now)) activateAll(*now);
   if (!now || !book_.isReady(*now) || book_.isSatisfied(*now)) return;
   // Enough are there for the first time, or who stood in line for them is gone.
-  if (!wasReady || now->group->representative.empty()) activateOne(*now);
+  if (!wasReady)
+    becameReady(*now);
+  else if (now->group->representative.empty())
+    activateOne(*now);
 }
 
 // Who is not ready any more, or gone, keeps nothing from others.
@@ -46,13 +49,23 @@ void Coscheduling::forgetHead(const std::string& group, const Gang* gang) {
 
 void Coscheduling::podGroupChanged(std::string_view key) {
   const std::string id(key);
+  const Gang* before = book_.find(id);
+  const bool wasReady = before && before->settings && book_.isReady(*before);
   unreported_.insert(id);
   if (const auto group = cluster_.podGroups.find(key))
     book_.put(*group);
   else
     book_.removeGroup(id);
-  if (const Gang* gang = book_.find(id); gang && gang->settings && book_.isReady(*gang))
-    activateOne(*gang);
+  const Gang* gang = book_.find(id);
+  if (!gang || !gang->settings || !book_.isReady(*gang)) return;
+  wasReady ? activateOne(*gang) : becameReady(*gang);
+}
+
+// One that stands in line may have been told that members are missing; no event wakes it.
+void Coscheduling::becameReady(const Gang& gang) {
+  const api::Uid representative = gang.group->representative;
+  if (representative.empty()) return activateOne(gang);
+  if (pods_) pods_->activate(representative);
 }
 
 // Nobody has to wait for others any more: those who were kept out go one by one.

@@ -99,6 +99,7 @@ class Coscheduling final : public Plugin,
   void forgetHead(const std::string& group, const Gang* gang);
   void activateOne(const Gang& gang);
   void activateAll(const Gang& gang);
+  void becameReady(const Gang& gang);
   void spreadOverNetwork(const Gang& gang, const api::Pod& first, GroupTask& task);
   void rejectWaiting(const Gang& gang, const std::string& reason);
   void beginTurn(const Gang& gang, const api::Uid& pod);

@@ -37,7 +37,9 @@ bool KeptNodes::isAged(const std::string& group, WallTime now) const {
 
 void KeptNodes::plan(const GroupTask& task, const std::optional<GroupPlan>& plan, WallTime now) {
   if (!plan) return;
-  if (start_ && now < *start_ && *start_ <= plan->start) return;
+  // Who is late is waited for; another plan would have others pass onto these nodes meanwhile.
+  const bool isHopeless = start_ && *start_ != WallTime::max() && now - *start_ >= args_.agedAfter;
+  if (start_ && !isHopeless && *start_ <= plan->start) return;
   start_ = plan->start;
   planned_.clear();
   rows_.clear();

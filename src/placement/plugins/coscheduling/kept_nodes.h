@@ -37,7 +37,8 @@ class KeptNodes {
   void failed(const std::string& group, int32_t priority, WallTime now);
   bool isHead(const std::string& group) const { return head_ == group; }
   bool isAged(const std::string& group, WallTime now) const;
-  // Where the head will go; an earlier plan stays while it is as good.
+  // Where the head will go. A plan stays until there is an earlier one, or pods that said they
+  // would be gone have not gone for long.
   void plan(const GroupTask& task, const std::optional<GroupPlan>& plan, WallTime now);
   // Where its members were planned; empty: nowhere.
   std::vector<Row> rowsOf(const GroupTask& task) const;
