@@ -17,8 +17,12 @@ fake_nvml::State firstState() {
   fake_nvml::State out;
   const char* count = std::getenv("FAKE_NVML_CARDS");
   for (unsigned i = 0; count != nullptr && i < std::strtoul(count, nullptr, 10); i++)
-    out.cards.push_back({"GPU-fake-" + std::to_string(i), "NVIDIA A100-SXM4-80GB", i,
-                         "00000000:0" + std::to_string(i) + ":00.0", uint64_t{80} << 30, {}});
+    out.cards.push_back({"GPU-fake-" + std::to_string(i),
+                         "NVIDIA A100-SXM4-80GB",
+                         i,
+                         "00000000:0" + std::to_string(i) + ":00.0",
+                         uint64_t{80} << 30,
+                         {}});
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace mangrove::placement {
 
 namespace {
@@ -37,7 +39,7 @@ void QuotaLab::quota(const std::string& name, const Terms& terms) {
           "spec":{{"min":{{"cpu":"{}"}},"max":{{"cpu":"{}"}}}}}})",
       name, notes, terms.parent, terms.lends, terms.isParent, terms.min, terms.max);
   auto object = api::decodeText<api::ElasticQuota>(text);
-  ASSERT_TRUE(object) << object.error().text();
+  CHECK(object.has_value(), "{}", object.error().text());
   lab.cluster().putQuota("ns/" + name, std::make_shared<api::ElasticQuota>(std::move(*object)));
 }
 

@@ -12,8 +12,6 @@
 #include <string>
 #include <string_view>
 
-#include <gtest/gtest.h>
-
 #include "placement/testing/lab.h"
 
 namespace mangrove::placement {

@@ -39,7 +39,7 @@ enum class BenchPod : uint8_t {
   kNobody,
   kQuotaOpen,     // in one of the quotas that have room
   kQuotaBlocked,  // in one of those that have none
-  kReserved,  // three of ten are owners of reservations
+  kReserved,      // three of ten are owners of reservations
 };
 
 // Quotas of a case that has them: so many leaves in three levels, ten at the top and ten below each

@@ -7,19 +7,44 @@ namespace {
 
 using testing::HasSubstr;
 
+template <class Change>
+ShapeRequest shape(Change change) {
+  ShapeRequest out;
+  change(out);
+  return out;
+}
+
 TEST(ShapeRequest, is_spelled_as_a_pod) {
   const auto text = [](ShapeRequest request) {
     auto pod = podOf(request);
     return pod ? *pod : pod.error().text();
   };
-  EXPECT_THAT(text({.gpus = 8}), HasSubstr(R"("koordinator.sh/gpu-core":"800")"));
-  EXPECT_THAT(text({.gpus = 2, .percent = 25}), HasSubstr(R"("koordinator.sh/gpu.shared":"2")"));
-  EXPECT_THAT(text({.gpus = 4, .topology = "pcie"}), HasSubstr("requiredTopologyScope"));
-  EXPECT_THAT(text({.gpus = 4, .topology = "nvlink"}), HasSubstr("gpu-partition-spec"));
-  EXPECT_THAT(text({.gpus = 4, .rdma = 2}), HasSubstr("device-joint-allocate"));
-  EXPECT_THAT(text({.topology = "rack"}), HasSubstr("want node, numa, pcie or nvlink"));
-  EXPECT_THAT(text({.gpus = -1}), HasSubstr("want 0 to 1024"));
-  EXPECT_THAT(text({.percent = 101}), HasSubstr("want 1 to 100"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) { r.gpus = 8; })),
+              HasSubstr(R"("koordinator.sh/gpu-core":"800")"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) {
+                r.gpus = 2;
+                r.percent = 25;
+              })),
+              HasSubstr(R"("koordinator.sh/gpu.shared":"2")"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) {
+                r.gpus = 4;
+                r.topology = "pcie";
+              })),
+              HasSubstr("requiredTopologyScope"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) {
+                r.gpus = 4;
+                r.topology = "nvlink";
+              })),
+              HasSubstr("gpu-partition-spec"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) {
+                r.gpus = 4;
+                r.rdma = 2;
+              })),
+              HasSubstr("device-joint-allocate"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) { r.topology = "rack"; })),
+              HasSubstr("want node, numa, pcie or nvlink"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) { r.gpus = -1; })), HasSubstr("want 0 to 1024"));
+  EXPECT_THAT(text(shape([](ShapeRequest& r) { r.percent = 101; })), HasSubstr("want 1 to 100"));
 }
 
 TEST(ShapeAnswer, is_told_with_its_moves) {
