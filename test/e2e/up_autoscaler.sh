@@ -31,8 +31,9 @@ spec:
     metadata: {labels: {app: busy}}
     spec:
       terminationGracePeriodSeconds: 1
-      containers: [{name: c, image: x, command: [sh, -c, "while [ ! -e /tmp/calm ]; do :; done; sleep 1000"], resources: {requests: {cpu: 100m}}}]
+      containers: [{name: c, image: x, command: [sh, -c, "while [ ! -e /tmp/calm ]; do sleep 0.02; done; sleep 1000"], resources: {requests: {cpu: 5m}}}]
 Y
+# Little in itself, much of what it asked for: other tests beside this one measure.
 kubectl autoscale deployment busy --cpu-percent=50 --min=1 --max=3 >/dev/null || fail "kubectl autoscale was refused"
 kubectl patch hpa busy --type merge -p '{"spec":{"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}}}}' >/dev/null
 tries=900 want "3/3" kubectl get deploy busy --no-headers

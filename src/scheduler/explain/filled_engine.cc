@@ -37,12 +37,13 @@ Result<> each(client::ApiClient& client, const api::Kind& kind,
 }
 
 Result<> fillKept(client::ApiClient& client, Ingress& ingress) {
-#define INGRESS(type, which, take)                                                             \
-  if (auto ok = each<type>(client, api::kind::which,                                           \
-                           [&](std::shared_ptr<type> object) {                                 \
-                             ingress.take(api::keyOf(object->meta).text(), std::move(object)); \
-                           });                                                                 \
-      !ok)                                                                                     \
+#define INGRESS(type, which, take)                                                    \
+  if (auto ok = each<type>(client, api::kind::which,                                  \
+                           [&](std::shared_ptr<type> object) {                        \
+                             const std::string key = api::keyOf(object->meta).text(); \
+                             ingress.take(key, std::move(object));                    \
+                           });                                                        \
+      !ok)                                                                            \
     return ok;
 #include "placement/engine/ingress.def"
 #undef INGRESS
