@@ -35,7 +35,12 @@ constexpr std::string_view kOrder[] = {"",
                                        "discovery.k8s.io",
                                        "resource.k8s.io"};
 
+// Behind custom groups, as Kubernetes has the metrics server: a kind of its is called nodemetrics
+// too, and who asks for that means Koordinator's.
+constexpr std::string_view kLast = "metrics.k8s.io";
+
 size_t rankOf(std::string_view group) {
+  if (group == kLast) return std::size(kOrder) + 1;
   return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), group) -
                              std::begin(kOrder));
 }
