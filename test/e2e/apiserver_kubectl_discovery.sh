@@ -33,6 +33,6 @@ want '"kind":"APIResourceList"' kubectl get --raw /apis/apps/v1
 want '"openapi":"3.0' kubectl get --raw /openapi/v3/apis/apps/v1
 want '"NamespaceList"' kubectl get --raw "/api/v1/namespaces?limit=1"
 refused "could not find the requested resource" kubectl get --raw /nothing/here
-refused "Metrics API not available" kubectl top nodes
+refused "nobody measures nodes and pods here" kubectl top nodes
 refused "the server doesn't have a resource type" kubectl get nothings
 all_good
