@@ -3,7 +3,7 @@
 source "$(dirname "$0")/../e2e/lib/apiserver.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 manager=
-trap '[ -z "$manager" ] || kill "$manager" 2>/dev/null; finish' EXIT
+trap 'code=$?; [ -z "$manager" ] || kill "$manager" 2>/dev/null; finish $code' EXIT
 start
 kubectl create namespace koordinator-system >/dev/null
 kubectl apply -f "$here/../../config/rbac/manager.yaml" >/dev/null

@@ -9,7 +9,7 @@ fi
 start
 kube-scheduler --kubeconfig "$KUBECONFIG" --secure-port=0 --v=1 >"$dir/scheduler.log" 2>&1 &
 scheduler=$!
-trap 'kill "$scheduler" 2>/dev/null; finish' EXIT
+trap 'code=$?; kill "$scheduler" 2>/dev/null; finish $code' EXIT
 kubectl apply -f - >/dev/null <<'Y'
 apiVersion: v1
 kind: Node

@@ -29,7 +29,7 @@ prepare_cluster
 # The cluster, written through one kubectl proxy to be quick.
 kubectl proxy --port=0 >"$dir/proxy" 2>&1 &
 proxy=$!
-trap 'kill $proxy 2>/dev/null; stop_managers; finish' EXIT
+trap 'code=$?; kill $proxy 2>/dev/null; stop_managers; finish $code' EXIT
 for i in $(seq 50); do grep -q "Starting to serve" "$dir/proxy" && break; sleep 0.1; done
 url=http://$(sed -n 's/.*serve on //p' "$dir/proxy")
 python3 "$(dirname "$0")/manager_failover.py" seed "$url" "$nodes"

@@ -12,7 +12,7 @@ stop_kube() {
   [ -n "$etcd_pid" ] && kill -9 "$etcd_pid" 2>/dev/null
   return 0
 }
-trap 'stop_managers; stop_kube; finish' EXIT
+trap 'code=$?; stop_managers; stop_kube; finish $code' EXIT
 
 prepare() {
   kubectl create namespace koordinator-system >/dev/null

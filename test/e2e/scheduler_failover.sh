@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib/apiserver.sh"
 source "$(dirname "$0")/lib/scheduler.sh"
 start
-trap 'stop_schedulers; finish' EXIT
+trap 'code=$?; stop_schedulers; finish $code' EXIT
 cat >"$dir/scheduler.yaml" <<'Y'
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/lib/apiserver.sh"
 source "$(dirname "$0")/lib/scheduler.sh"
 start
-trap 'stop_schedulers; finish' EXIT
+trap 'code=$?; stop_schedulers; finish $code' EXIT
 make_node n1 4 "disk: ssd"
 make_node n2 2
 make_node n3 4 "" 'taints: [{key: only, value: gpu, effect: NoSchedule}]'

@@ -26,7 +26,7 @@ clean() {  # leaves the exit code as it is
   fi
   return "$code"
 }
-trap 'clean; finish' EXIT
+trap 'code=$?; clean; finish $code' EXIT
 
 use_cgroups() {  # use_cgroups [CONTROLLER…]: a tree of our own in the v1 hierarchies, those and the usual ones
   [ -d $cgroup/cpu ] || { echo "skipped: no cgroup v1 cpu controller at $cgroup/cpu"; exit 77; }

@@ -10,8 +10,8 @@ mangrove=${MANGROVE:?path of the binary}
 dir=$(mktemp -d)
 server=
 checks=0
-finish() {
-  local code=$?
+finish() {  # finish [CODE]: who cleans up before it says how the test ended, or the cleaning's end would count
+  local code=${1:-$?}
   [ -n "$server" ] && kill "$server" 2>/dev/null
   wait 2>/dev/null
   [ "$code" -ne 0 ] && [ -s "$dir/err" ] && { echo "--- server:"; tail -20 "$dir/err"; }

@@ -3,7 +3,7 @@ declare -A manager
 stop_managers() {
   for m in "${manager[@]}"; do kill "$m" 2>/dev/null; done
 }
-trap 'stop_managers; finish' EXIT
+trap 'code=$?; stop_managers; finish $code' EXIT
 
 config() {  # config COLOCATION [SYSTEM [BURST]]: the ConfigMap, each key as JSON
   kubectl apply -f - >/dev/null <<Y
