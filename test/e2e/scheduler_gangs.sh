@@ -108,6 +108,7 @@ eventually want "needs 5 members, 4 fit" sh -c "'$mangrove' explain group '$gang
 want "needs 5 members, 4 fit" sh -c "'$mangrove' explain pod ddp-worker-0 || true"
 room more 4
 eventually same 8 bound ddp-
+want "\"onceResourceSatisfied\":true" curl -sf -H "Authorization: Bearer $(cut -d, -f1 "$dir/data/tokens.csv")" "$(ops_of one)/apis/v1/plugins/Coscheduling/gang/default/$gang"
 
 # Flink: a job manager and three task managers; the roles are gangs of their own.
 kubectl create -f - >/dev/null <<'Y'
@@ -138,4 +139,16 @@ same 0 bound pi-executor-
 room rest 1
 eventually same 3 bound pi-executor-
 
+
+# By PodGroup: it is told how far its gang has come.
+kubectl create -f - >/dev/null <<'Y'
+apiVersion: scheduling.sigs.k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: pair}
+spec: {minMember: 2}
+Y
+make_pod pair-a 1 "" 'labels: {pod-group.scheduling.sigs.k8s.io: pair}'
+make_pod pair-b 1 "" 'labels: {pod-group.scheduling.sigs.k8s.io: pair}'
+eventually same 2 bound pair-
+eventually same Scheduled kubectl get podgroup pair -o 'jsonpath={.status.phase}'
 all_good

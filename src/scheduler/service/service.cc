@@ -100,15 +100,18 @@ ServiceAnswer askPlugin(Engine& engine, std::string_view path) {
   const std::string_view name = path.substr(0, slash);
   const std::string_view rest =
       slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
-  for (const auto& profile : engine.profiles()) {
+  bool found = false;
+  for (const auto& profile : engine.profiles()) {  // each knows its own pods
     Plugin* plugin = profile->find(name);
     if (!plugin) continue;
+    found = true;
     const auto value = plugin->serve(rest);
-    if (!value) return told(404, fmt::format("plugin {} serves no '{}'", name, rest));
+    if (!value) continue;
     const auto* code = value->is_object() ? value->get_object().if_contains("code") : nullptr;
     return {code && code->is_int64() ? static_cast<int>(code->get_int64()) : 200,
             json::write(*value)};
   }
+  if (found) return told(404, fmt::format("plugin {} serves no '{}'", name, rest));
   return told(404, fmt::format("no plugin '{}' is enabled", name));
 }
 

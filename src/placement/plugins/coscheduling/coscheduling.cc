@@ -25,11 +25,7 @@ void Coscheduling::podSeen(const PodObject& before, const PodObject& after) {
   const bool wasReady =
       gang ? book_.isReady(*gang) : book_.find(id) && book_.isReady(*book_.find(id));
   const bool wasSatisfied = gang && book_.isSatisfied(*gang);
-  if (after && isOurs(pod))
-    book_.see(pod);
-  else
-    book_.remove(pod.meta.uid);
-  unreported_.insert(id);
+  note(pod, after && isOurs(pod), id);
   const Gang* now = book_.find(id);
   if (kept_.isOn()) forgetHead(groupBefore, now);
   if (now && !wasSatisfied && book_.isSatisfied(*now)) activateAll(*now);
@@ -39,6 +35,17 @@ void Coscheduling::podSeen(const PodObject& before, const PodObject& after) {
     becameReady(*now);
   else if (now->group->representative.empty())
     activateOne(*now);
+}
+
+void Coscheduling::note(const api::Pod& pod, bool ours, const std::string& id) {
+  if (ours) {
+    book_.see(pod);
+    served_.insert(id);
+  } else {
+    book_.remove(pod.meta.uid);
+    if (!book_.find(id)) served_.erase(id);
+  }
+  unreported_.insert(id);
 }
 
 // Who is not ready any more, or gone, keeps nothing from others.

@@ -133,6 +133,8 @@ std::vector<ObjectPatch> Coscheduling::takePatches(WallTime now) {
     const auto group = cluster_.podGroups.find(id);
     const Gang* gang = group ? book_.find(id) : nullptr;
     if (!gang || isSettled(*group)) continue;
+    // Each profile has its own members: who has none would undo what the other profile says.
+    if (!group->status.phase.empty() && !served_.contains(id)) continue;
     const api::PodGroupStatus next = nextStatus(*group, countsOf(*gang), now);
     if (next == group->status) continue;
     // Users' PodGroups have no status subresource.

@@ -96,6 +96,7 @@ class Coscheduling final : public Plugin,
   GroupTask taskOf(const Gang& gang) const;
   PodVerdict keepAway(const api::Pod& pod, const Gang* gang);
   void letOthersPass(const std::string& group);
+  void note(const api::Pod& pod, bool ours, const std::string& id);
   void forgetHead(const std::string& group, const Gang* gang);
   void activateOne(const Gang& gang);
   void activateAll(const Gang& gang);
@@ -114,6 +115,7 @@ class Coscheduling final : public Plugin,
   NetworkPlanner planner_{cluster_};
   std::set<std::string> told_;        // gangs whose wish is ignored
   std::set<std::string> unreported_;  // gangs whose PodGroup may say something old
+  std::set<std::string> served_;      // gangs that had a member of this profile
 };
 
 inline std::string keyOfPod(const api::Pod& pod) {
