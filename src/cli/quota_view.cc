@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
-#include "cli/each_object.h"
+#include "client/each_object.h"
 #include "placement/quota/remedy.h"
 
 namespace mangrove::cli {
@@ -30,23 +30,24 @@ Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
                                                    const std::vector<api::ElasticQuota>& instead) {
   auto out = std::make_unique<QuotaView>(args);
   placement::QuotaPicture& picture = out->picture_;
-  auto ok =
-      eachObject<api::Node>(client, client::kind::kNode,
-                            [&](const std::shared_ptr<api::Node>& node) { picture.node(node); });
+  auto ok = client::eachObject<api::Node>(
+      client, client::kind::kNode,
+      [&](const std::shared_ptr<api::Node>& node) { picture.node(node); });
   if (!ok) return pass(ok.error());
-  ok = eachObject<api::ElasticQuota>(client, client::kind::kElasticQuota,
-                                     [&](const std::shared_ptr<api::ElasticQuota>& quota) {
-                                       for (const auto& other : instead)
-                                         if (other.meta.name == quota->meta.name) return;
-                                       picture.quota(quota);
-                                     });
+  ok = client::eachObject<api::ElasticQuota>(client, client::kind::kElasticQuota,
+                                             [&](const std::shared_ptr<api::ElasticQuota>& quota) {
+                                               for (const auto& other : instead)
+                                                 if (other.meta.name == quota->meta.name) return;
+                                               picture.quota(quota);
+                                             });
   if (!ok) return pass(ok.error());
   for (const api::ElasticQuota& quota : instead)
     picture.quota(std::make_shared<api::ElasticQuota>(quota));
-  ok = eachObject<api::Pod>(client, client::kind::kPod, [&](const std::shared_ptr<api::Pod>& pod) {
-    picture.pod(*pod, realClock().wall());
-    out->pods_.push_back({api::keyOf(pod->meta).text(), pod->meta.uid});
-  });
+  ok = client::eachObject<api::Pod>(
+      client, client::kind::kPod, [&](const std::shared_ptr<api::Pod>& pod) {
+        picture.pod(*pod, realClock().wall());
+        out->pods_.push_back({api::keyOf(pod->meta).text(), pod->meta.uid});
+      });
   if (!ok) return pass(ok.error());
   return out;
 }

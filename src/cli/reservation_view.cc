@@ -7,7 +7,7 @@
 
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
-#include "cli/each_object.h"
+#include "client/each_object.h"
 #include "placement/intake/transform.h"
 #include "placement/plugins/reservation/page.h"
 #include "placement/reservation/expiry.h"
@@ -118,16 +118,16 @@ void ReservationView::add(const std::shared_ptr<api::Pod>& pod) {
 Result<> ReservationView::load(client::ApiClient& client) {
   namespace kind = client::kind;
   using std::shared_ptr;
-  if (auto ok = eachObject<api::Node>(client, kind::kNode,
-                                      [&](const shared_ptr<api::Node>& node) { add(node); });
+  if (auto ok = client::eachObject<api::Node>(
+          client, kind::kNode, [&](const shared_ptr<api::Node>& node) { add(node); });
       !ok)
     return ok;
-  if (auto ok = eachObject<api::Reservation>(
+  if (auto ok = client::eachObject<api::Reservation>(
           client, kind::kReservation, [&](const shared_ptr<api::Reservation>& one) { add(one); });
       !ok)
     return ok;
-  return eachObject<api::Pod>(client, kind::kPod,
-                              [&](const shared_ptr<api::Pod>& pod) { add(pod); });
+  return client::eachObject<api::Pod>(client, kind::kPod,
+                                      [&](const shared_ptr<api::Pod>& pod) { add(pod); });
 }
 
 // Pods that wait and their relation to it; strangers are only counted.

@@ -1,7 +1,9 @@
 #include "scheduler/explain/filled_engine.h"
 
-#include <functional>
+#include <memory>
+#include <string>
 
+#include "client/each_object.h"
 #include "placement/engine/ingress.h"
 #include "placement/intake/transform.h"
 
@@ -19,31 +21,15 @@ class NoEffects final : public Effects {
   void clearNomination(const api::Pod&) override {}
 };
 
-// Every object of a kind; a kind the server does not have is empty.
-template <class T>
-Result<> each(client::ApiClient& client, const api::Kind& kind,
-              const std::function<void(std::shared_ptr<T>)>& use) {
-  client::Query query;
-  query.limit = 500;
-  do {
-    auto page = client.list(kind, "", query);
-    if (!page && page.error().code() == mangrove::Code::kNotFound) return {};
-    if (!page) return pass(page.error());
-    for (std::string_view item : page->items)
-      if (auto object = api::decodeText<T>(item)) use(std::make_shared<T>(std::move(*object)));
-    query.continueToken = page->continueToken;
-  } while (!query.continueToken.empty());
-  return {};
-}
-
 Result<> fillKept(client::ApiClient& client, Ingress& ingress) {
-#define INGRESS(type, which, take)                                                    \
-  if (auto ok = each<type>(client, api::kind::which,                                  \
-                           [&](std::shared_ptr<type> object) {                        \
-                             const std::string key = api::keyOf(object->meta).text(); \
-                             ingress.take(key, std::move(object));                    \
-                           });                                                        \
-      !ok)                                                                            \
+#define INGRESS(type, which, take)                                               \
+  if (auto ok = client::eachObject<type>(client, api::kind::which,               \
+                                         [&](std::shared_ptr<type> object) {     \
+                                           const std::string key =               \
+                                               api::keyOf(object->meta).text();  \
+                                           ingress.take(key, std::move(object)); \
+                                         });                                     \
+      !ok)                                                                       \
     return ok;
 #include "placement/engine/ingress.def"
 #undef INGRESS
@@ -57,17 +43,20 @@ struct FilledEngine::Impl {
 
   Result<> fill(client::ApiClient& client, const api::Uid& without) {
     Ingress ingress(engine);
-    auto ok = each<api::Node>(client, api::kind::kNode, [&](std::shared_ptr<api::Node> node) {
-      transformNode(*node);
-      ingress.node(nullptr, node);
+    auto ok = client::eachObject<api::Node>(client, api::kind::kNode,
+                                            [&](std::shared_ptr<api::Node> node) {
+                                              transformNode(*node);
+                                              ingress.node(nullptr, node);
+                                            });
+    if (!ok) return ok;
+    ok = client::eachObject<api::Namespace>(client, api::kind::kNamespace, [&](auto ns) {
+      ingress.ns(ns->meta.name.view(), ns.get());
     });
     if (!ok) return ok;
-    ok = each<api::Namespace>(client, api::kind::kNamespace,
-                              [&](auto ns) { ingress.ns(ns->meta.name.view(), ns.get()); });
-    if (!ok) return ok;
     if (ok = fillKept(client, ingress); !ok) return ok;
-    return each<api::Pod>(client, api::kind::kPod,
-                          [&](std::shared_ptr<api::Pod> pod) { take(std::move(pod), without); });
+    return client::eachObject<api::Pod>(
+        client, api::kind::kPod,
+        [&](std::shared_ptr<api::Pod> pod) { take(std::move(pod), without); });
   }
 
   void take(std::shared_ptr<api::Pod> pod, const api::Uid& without) {

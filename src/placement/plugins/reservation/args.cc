@@ -23,7 +23,7 @@ void checkIgnored(Args& args, const std::vector<std::string>& names) {
 void saySuperfluous(const Args& args) {
   for (std::string_view key :
        {"minCandidateNodesPercentage", "minCandidateNodesAbsolute", "controllerWorkers",
-        "resyncIntervalSeconds", "reservationSelectorIndex"})
+        "resyncIntervalSeconds", "reservationSelectorIndex", "enablePreemption"})
     if (args.has(key)) log.info("ReservationArgs: {} has no effect here", key);
 }
 
@@ -48,8 +48,7 @@ Result<ReservationArgs> readReservationArgs(const json::Value& value) {
   if (out.gcInterval <= Duration::zero() || out.gcDuration < Duration::zero())
     args.complain("gcIntervalSeconds and gcDurationSeconds: want numbers above 0");
   out.collects = !args.boolean("disableGarbageCollection", false);
-  // Pods and reservations are preempted for by DefaultPreemption, whoever they are.
-  args.boolean("enablePreemption", false);
+  args.boolean("enablePreemption", false);  // DefaultPreemption serves both, told to or not
   out.ignored = args.texts("ignoredResources");
   out.ignoredGroups = args.texts("ignoredResourceGroups");
   checkIgnored(args, out.ignored);

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "runtime/node/network/address.h"
 
 namespace mangrove::runtime {
 namespace {
@@ -17,15 +18,6 @@ constexpr size_t kDatagram = 4096;
 constexpr size_t kMostOpen = 256;  // questions that others have not answered yet
 constexpr Duration kPatience = std::chrono::seconds(5);
 constexpr int kAtATime = 64;  // then others of the loop have their turn
-
-Result<sockaddr_in> placeOf(const std::string& ip, uint16_t port) {
-  sockaddr_in out{};
-  out.sin_family = AF_INET;
-  out.sin_port = htons(port);
-  if (::inet_pton(AF_INET, ip.c_str(), &out.sin_addr) != 1)
-    return invalid("'{}' is no IPv4 address", ip);
-  return out;
-}
 
 const sockaddr* plain(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "runtime/node/network/address.h"
 #include "runtime/node/network/relay.h"
 
 namespace mangrove::runtime {
@@ -22,15 +23,6 @@ constexpr size_t kMaxSenders = 1024;  // of datagrams, per port
 constexpr Duration kSilence = std::chrono::minutes(1);
 constexpr size_t kDatagram = 65'536;
 constexpr int kAtATime = 64;  // then others of the loop have their turn
-
-Result<sockaddr_in> placeOf(const std::string& ip, uint16_t port) {
-  sockaddr_in out{};
-  out.sin_family = AF_INET;
-  out.sin_port = htons(port);
-  if (::inet_pton(AF_INET, ip.c_str(), &out.sin_addr) != 1)
-    return invalid("'{}' is no IPv4 address", ip);
-  return out;
-}
 
 Result<UniqueFd> bindAt(const std::string& ip, uint16_t port, int type) {
   auto address = placeOf(ip, port);

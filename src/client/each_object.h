@@ -6,14 +6,15 @@
 #include <functional>
 #include <memory>
 
+#include "api/wire/decode.h"
 #include "client/api_client.h"
 
-namespace mangrove::cli {
+namespace mangrove::client {
 
 template <class T>
-Result<> eachObject(client::ApiClient& client, const api::Kind& kind,
+Result<> eachObject(ApiClient& client, const api::Kind& kind,
                     const std::function<void(std::shared_ptr<T>)>& use) {
-  client::Query query{.limit = 500};
+  Query query{.limit = 500};
   do {
     auto page = client.list(kind, "", query);
     if (!page && page.error().code() == Code::kNotFound) return {};
@@ -25,4 +26,4 @@ Result<> eachObject(client::ApiClient& client, const api::Kind& kind,
   return {};
 }
 
-}  // namespace mangrove::cli
+}  // namespace mangrove::client
