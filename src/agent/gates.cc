@@ -1,5 +1,11 @@
 #include "agent/gates.h"
 
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "agent/qos/strategy_list.h"
+
 namespace mangrove::agent {
 namespace {
 
@@ -60,6 +66,24 @@ constexpr GateInfo kHooks[] = {
     {"OOMScoreAdj", false, kAlpha, "OOM scores of containers"},
 };
 
+bool isKnown(std::string_view name) {
+  const auto same = [&](const GateInfo& gate) { return gate.name == name; };
+  return std::ranges::any_of(kGates, same) || std::ranges::any_of(kHooks, same);
+}
+
+// A strategy of the list brings its gate along.
+std::vector<GateInfo> withStrategies() {
+  static std::deque<std::string> texts;
+  std::vector<GateInfo> all(std::begin(kGates), std::end(kGates));
+  for (const auto& one : defaultStrategies()) {
+    const StrategyInfo info = one->info();
+    if (info.gate.empty() || isKnown(info.gate)) continue;
+    texts.push_back("strategy " + std::string(info.name));
+    all.push_back({info.gate, false, kAlpha, texts.back()});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::span<const GateInfo> hookGates() {
@@ -67,7 +91,8 @@ std::span<const GateInfo> hookGates() {
 }
 
 std::span<const GateInfo> agentGates() {
-  return kGates;
+  static const std::vector<GateInfo> all = withStrategies();
+  return all;
 }
 
 }  // namespace mangrove::agent

@@ -62,7 +62,7 @@ Executor::Targets Executor::composeAll(std::span<const OwnedWish> wishes, ApplyR
   std::map<FileKey, std::vector<OwnedWish>> byFile;
   for (const OwnedWish& one : wishes) {
     const FileRule* rule = ruleOf(one.wish->resource);
-    if (rule && rankOf(*rule, one.owner)) {
+    if (rule && mayWant(*rule, one)) {
       byFile[{one.wish->cgroup, rule->resource, one.wish->entry}].push_back(one);
       continue;
     }

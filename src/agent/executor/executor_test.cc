@@ -231,6 +231,21 @@ TEST(Executor, RefusesStrangersAndNonsense) {
   EXPECT_TRUE(bench.log().empty());
 }
 
+// What a strategy says in its info counts like a rank, behind all ranks.
+TEST(Wish, ADeclaredFileIsWantedBehindThoseTheRuleNames) {
+  const std::string_view files[] = {kernel::resource_name::kCpuQuota};
+  const FileRule& rule = *ruleOf(kernel::resource_name::kCpuQuota);
+  const Wish mine{kBe, kernel::resource_name::kCpuQuota, quota(20000), "mine"};
+  const Wish theirs{kBe, kernel::resource_name::kCpuQuota, quota(50000), "theirs"};
+  const OwnedWish stranger{.owner = "newcomer", .wish = &mine};
+  const OwnedWish newcomer{.owner = "newcomer", .wish = &mine, .files = files};
+  EXPECT_FALSE(mayWant(rule, stranger));
+  EXPECT_TRUE(mayWant(rule, newcomer));
+  EXPECT_EQ(compose(rule, std::vector{newcomer})->value.number, 20000);
+  const OwnedWish ranked{.owner = owner::kCpuSuppress, .wish = &theirs};
+  EXPECT_EQ(compose(rule, std::vector{newcomer, ranked})->value.number, 50000);
+}
+
 TEST(Executor, TakesAbsenceForAnAnswer) {
   Bench bench;
   bench.want(owner::kCpuSuppress, "kubepods/besteffort/gone", "cpu.cfs_quota_us", quota(50000))

@@ -70,7 +70,8 @@ struct FileRule {
   // the bottom.
   bool nested = false;
   std::optional<int64_t> neutral = {};  // what an unmanaged machine has
-  // Who may want this file; of two bases the earlier owner's counts.
+  // Who may want this file; of two bases the earlier owner's counts. A strategy that names the file
+  // in its info comes after these.
   std::span<const std::string_view> owners = {};
   Place place = Place::kCgroup;
   Section section = Section::kWhole;
@@ -81,7 +82,7 @@ struct FileRule {
 // shares.
 std::span<const FileRule> fileRules();
 const FileRule* ruleOf(std::string_view resource);  // nullptr: not a file we write
-// The place of an owner in a file's precedence, 0 first; nullopt: it may not write this file.
+// The place of an owner in a file's precedence, 0 first; nullopt: the rule does not name it.
 std::optional<size_t> rankOf(const FileRule& rule, std::string_view owner);
 
 std::string formatValue(const FileRule& rule, const FileValue& value,

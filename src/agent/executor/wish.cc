@@ -8,11 +8,16 @@ namespace {
 
 using Kind = Part::Kind;
 
+// Whom the rule does not name comes after those it names, in the order of strategies.def.
+size_t precedence(const FileRule& rule, std::string_view owner) {
+  return rankOf(rule, owner).value_or(rule.owners.size());
+}
+
 const OwnedWish* firstBase(const FileRule& rule, std::span<const OwnedWish> wishes) {
   const OwnedWish* best = nullptr;
   for (const OwnedWish& one : wishes) {
     if (one.wish->part.kind != Kind::kBase) continue;
-    if (!best || rankOf(rule, one.owner) < rankOf(rule, best->owner)) best = &one;
+    if (!best || precedence(rule, one.owner) < precedence(rule, best->owner)) best = &one;
   }
   return best;
 }
@@ -38,6 +43,11 @@ void narrow(const OwnedWish& one, bool& masked, FileValue& value) {
 }
 
 }  // namespace
+
+bool mayWant(const FileRule& rule, const OwnedWish& one) {
+  return rankOf(rule, one.owner) ||
+         std::find(one.files.begin(), one.files.end(), rule.resource) != one.files.end();
+}
 
 std::optional<Composed> compose(const FileRule& rule, std::span<const OwnedWish> wishes) {
   const OwnedWish* base = firstBase(rule, wishes);

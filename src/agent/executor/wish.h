@@ -98,7 +98,10 @@ struct OwnedWish {
   std::string_view owner;
   const Wish* wish = nullptr;
   bool dryRun = false;
+  // Files that the owner says it wants (StrategyInfo::files), besides those whose rule names it.
+  std::span<const std::string_view> files = {};
 };
+bool mayWant(const FileRule& rule, const OwnedWish& one);
 
 struct Composed {
   FileValue value;

@@ -136,7 +136,7 @@ ApplyReport Enforcer::apply() {
     if (!entry.decided) undecided.push_back(entry.info.name);
     deeds.push_back({entry.info.name, &entry.last, isDry(entry)});
     for (const Wish& wish : entry.last.values)
-      wishes.push_back({entry.info.name, &wish, isDry(entry)});
+      wishes.push_back({entry.info.name, &wish, isDry(entry), entry.info.files});
   }
   ApplyReport done;
   deeds_.apply(deeds, done);  // first: groups bring files

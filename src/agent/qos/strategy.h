@@ -10,6 +10,7 @@
 //
 // Owner thread only.
 
+#include <span>
 #include <string_view>
 
 #include "agent/executor/wish.h"
@@ -22,12 +23,15 @@
 namespace mangrove::agent {
 
 struct StrategyInfo {
-  std::string_view name;       // one of owner::
-  std::string_view gate = {};  // "": always on
+  std::string_view name;       // in audit, metrics and `explain`
+  std::string_view gate = {};  // "": always on; one that gates.cc does not know is off by default
   Duration period = {};        // zero: at every tick
   // Decides for best-effort work as a whole and goes on while the pods are not known; the others
   // would take an agent that has just started for a machine without pods.
   bool ofTheGroup = false;
+  // Control files that it wants, where value.cc does not rank it among their owners; of two bases
+  // those of the ranked count. Literals.
+  std::span<const std::string_view> files = {};
 };
 
 // Everything a decision may look at.

@@ -1,8 +1,7 @@
 #pragma once
 // All strategies, in the order in which they are asked. A new one is its own folder and one line in
-// strategies.def: its name, gate and period are what its info() says, its switch is the gate, and a
-// test checks that the gate is declared, the name is written once and every file it may write knows
-// it.
+// strategies.def: its name, gate, period and files are what its info() says, its switch is the gate,
+// and a test checks that names are unique and that no rule names an owner that is not here.
 //
 //   Enforcer enforcer(setup, options, defaultStrategies());
 
