@@ -25,13 +25,14 @@ LEVELS = [
     (5, ["up", "dashboard", "demo", "sim"]),
     (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads", "report"]),
     (3, ["client", "frame", "placement"]),
-    (2, ["api", "store", "victims"]),
+    (2, ["api", "store", "victims", "stakes"]),
     (1, ["json", "stats", "kernel", "net"]),
     (0, ["base"]),
 ]
 LEVEL_OF = {name: level for level, names in LEVELS for name in names}
-# Two that share a level and still have a direction: the process frame offers the client's flags to every role.
-ALLOWED_SIDEWAYS = {("frame", "client")}
+# Some that share a level and still have a direction: the process frame offers the client's flags to every role, and stakes read pods
+# into the candidates of victims, which know nothing of Kubernetes.
+ALLOWED_SIDEWAYS = {("frame", "client"), ("stakes", "api"), ("stakes", "victims")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 HEAVY = {  # library header -> the only folder that may include it
