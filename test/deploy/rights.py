@@ -29,7 +29,7 @@ verbs = {"GET": "get", "POST": "create", "PATCH": "patch", "PUT": "update", "DEL
 # Granted and not asked for here, with the reason: what this test does not do.
 elsewhere = {
     "agent": {"devices": "gates Accelerators and RDMADevices, with hardware", "nodes/proxy": "only in config/rbac-kubelet", "nodes patch": "--cooldown-taint",
-              "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "persistentvolumeclaims": "block I/O by volume",
+              "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "pods patch": "gate CheckpointPreemption", "persistentvolumeclaims": "block I/O by volume",
               "nodemetrics/status": "needs a tick of 5 s and a NodeMetric; test/e2e/agent_nodemetric.sh", "noderesourcetopologies create": "as above",
               "noderesourcetopologies patch": "as above", "events": "only where something is wrong",
               "tokenreviews": "somebody asks for its pages; test/e2e/agent_evict.sh", "subjectaccessreviews": "as above"},

@@ -53,8 +53,13 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
       gates_(allGates(setup.gates, options_)),
       events_(setup.client, setup.home, setup.clock,
               {.component = "koordlet-qosManager", .host = setup.agent.options().node}),
+      checkpoints_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics,
+                    setup.agent.machine(), setup.io}),
       sender_({setup.client, setup.owner, setup.clock, events_, shown_->audit, setup.metrics,
-               [this](const Ousting& one, EvictionAnswer answer) { answered(one, answer); }},
+               [this](const Ousting& one, EvictionAnswer answer) { answered(one, answer); },
+               [this](const Ousting& one) {
+                 return !gates_.on(kCheckpointGate) || checkpoints_.mayGo(one);
+               }},
               {.perMinute = options_.evictionsPerMinute}),
       lastResort_(options_.killWhenApiAway),
       nodePause_({setup.client, setup.owner, setup.clock, events_},
@@ -112,6 +117,8 @@ void Enforcement::tick(const Look& look) {
   if (isSwitchedOff(node.get())) reflexes_.rest();
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get(), agent_.knowsPods());
   count(report);
+  if (gates_.on(kCheckpointGate) && !enforcer_->isOff() && !options_.enforcer.dryRun)
+    checkpoints_.carry(look);
   if (node) series_->tick(look, enforcer_->executor(), shown_->audit);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
   keepPause(look, node.get());

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "agent/checkpoint/desk.h"
 #include "agent/metrics_enforce.h"
 #include "agent/nri/service.h"
 #include "agent/qos/enforcer.h"
@@ -111,6 +112,7 @@ class Enforcement {
   client::EventRecorder events_;
   // Who is leaving; a refusal takes a pod off it.
   std::shared_ptr<EvictedLately> lately_ = std::make_shared<EvictedLately>();
+  CheckpointDesk checkpoints_;
   EvictionSender sender_;
   LastResort lastResort_;
   EvictionPause pause_;

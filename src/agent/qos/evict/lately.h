@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/number/units.h"
+#include "stakes/tally.h"
 
 namespace mangrove::agent {
 
@@ -22,9 +23,13 @@ class EvictedLately {
   bool has(std::string_view uid) const { return at_.find(uid) != at_.end(); }
   bool wasRefused(std::string_view uid) const { return refused_.find(uid) != refused_.end(); }
   void forget(MonoTime now);
+  // How often each job was evicted from this node today.
+  stakes::EvictionTally& tally() { return tally_; }
+  const stakes::EvictionTally& tally() const { return tally_; }
 
  private:
   std::map<std::string, MonoTime, std::less<>> at_, refused_;
+  stakes::EvictionTally tally_;
 };
 
 struct EvictorOptions {

@@ -48,6 +48,7 @@ bool EvictionSender::evict(const Ousting& ousting) {
     record(ousting, "the node's evictions of this minute are spent");
     return false;
   }
+  if (setup_.mayGo && !setup_.mayGo(ousting)) return false;
   sent_.push_back(now);
   ++stats_.sent;
   setup_.client.submit(setup_.owner, client::evictRequest(ousting.pod->meta),

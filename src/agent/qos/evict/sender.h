@@ -38,6 +38,8 @@ struct EvictionSetup {
   Registry& metrics;
   // After the server's answer.
   std::function<void(const Ousting&, EvictionAnswer)> answered = {};
+  // False: it is still waited for. Empty: everybody may go at once.
+  std::function<bool(const Ousting&)> mayGo = {};
 };
 
 struct EvictionOptions {
@@ -53,7 +55,7 @@ class EvictionSender {
   EvictionSender(EvictionSetup setup, EvictionOptions options);
   ~EvictionSender();
 
-  // False: the budget of this minute is spent.
+  // False: the budget of this minute is spent, or the pod is waited for.
   bool evict(const Ousting& ousting);
   const EvictionStats& stats() const { return stats_; }
 

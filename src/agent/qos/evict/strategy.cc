@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "agent/qos/evict/least_loss.h"
+#include "kernel/cgroup_stat.h"
+#include "kernel/control_files.h"
+#include "kernel/resource_names.h"
+#include "stakes/stake.h"
+
 namespace mangrove::agent {
 namespace {
 
@@ -31,7 +37,28 @@ double cpuAverage(const Situation& now, Duration window) {
       .value_or(0);
 }
 
+// Since the pod's cgroup was made.
+std::optional<double> cpuSecondsOf(const Situation& now, const api::Pod& pod) {
+  const auto look = std::find_if(now.look.pods.begin(), now.look.pods.end(),
+                                 [&](const PodLook& one) { return one.pod.get() == &pod; });
+  const auto* counter = kernel::findResource(kernel::resource_name::kCpuUsage);
+  if (look == now.look.pods.end() || counter == nullptr) return std::nullopt;
+  const kernel::Hierarchies& trees = now.look.machine->trees();
+  const auto path = kernel::filePath(trees, *counter, look->cgroup);
+  const auto text = path ? now.present.text(*path) : std::nullopt;
+  if (!text) return std::nullopt;
+  const auto used = kernel::parseCpuUsage(*text, trees.version());
+  if (!used) return std::nullopt;
+  return std::chrono::duration<double>(*used).count();
+}
+
 }  // namespace
+
+LossView lossView(const Situation& now, const EvictedLately& lately) {
+  return {.now = now.look.wall,
+          .cpuSeconds = [&now](const api::Pod& pod) { return cpuSecondsOf(now, pod); },
+          .tally = &lately.tally()};
+}
 
 void EvictedLately::forget(MonoTime now) {
   for (auto* some : {&at_, &refused_})
@@ -69,6 +96,7 @@ Wishes Evictor::decide(const Situation& now) {
   Wishes out;
   if (!slo || !*slo || !(*slo)->enable.value_or(false) || !now.node || !isOn(now.gates)) return out;
   lately_->forget(now.look.at);
+  wall_ = now.look.wall;
   if (coolUntil_ == MonoTime::min())
     coolUntil_ = options_.coolAtStart ? now.look.at + options_.coolDown : now.look.at;
   const std::vector<EvictPod> pods = candidates(now);
@@ -89,17 +117,22 @@ void Evictor::run(const std::vector<EvictTask>& tasks, const Situation& now, Wis
     out.note += "cooling down";
     return;
   }
-  for (const Victim& victim : pickVictims(tasks)) {
+  const bool byLoss = now.gates.on(kLeastLoss);
+  const std::vector<Victim> victims =
+      byLoss ? leastLossVictims(tasks, lossView(now, *lately_)) : pickVictims(tasks);
+  for (const Victim& victim : victims) {
     const EvictAmounts frees = victim.task->frees(*victim.pod);
     out.evictions.push_back({now.look.book->find(victim.pod->pod->meta.uid.str()),
                              victim.task->feature,
-                             fmt::format("trigger by koordlet feature {}", victim.task->feature),
+                             fmt::format("trigger by koordlet feature {}{}{}", victim.task->feature,
+                                         victim.loss.empty() ? "" : "; ", victim.loss),
                              frees.empty() ? 0 : frees.begin()->second});
   }
 }
 
 void Evictor::sent(const Ousting& one, MonoTime at) {
   lately_->add(one.pod->meta.uid.str(), at);
+  lately_->tally().add(stakes::jobOf(*one.pod), wall_);
   coolUntil_ = at + options_.coolDown;
 }
 

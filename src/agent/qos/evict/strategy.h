@@ -7,11 +7,15 @@
 #include <string>
 
 #include "agent/qos/evict/lately.h"
+#include "agent/qos/evict/least_loss.h"
 #include "agent/qos/evict/task.h"
 #include "agent/qos/evict/watermarks.h"
 #include "agent/qos/strategy.h"
 
 namespace mangrove::agent {
+
+// What is known of losses at this tick; refers to it.
+LossView lossView(const Situation& now, const EvictedLately& lately);
 
 // What both evictors share.
 class Evictor : public Strategy {
@@ -32,6 +36,7 @@ class Evictor : public Strategy {
 
   std::shared_ptr<EvictedLately> lately_;
   MonoTime coolUntil_ = MonoTime::min();
+  WallTime wall_{};  // of the last look
 };
 
 class MemoryEvictor final : public Evictor {
@@ -76,11 +81,14 @@ class WatermarkEvictor final : public Strategy {
   std::optional<double> valueOf(const Situation& now, std::string_view metric);
   std::optional<double> diskBusy(const Situation& now);
   std::vector<WatermarkPod> candidates(const Situation& now, std::string_view metric) const;
+  std::vector<MarkVictim> victimsOf(const Situation& now, const Watermark& mark, double value,
+                                    std::span<const WatermarkPod> pods) const;
 
   std::shared_ptr<EvictedLately> lately_;
   WatermarkTimer timer_;
   std::map<std::string, int64_t> busy_;
   MonoTime busyAt_ = MonoTime::min(), coolUntil_ = MonoTime::min();
+  WallTime wall_{};  // of the last look
 };
 
 }  // namespace mangrove::agent

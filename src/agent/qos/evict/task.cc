@@ -1,9 +1,9 @@
 #include "agent/qos/evict/task.h"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 
+#include "agent/qos/evict/released.h"
 #include "api/annotations/eviction.h"
 #include "api/pod/classes.h"
 #include "api/pod/pod_requests.h"
@@ -11,13 +11,6 @@
 
 namespace mangrove::agent {
 namespace {
-
-bool isDone(const EvictAmounts& wanted, const EvictAmounts& released) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
-    auto found = released.find(one.first);
-    return one.second <= (found == released.end() ? 0 : found->second);
-  });
-}
 
 // True when this pod frees something of which there is not enough yet.
 bool helps(const EvictAmounts& frees, const EvictAmounts& wanted, const EvictAmounts& released) {
@@ -53,55 +46,17 @@ bool isActivePhase(const api::Pod& pod) {
   return pod.status.phase == api::PodPhase::kPending || pod.status.phase == api::PodPhase::kRunning;
 }
 
-namespace {
-
-using Target = EvictTask::Target;
-
-// Released so far, by what counts.
-class Released {
- public:
-  explicit Released(std::span<const EvictTask> tasks) : tasks_(tasks) {}
-
-  // Of each target the most that any task sees in the pod: tasks look at the same thing.
-  void add(const EvictPod& pod) {
-    if (!counted_.insert(pod.pod).second) return;
-    std::map<Target, EvictAmounts> most;
-    for (const EvictTask& task : tasks_) {
-      if (!task.valid || !task.frees) continue;
-      for (const auto& [name, amount] : task.frees(pod)) {
-        int64_t& known = most[task.target][name];
-        known = std::max(known, amount);
-      }
-    }
-    for (const auto& [target, amounts] : most)
-      for (const auto& [name, amount] : amounts) by_[target][name] += amount;
-  }
-  const EvictAmounts& of(Target target) { return by_[target]; }
-  bool has(const EvictPod& pod) const { return counted_.count(pod.pod) != 0; }
-
- private:
-  std::span<const EvictTask> tasks_;
-  std::map<Target, EvictAmounts> by_;
-  std::set<const api::Pod*> counted_;
-};
-
-}  // namespace
-
 std::vector<Victim> pickVictims(std::span<const EvictTask> tasks) {
   std::vector<Victim> victims;
   Released released(tasks);
-  // Who leaves, for whatever reason and wherever in the order, is not waited for twice.
-  for (const EvictTask& task : tasks)
-    for (const EvictPod& one : task.pods)
-      if (one.leaving) released.add(one);
   for (const EvictTask& task : tasks) {
     if (!task.valid || task.release.empty()) continue;
     for (const EvictPod* one : task.order) {
-      if (isDone(task.release, released.of(task.target))) break;
+      if (released.missing(task).empty()) break;
       if (released.has(*one)) continue;
       if (!helps(task.frees(*one), task.release, released.of(task.target))) continue;
       released.add(*one);
-      if (!one->leaving) victims.push_back({one, &task});
+      if (!one->leaving) victims.push_back({one, &task, {}});
     }
   }
   return victims;

@@ -59,6 +59,7 @@ std::vector<const EvictPod*> pickVictims(const EvictTask& task);
 struct Victim {
   const EvictPod* pod = nullptr;
   const EvictTask* task = nullptr;  // for which it was taken
+  std::string loss = {};            // what it loses; "": nobody weighed it
 };
 // All tasks in their order. What a victim of one releases counts for the others as well, so that
 // nobody goes for what another one's leaving brings.

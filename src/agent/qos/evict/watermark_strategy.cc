@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "agent/qos/evict/least_loss.h"
 #include "agent/qos/evict/strategy.h"
 #include "api/annotations/eviction.h"
 #include "api/pod/classes.h"
+#include "stakes/stake.h"
 
 namespace mangrove::agent {
 namespace {
@@ -92,6 +94,16 @@ std::vector<WatermarkPod> WatermarkEvictor::candidates(const Situation& now,
   return out;
 }
 
+std::vector<MarkVictim> WatermarkEvictor::victimsOf(const Situation& now, const Watermark& mark,
+                                                    double value,
+                                                    std::span<const WatermarkPod> pods) const {
+  if (now.gates.on(kLeastLoss)) return leastLossVictims(mark, value, pods, lossView(now, *lately_));
+  std::vector<MarkVictim> out;
+  for (const WatermarkPod* victim : watermarkVictims(mark, value, pods))
+    out.push_back({victim, {}});
+  return out;
+}
+
 Wishes WatermarkEvictor::decide(const Situation& now) {
   Wishes out;
   if (!now.node) return out;
@@ -101,23 +113,26 @@ Wishes WatermarkEvictor::decide(const Situation& now) {
     return out;
   }
   lately_->forget(now.look.at);
+  wall_ = now.look.wall;
   for (const Watermark& mark : *marks) {
     const auto value = valueOf(now, mark.metric);
     if (!timer_.over(mark, value, now.look.at)) continue;
     out.trouble = true;
     if (now.look.at < coolUntil_ || !out.evictions.empty()) continue;
     const std::vector<WatermarkPod> pods = candidates(now, mark.metric);
-    for (const WatermarkPod* victim : watermarkVictims(mark, *value, pods))
-      out.evictions.push_back(
-          {now.look.book->find(victim->pod->meta.uid.str()), kFeature,
-           fmt::format("{} {:.1f} is over its mark {:g}", mark.metric, *value, mark.watermark),
-           static_cast<int64_t>(victim->share.value_or(0))});
+    const std::string why =
+        fmt::format("{} {:.1f} is over its mark {:g}", mark.metric, *value, mark.watermark);
+    for (const MarkVictim& victim : victimsOf(now, mark, *value, pods))
+      out.evictions.push_back({now.look.book->find(victim.pod->pod->meta.uid.str()), kFeature,
+                               victim.loss.empty() ? why : why + "; " + victim.loss,
+                               static_cast<int64_t>(victim.pod->share.value_or(0))});
   }
   return out;
 }
 
 void WatermarkEvictor::sent(const Ousting& one, MonoTime at) {
   lately_->add(one.pod->meta.uid.str(), at);
+  lately_->tally().add(stakes::jobOf(*one.pod), wall_);
   coolUntil_ = at + kCoolDown;
 }
 
