@@ -62,7 +62,9 @@ RoomAnswer Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
   if (awaitsVictims(*pod, cycle)) return {Kind::kRefused, std::string(kVictimsAreGoing)};
   metrics_.preemptionAttempts.inc();
   const MonoTime start = clock_.mono();
-  const Preemption found = placement::preempt(searchAfter(cycle, cluster_, profile, pod), rng_);
+  PreemptionSearch search = searchAfter(cycle, cluster_, profile, pod);
+  search.now = clock_.wall();
+  const Preemption found = placement::preempt(search, rng_);
   const Duration took = clock_.mono() - start;
   beside_.at(&profile).metrics.took(Point::kPostFilter, found.row != kNoRow, took);
   if (Plugin* plugin = sampled_ ? profile.find(kEvicting) : nullptr)

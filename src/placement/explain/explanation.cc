@@ -74,7 +74,10 @@ void tryEvicting(Finding& found, Cycle& cycle, Engine& engine, Profile& profile,
     return;
   }
   Rng rng(1);
-  found.preemption = preempt(searchAfter(cycle, engine.cluster(), profile, info), rng);
+  PreemptionSearch search = searchAfter(cycle, engine.cluster(), profile, info);
+  search.now =
+      info->pod->meta.creationTimestamp;  // it waits since then, and no clock is asked here
+  found.preemption = preempt(search, rng);
   if (found.preemption.row != kNoRow)
     found.preemptNode = engine.cluster().table.info(found.preemption.row).name.str();
 }

@@ -10,11 +10,12 @@ namespace mangrove::placement {
 
 Result<PreemptionArgs> readPreemptionArgs(const json::Value& value) {
   Args args(value, "DefaultPreemptionArgs");
-  args.only({"minCandidateNodesPercentage", "minCandidateNodesAbsolute"});
+  args.only({"minCandidateNodesPercentage", "minCandidateNodesAbsolute", "leastLoss"});
   PreemptionArgs out;
   out.minCandidatesPercentage =
       args.integer("minCandidateNodesPercentage", out.minCandidatesPercentage);
   out.minCandidatesAbsolute = args.integer("minCandidateNodesAbsolute", out.minCandidatesAbsolute);
+  (void)args.boolean("leastLoss", false);  // ours, read by preemption.h's choosesByLoss
   if (out.minCandidatesPercentage < 0 || out.minCandidatesPercentage > 100)
     args.complain(fmt::format("minCandidateNodesPercentage: {} is not in 0..100",
                               out.minCandidatesPercentage));

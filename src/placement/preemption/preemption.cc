@@ -6,6 +6,7 @@
 #include "api/annotations/scheduling.h"
 #include "placement/cycle/cycle.h"
 #include "placement/cycle/diagnosis.h"
+#include "placement/preemption/least_loss.h"
 
 namespace mangrove::placement {
 
@@ -86,7 +87,7 @@ class DryRun {
       for (const PodPtr& pod : lower) s_.cluster.trialAdd(pod, row);
       return {DryRunAnswer::Kind::kRefused, without, {}};
     }
-    out = reprieve(row, std::move(lower));
+    out = s_.leastLoss ? byLoss(row, std::move(lower)) : reprieve(row, std::move(lower));
     // Nobody has to go, and still it was refused: evicting is not what it lacks.
     if (out.victims.empty()) return {DryRunAnswer::Kind::kNobody, {}, {}};
     return {DryRunAnswer::Kind::kCandidate, {}, harmOf(out)};
@@ -103,6 +104,22 @@ class DryRun {
     for (const PodPtr& pod : split.violating) out.budgetViolations += !stays(row, pod, out.victims);
     for (const PodPtr& pod : split.other) stays(row, pod, out.victims);
     for (const PodPtr& pod : out.victims) s_.cluster.trialAdd(pod, row);
+    std::sort(out.victims.begin(), out.victims.end(), comesBefore);
+    return out;
+  }
+
+  // All of them are away; only those that must go are when it returns, and then nobody is.
+  Candidate byLoss(Row row, std::vector<PodPtr> removed) {
+    std::sort(removed.begin(), removed.end(), comesBefore);
+    if (!budgets_) budgets_.emplace(s_.cluster);
+    const Budgets::Split split = budgets_->split(removed);
+    Candidate out;
+    out.row = row;
+    const LossChoice choice = leastLoss({s_.cluster, row, *s_.pod, s_.now}, split.other,
+                                        split.violating, [&] { return s_.verdict(row).fits(); });
+    out.victims = choice.victims;
+    out.budgetViolations = choice.violations;
+    out.loss = choice.loss;
     std::sort(out.victims.begin(), out.victims.end(), comesBefore);
     return out;
   }
@@ -125,6 +142,7 @@ class Answers {
   explicit Answers(const PreemptionSearch& search) : dryRun_(search) {
     search.state.attachParts();
     if (search.state.filtersAcross()) return;
+    if (search.leastLoss) return;  // losses grow with time, not with changes of the node
     memo_ = &search.state.memo();
     memo_->refresh(search.cluster, search.state.outsideNow());
     // Its own nomination does not stand in its way, but in that of others of its class.
@@ -210,6 +228,9 @@ Harm harmOf(const Candidate& candidate) {
   WallTime earliest = WallTime::max();
   for (const PodPtr& victim : candidate.victims)
     if (victim->cls->priority == highest) earliest = std::min(earliest, startOf(*victim));
+  if (candidate.loss)
+    return {candidate.budgetViolations, highest, static_cast<int64_t>(*candidate.loss * 1000),
+            static_cast<int64_t>(candidate.victims.size()), 0};
   return {candidate.budgetViolations, highest, sum, static_cast<int64_t>(candidate.victims.size()),
           -earliest.time_since_epoch().count()};
 }
@@ -233,7 +254,16 @@ PreemptionSearch searchAfter(Cycle& cycle, Cluster& cluster, Profile& profile, c
           pod,
           cycle.diagnosis().mayPreempt,
           [&cycle](Row row) { return cycle.fitsWithNominated(row); },
-          profile.preemptionArgs()};
+          profile.preemptionArgs(),
+          choosesByLoss(profile)};
+}
+
+bool choosesByLoss(const Profile& profile) {
+  const auto& all = profile.config().args;
+  const auto args = all.find("DefaultPreemption");
+  const json::Object* object = args == all.end() ? nullptr : args->second.if_object();
+  const json::Value* said = object ? object->if_contains("leastLoss") : nullptr;
+  return said != nullptr && said->is_bool() && said->get_bool();
 }
 
 Preemption preempt(const PreemptionSearch& search, Rng& rng) {

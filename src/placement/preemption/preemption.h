@@ -12,6 +12,7 @@
 // Owner thread only.
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ struct Candidate {
   Row row = kNoRow;
   std::vector<PodPtr> victims;  // more important ones first
   int64_t budgetViolations = 0;
+  std::optional<double> loss = {};  // core seconds thrown away, where victims are chosen by it
 };
 
 struct Preemption {
@@ -36,7 +38,8 @@ struct Preemption {
   std::string message;  // why not, as Kubernetes words it; "" when a node was found
 };
 
-// Fewest violated budgets, then the lowest highest victim, the lowest sum of priorities, the fewest
+// With losses: fewest violated budgets, then the lowest highest victim, the least loss. Without:
+// fewest violated budgets, then the lowest highest victim, the lowest sum of priorities, the fewest
 // victims, the latest start among the highest victims, the first. Index into `candidates`.
 size_t leastHarmful(const std::vector<Candidate>& candidates);
 Harm harmOf(const Candidate& candidate);
@@ -54,8 +57,15 @@ struct PreemptionSearch {
   std::span<const Row> rows;            // where evicting may help
   std::function<Verdict(Row)> verdict;  // of the pod on the row as it is at the moment
   PreemptionArgs args;
+  // Ours: of the pods that may go those whose leaving throws the least work away
+  // (victims/order.h); without it Kubernetes' order holds.
+  bool leastLoss = false;
+  WallTime now = {};  // losses are counted until here
 };
 Preemption preempt(const PreemptionSearch& search, Rng& rng);
+
+// Member leastLoss of DefaultPreemptionArgs.
+bool choosesByLoss(const Profile& profile);
 
 class Cycle;
 // What to search after a cycle that found no node. Holds on to the cycle.

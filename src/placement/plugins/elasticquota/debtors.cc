@@ -5,18 +5,13 @@
 #include <set>
 
 #include "api/annotations/scheduling.h"
-#include "api/pod/band_rank.h"
 #include "api/wire/names.h"
 #include "placement/plugins/coscheduling/gang_settings.h"
+#include "stakes/stake.h"
 
 namespace mangrove::placement {
 
 namespace {
-
-// Without a band a pod is as safe as one of prod.
-int rankOf(api::PriorityBand band) {
-  return std::min(api::bandRank(band), api::bandRank(api::PriorityBand::kProd));
-}
 
 Debtor debtorOf(const PodInfo& pod, const QuotaPod& counted, QuotaId quota) {
   Debtor out;
@@ -26,13 +21,10 @@ Debtor debtorOf(const PodInfo& pod, const QuotaPod& counted, QuotaId quota) {
   out.spared = counted.kind == PodKind::kFixed || !api::isPreemptible(pod.pod->meta.labels);
   out.started = pod.pod->status.startTime;
   victims::Candidate& candidate = out.candidate;
-  candidate.name = pod.pod->meta.ns.str() + "/" + pod.pod->meta.name.str();
-  candidate.rank = rankOf(pod.cls->band);
+  candidate = stakes::candidateOf(*pod.pod);
+  candidate.rank = stakes::rankOf(pod.cls->band);
   candidate.priority = pod.cls->priority;
   candidate.gang = gangIdOf(*pod.pod);
-  candidate.progress.cores =
-      static_cast<double>(counted.request->amount(api::resourceNames().cpu)) / 1000;
-  candidate.progress.started = pod.pod->status.startTime;
   return out;
 }
 

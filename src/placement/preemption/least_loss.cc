@@ -1,0 +1,72 @@
+#include "placement/preemption/least_loss.h"
+
+#include <algorithm>
+
+#include "stakes/stake.h"
+#include "victims/order.h"
+
+namespace mangrove::placement {
+namespace {
+
+constexpr int kProtected = 100;  // ranks above every class: a budget's pods go last
+
+// What the node lacks for the pod once everybody is back, as far as it is countable.
+struct Shortage {
+  std::vector<ResourceId> ids;
+  victims::Amounts need;
+};
+Shortage shortageOf(const LossQuestion& question, const std::vector<PodPtr>& away) {
+  Shortage out;
+  const NodeTable& table = question.cluster.table;
+  for (const Request& asked : question.pod.requests().all) {
+    const int64_t* all = table.allocatable(asked.id);
+    const int64_t* taken = table.requested(asked.id);
+    int64_t free = (all ? all[question.row] : 0) - (taken ? taken[question.row] : 0);
+    for (const PodPtr& pod : away) free -= pod->requests().amount(asked.id);
+    if (asked.amount <= free) continue;
+    out.ids.push_back(asked.id);
+    out.need.push_back(static_cast<double>(asked.amount - free));
+  }
+  return out;
+}
+
+victims::Candidate candidateOf(const PodInfo& pod, const Shortage& shortage) {
+  victims::Candidate out = stakes::candidateOf(*pod.pod);
+  out.priority = pod.cls->priority;
+  out.gang = stakes::strictGangOf(*pod.pod);
+  for (const ResourceId id : shortage.ids)
+    out.frees.push_back(static_cast<double>(pod.requests().amount(id)));
+  return out;
+}
+
+}  // namespace
+
+LossChoice leastLoss(const LossQuestion& question, const std::vector<PodPtr>& others,
+                     const std::vector<PodPtr>& violating, const std::function<bool()>& fits) {
+  std::vector<PodPtr> away = others;
+  away.insert(away.end(), violating.begin(), violating.end());
+  const Shortage shortage = shortageOf(question, away);
+  std::vector<victims::Candidate> candidates;
+  for (size_t i = 0; i < away.size(); i++) {
+    candidates.push_back(candidateOf(*away[i], shortage));
+    if (i >= others.size()) candidates.back().rank += kProtected;
+  }
+  for (const PodPtr& pod : away) question.cluster.trialAdd(pod, question.row);
+  victims::Request request{.need = shortage.need, .now = question.now};
+  request.suffices = [&](std::span<const size_t> gone) {
+    for (const size_t i : gone) question.cluster.trialRemove(away[i]);
+    const bool enough = fits();
+    for (const size_t i : gone) question.cluster.trialAdd(away[i], question.row);
+    return enough;
+  };
+  const victims::Choice choice = victims::chooseVictims(candidates, request);
+  LossChoice out;
+  out.loss = choice.cost.total();
+  for (const size_t i : choice.candidates()) {
+    out.victims.push_back(away[i]);
+    out.violations += i >= others.size() ? 1 : 0;
+  }
+  return out;
+}
+
+}  // namespace mangrove::placement
