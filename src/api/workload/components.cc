@@ -33,6 +33,18 @@ bool read(const In& in, NodeClaim& out) {
   return fields.read(in, out);
 }
 
+bool readSettings(const In& in, Settings& out) {
+  if (!in.view.isObject()) return in.wants("an object");
+  for (auto [key, value] : in.view.members()) {
+    RawJson raw;
+    std::string& text = out[std::string(key)];
+    if (value.isString() ? !read(in.member(key, value), text) : !read(in.member(key, value), raw))
+      return false;
+    if (!value.isString()) text = raw.text;
+  }
+  return true;
+}
+
 Result<std::optional<std::vector<Component>>> componentsOf(std::string_view resource,
                                                            json::View object) {
   for (const Interpreter& one : kInterpreters) {

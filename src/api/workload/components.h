@@ -33,6 +33,10 @@ struct NodeClaim {
 };
 bool read(const In& in, NodeClaim& out);
 
+// Settings as operators take them: texts, or numbers and flags that stand for their text.
+using Settings = std::map<std::string, std::string>;
+bool readSettings(const In& in, Settings& out);
+
 struct Component {
   std::string name = {};  // "driver", "executor", "jobmanager", "taskmanager", "Master", …
   int64_t replicas = 1;   // at the start

@@ -18,7 +18,7 @@ struct FlinkRole {
 struct FlinkJob {
   FlinkRole manager, worker;
   int64_t parallelism = 1;
-  std::map<std::string, std::string> settings;
+  Settings settings;
   NodeClaim claim;  // of podTemplate, the ground of both
 
   std::string_view setting(const char* key) const {
@@ -55,10 +55,13 @@ bool readFlinkJob(const In& in, FlinkJob& out) {
   static constexpr Fields fields{field<&FlinkJob::parallelism>("parallelism")};
   return fields.read(in, out);
 }
+bool readFlinkSettings(const In& in, FlinkJob& out) {
+  return readSettings(in, out.settings);
+}
 bool readFlinkSpec(const In& in, FlinkJob& out) {
   static constexpr Fields fields{
-      field<&FlinkJob::manager>("jobManager"),          field<&FlinkJob::worker>("taskManager"),
-      field<&FlinkJob::settings>("flinkConfiguration"), via<readFlinkJob>("job"),
+      field<&FlinkJob::manager>("jobManager"),         field<&FlinkJob::worker>("taskManager"),
+      via<readFlinkSettings>("flinkConfiguration"),    via<readFlinkJob>("job"),
       via<readFlinkTemplate<FlinkJob>>("podTemplate"),
   };
   return fields.read(in, out);

@@ -33,7 +33,8 @@ struct SparkDynamic {
 struct SparkJob {
   std::string type;
   std::string overheadFactor;
-  std::map<std::string, std::string> conf, nodeSelector;
+  Settings conf;
+  std::map<std::string, std::string> nodeSelector;
   SparkDynamic dynamic;
   SparkPart driver, executor;
 
@@ -73,11 +74,14 @@ static bool read(const In& in, SparkDynamic& out) {
   };
   return fields.read(in, out);
 }
+static bool readSparkConf(const In& in, SparkJob& out) {
+  return readSettings(in, out.conf);
+}
 static bool readSparkSpec(const In& in, SparkJob& out) {
   static constexpr Fields fields{
       field<&SparkJob::type>("type"),
       field<&SparkJob::overheadFactor>("memoryOverheadFactor"),
-      field<&SparkJob::conf>("sparkConf"),
+      via<readSparkConf>("sparkConf"),
       field<&SparkJob::nodeSelector>("nodeSelector"),
       field<&SparkJob::dynamic>("dynamicAllocation"),
       field<&SparkJob::driver>("driver"),

@@ -49,6 +49,16 @@ constexpr std::array kRoutes = {
           false, false, &G::workloadMutating, &mutateWorkload, kAny, false, false},
     Route{"/mutate-workload", "pytorch", true, "kubeflow.org", "pytorchjobs", "", true, false,
           false, &G::workloadMutating, &mutateWorkload, kAny, false, false},
+    Route{"/mutate-workload", "mpi", true, "kubeflow.org", "mpijobs", "", true, false, false,
+          &G::workloadMutating, &mutateWorkload, kAny, false, false},
+    Route{"/mutate-workload", "train", true, "trainer.kubeflow.org", "trainjobs", "", true, false,
+          false, &G::workloadMutating, &mutateWorkload, kAny, false, false},
+    Route{"/mutate-workload", "ray", true, "ray.io", "rayjobs", "", true, false, false,
+          &G::workloadMutating, &mutateWorkload, kAny, false, false},
+    Route{"/mutate-workload", "volcano", true, "batch.volcano.sh", "jobs", "", true, false, false,
+          &G::workloadMutating, &mutateWorkload, kAny, false, false},
+    Route{"/mutate-workload", "job", true, "batch", "jobs", "", true, false, false,
+          &G::workloadMutating, &mutateWorkload, kAny, false, false},
 };
 
 }  // namespace

@@ -1,10 +1,8 @@
-// Where each kind of job keeps the templates of its pods, and what its gang looks like.
+// Where each kind of job keeps the templates of its pods, and what its gang looks like. How many there
+// are is counted in one place, api/workload/components.h.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "api/wire/names.h"
-#include "base/text/strings.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/workload/rewrite.h"
 
@@ -17,28 +15,42 @@ namespace annotation = api::annotation;
 constexpr std::string_view kVolcano = "volcano";
 constexpr int kTrainingWait = 600;  // seconds
 
-// A number, or a text that is one, as configurations of Flink have it.
-int64_t countIn(const json::Object& parent, std::string_view key, int64_t otherwise) {
-  const json::Value* value = parent.if_contains(key);
-  if (value != nullptr && value->is_int64()) return value->get_int64();
-  const auto text = textIn(parent, key);
-  return text ? parseInt<int64_t>(*text).value_or(otherwise) : otherwise;
-}
-
 template <class Value>
 void setIfAbsent(json::Object& parent, std::string_view key, const Value& value) {
   if (!parent.contains(key)) parent[key] = value;
 }
 
-struct Gang {
-  std::string name;
-  int64_t min = 1;
-  int64_t total = 0;  // 0: not said
-  std::string_view mode = "Strict";
-  std::string wait = "600s";
-};
+int64_t leastOf(const WorkloadContext& context, std::string_view component) {
+  const api::Component* found = context.find(component);
+  return found ? std::max<int64_t>(found->minReplicas, 1) : 1;
+}
+int64_t allOf(const WorkloadContext& context, std::string_view component) {
+  const api::Component* found = context.find(component);
+  return found ? std::max<int64_t>(found->replicas, 1) : 1;
+}
 
-void join(json::Object& annotations, const Gang& gang) {
+// Every component in one gang.
+GangTerms wholeGang(const WorkloadContext& context, std::string_view kind, std::string_view role) {
+  GangTerms out{gangName(kind, context.name, role), 0, 0};
+  for (const api::Component& component : context.components) {
+    out.min += component.minReplicas;
+    out.total += component.replicas;
+  }
+  return out;
+}
+
+json::Object* templateIn(json::Value& parent) {
+  json::Object* object = parent.if_object();
+  return object ? &objectIn(*object, "template") : nullptr;
+}
+
+json::Object& annotationsOf(json::Object& podTemplate) {
+  return objectIn(metadataOf(podTemplate), "annotations");
+}
+
+}  // namespace
+
+void joinGang(json::Object& annotations, const GangTerms& gang) {
   setText(annotations, annotation::kGangName, gang.name);
   setText(annotations, annotation::kGangMinAvailable, std::to_string(gang.min));
   if (gang.total > 0)
@@ -48,59 +60,11 @@ void join(json::Object& annotations, const Gang& gang) {
   setText(annotations, annotation::kGangMatchPolicy, "once-satisfied");
 }
 
-int64_t leastExecutors(const json::Object& spec, const json::Object& executor) {
-  const json::Object* dynamic = findObject(spec, "dynamicAllocation");
-  const json::Value* enabled = dynamic ? dynamic->if_contains("enabled") : nullptr;
-  if (enabled != nullptr && enabled->is_bool() && enabled->get_bool())
-    return std::max<int64_t>(countIn(*dynamic, "minExecutors", 1), 1);
-  return std::max<int64_t>(countIn(executor, "instances", 1), 1);
-}
-
 void markPodTemplate(json::Object& podTemplate, PriorityBand band, const Surroundings& around) {
   metadataOf(podTemplate);  // made first: a new member moves its neighbours
   json::Object& podSpec = objectIn(podTemplate, "spec");
   markTemplate(objectIn(metadataOf(podTemplate), "labels"), podSpec, band, around);
 }
-
-int64_t flinkManagers(const json::Object& spec) {
-  const json::Object* manager = findObject(spec, "jobManager");
-  return std::max<int64_t>(manager ? countIn(*manager, "replicas", 1) : 1, 1);
-}
-
-// As many as are said, else as many as the job's parallelism fills.
-int64_t flinkWorkers(const json::Object& spec) {
-  const json::Object* worker = findObject(spec, "taskManager");
-  const int64_t said = worker ? countIn(*worker, "replicas", 0) : 0;
-  if (said > 0) return said;
-  const json::Object* job = findObject(spec, "job");
-  const json::Object* settings = findObject(spec, "flinkConfiguration");
-  const int64_t parallelism = job ? countIn(*job, "parallelism", 1) : 1;
-  const int64_t slots =
-      std::max<int64_t>(settings ? countIn(*settings, "taskmanager.numberOfTaskSlots", 1) : 1, 1);
-  return std::max<int64_t>(parallelism / slots + (parallelism % slots > 0 ? 1 : 0), 1);
-}
-
-// Such a job takes whatever workers it gets.
-bool isReactive(const json::Object& spec) {
-  const json::Object* settings = findObject(spec, "flinkConfiguration");
-  return settings != nullptr && textIn(*settings, "scheduler-mode") == "reactive";
-}
-
-Gang gangOf(const json::Object& spec, const WorkloadContext& context) {
-  const json::Object* elastic = findObject(spec, "elasticPolicy");
-  Gang out{gangName("pytorch", context.name, "job"), 0, 0, "Strict",
-           fmt::format("{}s", kTrainingWait)};
-  for (const auto& member : *findObject(spec, "pytorchReplicaSpecs")) {
-    const json::Object* replica = member.value().if_object();
-    const int64_t count = replica ? countIn(*replica, "replicas", 1) : 0;
-    const bool worker = member.key() == "Worker";
-    out.total += count;
-    out.min += worker && elastic ? std::min(countIn(*elastic, "minReplicas", count), count) : count;
-  }
-  return out;
-}
-
-}  // namespace
 
 // The driver makes the executors, so one gang of both would wait for itself: executors only.
 // Volcano's gangs are groups that Spark's operator makes when it is told of Volcano.
@@ -116,26 +80,26 @@ void rewriteSpark(json::Object& application, const WorkloadContext& context) {
                 api::bandName(PriorityBand::kBatch));
     return;
   }
-  const int64_t least = leastExecutors(spec, executor);
-  join(objectIn(executor, "annotations"),
-       {gangName("spark", context.name, "executor"), least, 0, "NonStrict", "60s"});
+  joinGang(objectIn(executor, "annotations"),
+           {gangName("spark", context.name, "executor"), leastOf(context, "executor"), 0,
+            "NonStrict", "60s"});
 }
 
 // The template of all pods is the ground on which the operator lays those of the roles.
 void rewriteFlink(json::Object& deployment, const WorkloadContext& context) {
   json::Object& spec = objectIn(deployment, "spec");
-  const int64_t managers = flinkManagers(spec), workers = flinkWorkers(spec);
   const bool stays = context.critical == PriorityBand::kProd;  // and inherits nothing
   if (!stays) markPodTemplate(objectIn(spec, "podTemplate"), PriorityBand::kBatch, context.around);
   json::Object& manager = objectIn(objectIn(spec, "jobManager"), "podTemplate");
   markPodTemplate(manager, context.critical, context.around);
+  const int64_t managers = allOf(context, "jobmanager");
   if (!stays)
-    join(objectIn(metadataOf(manager), "annotations"),
-         {gangName("flink", context.name, "jobmanager"), managers, managers});
+    joinGang(annotationsOf(manager),
+             {gangName("flink", context.name, "jobmanager"), managers, managers});
   json::Object& worker = objectIn(objectIn(spec, "taskManager"), "podTemplate");
   markPodTemplate(worker, PriorityBand::kBatch, context.around);
-  join(objectIn(metadataOf(worker), "annotations"),
-       {gangName("flink", context.name, "taskmanager"), isReactive(spec) ? 1 : workers, workers});
+  joinGang(annotationsOf(worker), {gangName("flink", context.name, "taskmanager"),
+                                   leastOf(context, "taskmanager"), allOf(context, "taskmanager")});
 }
 
 // Master and workers start together: as many workers as the elastic policy needs at least. The
@@ -144,18 +108,79 @@ void rewritePyTorch(json::Object& job, const WorkloadContext& context) {
   json::Object& spec = objectIn(job, "spec");
   if (findObject(spec, "pytorchReplicaSpecs") == nullptr) return;
   json::Object& scheduling = objectIn(objectIn(spec, "runPolicy"), "schedulingPolicy");
-  const Gang gang = gangOf(spec, context);
+  const GangTerms gang = wholeGang(context, "pytorch", "job");
   setIfAbsent(scheduling, "minAvailable", gang.min);
   setIfAbsent(scheduling, "scheduleTimeoutSeconds", kTrainingWait);
   setIfAbsent(scheduling, "priorityClass", api::bandName(PriorityBand::kBatch));
-  for (auto& member : *findObject(spec, "pytorchReplicaSpecs")) {
-    json::Object* replica = member.value().if_object();
-    if (replica == nullptr) continue;
-    json::Object& podTemplate = objectIn(*replica, "template");
-    const bool master = member.key() == "Master";
-    markPodTemplate(podTemplate, master ? context.critical : PriorityBand::kBatch, context.around);
-    join(objectIn(metadataOf(podTemplate), "annotations"), gang);
+  for (auto& member : *findObject(spec, "pytorchReplicaSpecs"))
+    if (json::Object* podTemplate = templateIn(member.value())) {
+      const bool master = member.key() == "Master";
+      markPodTemplate(*podTemplate, master ? context.critical : PriorityBand::kBatch,
+                      context.around);
+      joinGang(annotationsOf(*podTemplate), gang);
+    }
+}
+
+// The launcher may be made only once its workers are ready: workers only.
+void rewriteMpi(json::Object& job, const WorkloadContext& context) {
+  json::Object* replicas = findObject(objectIn(job, "spec"), "mpiReplicaSpecs");
+  if (replicas == nullptr) return;
+  const int64_t workers = allOf(context, "Worker");
+  for (auto& member : *replicas)
+    if (json::Object* podTemplate = templateIn(member.value())) {
+      const bool launcher = member.key() == "Launcher";
+      markPodTemplate(*podTemplate, launcher ? context.critical : PriorityBand::kBatch,
+                      context.around);
+      if (!launcher)
+        joinGang(annotationsOf(*podTemplate),
+                 {gangName("mpi", context.name, "worker"), workers, workers});
+    }
+}
+
+// The pods' template lies in a runtime that many jobs share: an override of this job's nodes, behind
+// which those of its author win. Priority class and scheduler are no members of overrides; pods get
+// them when they come.
+void rewriteTrainJob(json::Object& job, const WorkloadContext& context) {
+  json::Object& spec = objectIn(job, "spec");
+  const int64_t nodes = allOf(context, "node");
+  json::Object labels, annotations, unused;
+  markTemplate(labels, unused, PriorityBand::kBatch, context.around);
+  joinGang(annotations, {gangName("train", context.name, "node"), nodes, nodes});
+  const json::Object ours{
+      {"targetJobs", json::Array{json::Object{{"name", "node"}}}},
+      {"metadata", json::Object{{"labels", labels}, {"annotations", annotations}}}};
+  json::Value& overrides = spec["podTemplateOverrides"];
+  if (!overrides.is_array()) overrides = json::Array();
+  json::Array& list = overrides.get_array();
+  list.insert(list.begin(), ours);
+}
+
+void rewriteRay(json::Object& job, const WorkloadContext& context) {
+  json::Object& cluster = objectIn(objectIn(job, "spec"), "rayClusterSpec");
+  GangTerms gang = wholeGang(context, "ray", "cluster");
+  gang.mode = "NonStrict";  // the autoscaler adds and takes workers
+  json::Object& head = objectIn(objectIn(cluster, "headGroupSpec"), "template");
+  markPodTemplate(head, context.critical, context.around);
+  joinGang(annotationsOf(head), gang);
+  json::Array* groups = findArray(cluster, "workerGroupSpecs");
+  if (groups == nullptr) return;
+  for (json::Value& group : *groups)
+    if (json::Object* podTemplate = templateIn(group)) {
+      markPodTemplate(*podTemplate, PriorityBand::kBatch, context.around);
+      joinGang(annotationsOf(*podTemplate), gang);
+    }
+}
+
+// Pods of a plain Job need not start together; Volcano makes the groups of its own jobs.
+void rewriteJob(json::Object& job, const WorkloadContext& context) {
+  json::Object& spec = objectIn(job, "spec");
+  if (json::Array* tasks = findArray(spec, "tasks")) {
+    for (json::Value& task : *tasks)
+      if (json::Object* podTemplate = templateIn(task))
+        markPodTemplate(*podTemplate, PriorityBand::kBatch, context.around);
+    return;
   }
+  markPodTemplate(objectIn(spec, "template"), PriorityBand::kBatch, context.around);
 }
 
 }  // namespace mangrove::manager

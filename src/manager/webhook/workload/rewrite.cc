@@ -1,5 +1,6 @@
 #include "manager/webhook/workload/rewrite.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -19,6 +20,20 @@ using api::PriorityBand;
 
 constexpr Duration kLongJob = std::chrono::minutes(30);
 constexpr size_t kLongestLabel = 63;
+
+struct Rewrite {
+  std::string_view resource;
+  void (*apply)(json::Object& object, const WorkloadContext& context);
+};
+constexpr Rewrite kRewrites[] = {
+    {"sparkapplications", &rewriteSpark},
+    {"flinkdeployments", &rewriteFlink},
+    {"pytorchjobs", &rewritePyTorch},
+    {"mpijobs", &rewriteMpi},
+    {"trainjobs", &rewriteTrainJob},
+    {"rayjobs", &rewriteRay},
+    {"jobs", &rewriteJob},
+};
 
 bool asked(const api::ObjectMeta& meta, std::string_view ns, const Surroundings& around) {
   if (auto own = meta.labels.get(kColocate)) return *own == "true";
@@ -56,6 +71,12 @@ bool keepsClass(const json::Object& podSpec, PriorityBand band, const PriorityCl
 
 }  // namespace
 
+const api::Component* WorkloadContext::find(std::string_view component) const {
+  const auto found = std::find_if(components.begin(), components.end(),
+                                  [&](const api::Component& c) { return c.name == component; });
+  return found == components.end() ? nullptr : &*found;
+}
+
 std::string gangName(std::string_view kind, std::string_view name, std::string_view role) {
   std::string full = fmt::format("{}-{}-{}", kind, name, role);
   if (full.size() <= kLongestLabel) return full;
@@ -83,12 +104,15 @@ Review mutateWorkload(const AdmissionRequest& request, const Surroundings& aroun
   if (!asked(head->meta, request.ns, around)) return {};
   auto critical = criticalBand(head->meta, request.resource);
   if (!critical) return Review::refuse(kBadRequest, "annotation", critical.error().text());
+  const auto components = api::componentsOf(request.resource, request.object);
+  if (!components)
+    return Review::refuse(kBadRequest, "size", request.kind + ": " + components.error().text());
+  const auto rewrite = std::find_if(std::begin(kRewrites), std::end(kRewrites),
+                                    [&](const auto& r) { return r.resource == request.resource; });
+  if (!*components || rewrite == std::end(kRewrites)) return {};
   const json::Value before = json::toValue(request.object);
   json::Value after = before;
-  const WorkloadContext context{head->meta.name.str(), *critical, around};
-  if (request.resource == "sparkapplications") rewriteSpark(after.get_object(), context);
-  if (request.resource == "flinkdeployments") rewriteFlink(after.get_object(), context);
-  if (request.resource == "pytorchjobs") rewritePyTorch(after.get_object(), context);
+  rewrite->apply(after.get_object(), {head->meta.name.str(), *critical, around, **components});
   Review review;
   json::Value patch = json::jsonDiff(before, after);
   if (!patch.get_array().empty()) review.patch = std::move(patch);

@@ -155,6 +155,60 @@ TEST(Workload, FlinkRolesAreGangs) {  // T-FE-4: parallelism 10, slots 4 → 3 t
   }
 }
 
+// MPIJob, RayJob, TrainJob, Job and Volcano's Job by their pod templates.
+TEST(Workload, JobsByTheirTemplates) {
+  const std::string gang = "gang.scheduling.koordinator.sh/";
+  const struct {
+    const char *resource, *spec;
+    std::string path;
+    const char* want;
+  } cases[] = {
+      {"mpijobs",
+       R"({"mpiReplicaSpecs":{"Launcher":{"template":{}},"Worker":{"replicas":4,"template":{}}}})",
+       "spec|mpiReplicaSpecs|Worker|template|metadata|annotations|" + gang + "min-available", "4"},
+      {"mpijobs",
+       R"({"mpiReplicaSpecs":{"Launcher":{"template":{}},"Worker":{"replicas":4,"template":{}}}})",
+       "spec|mpiReplicaSpecs|Launcher|template|metadata|annotations", "(absent)"},
+      {"mpijobs", R"({"mpiReplicaSpecs":{"Launcher":{"template":{}}}})",
+       "spec|mpiReplicaSpecs|Launcher|template|spec|priorityClassName", "koord-batch"},
+      {"rayjobs",
+       R"({"rayClusterSpec":{"headGroupSpec":{},"workerGroupSpecs":[{"groupName":"a","replicas":3,)"
+       R"("minReplicas":2},{"groupName":"b","replicas":1}]}})",
+       "spec|rayClusterSpec|headGroupSpec|template|metadata|annotations|" + gang + "min-available",
+       "4"},
+      {"trainjobs", R"({"trainer":{"numNodes":5},"podTemplateOverrides":[{"mine":1}]})",
+       "spec|podTemplateOverrides|0|metadata|annotations|" + gang + "min-available", "5"},
+      {"trainjobs", R"({"trainer":{"numNodes":5},"podTemplateOverrides":[{"mine":1}]})",
+       "spec|podTemplateOverrides|1|mine", "1"},
+      {"jobs", R"({"parallelism":3,"template":{"spec":{}}})",
+       "spec|template|metadata|labels|koordinator.sh/qosClass", "BE"},
+      {"jobs", R"({"parallelism":3,"template":{"spec":{}}})", "spec|template|metadata|annotations",
+       "(absent)"},
+      {"jobs", R"({"tasks":[{"name":"t","template":{}}]})",
+       "spec|tasks|0|template|spec|priorityClassName", "koord-batch"},
+  };
+  for (const auto& c : cases) {
+    const json::Value job = rewritten(
+        c.resource,
+        std::string(
+            R"({"metadata":{"name":"j","labels":{"colocation.mangrove.io/colocate":"true"}},"spec":)") +
+            c.spec + "}");
+    EXPECT_EQ(at(job, c.path), c.want) << c.resource << " " << c.path;
+  }
+}
+
+TEST(Workload, ASizeThatMakesNoSenseIsRefused) {
+  Asked asked(Operation::kCreate,
+              R"({"metadata":{"name":"a","labels":{"colocation.mangrove.io/colocate":"true"}},)"
+              R"("spec":{"executor":{"memory":"lots"}}})");
+  asked.request.resource = "sparkapplications";
+  const Review review = mutateWorkload(asked.request, clusterWith());
+  EXPECT_FALSE(review.allowed);
+  EXPECT_NE(review.message.find("spec.executor: memory: 'lots' is no memory size"),
+            std::string::npos)
+      << review.message;
+}
+
 TEST(Workload, VolcanoMakesItsOwnGangs) {
   auto around = clusterWith();
   around.defaultScheduler = "volcano";
