@@ -23,7 +23,7 @@ BEGIN, END = "<!-- include graph: scripts/layers.py draw -->", "<!-- end of incl
 LEVELS = [
     (6, ["cli"]),
     (5, ["up", "dashboard", "demo", "sim"]),
-    (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads", "report"]),
+    (4, ["agent", "manager", "scheduler", "descheduler", "apiserver", "runtime", "workloads", "report", "yarn"]),
     (3, ["client", "frame", "placement"]),
     (2, ["api", "store", "victims", "stakes"]),
     (1, ["json", "stats", "kernel", "net"]),
