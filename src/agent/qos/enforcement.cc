@@ -117,7 +117,8 @@ void Enforcement::tick(const Look& look) {
   if (isSwitchedOff(node.get())) reflexes_.rest();
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get(), agent_.knowsPods());
   count(report);
-  if (gates_.on(kCheckpointGate) && !enforcer_->isOff() && !options_.enforcer.dryRun)
+  if (gates_.on(kCheckpointGate) && options_.isLive && !enforcer_->isOff() &&
+      !options_.enforcer.dryRun)
     checkpoints_.carry(look);
   if (node) series_->tick(look, enforcer_->executor(), shown_->audit);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
