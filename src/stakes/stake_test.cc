@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "json/value.h"
 #include "stakes/tally.h"
 #include "victims/order.h"
 
@@ -122,6 +123,18 @@ TEST(EvictionTally, CountsADay) {
   EXPECT_EQ(tally.today("b", kNow), 0);
   tally.add("b", kNow + hours(60));
   EXPECT_EQ(tally.jobs(), 1u) << "what is older than a day is dropped";
+}
+
+TEST(EvictionTally, OutlivesItsKeeper) {
+  EvictionTally tally, successor;
+  EXPECT_TRUE(tally.state().is_null());
+  tally.add("ns/Job/j", kNow);
+  tally.add("ns/Job/j", kNow + hours(1));
+  successor.restore(*json::parse(json::write(tally.state())));
+  EXPECT_EQ(successor.today("ns/Job/j", kNow + hours(2)), 2);
+  EvictionTally spoilt;
+  spoilt.restore(*json::parse(R"({"a":["yesterday",7],"b":3})"));
+  EXPECT_EQ(spoilt.jobs(), 0u);
 }
 
 }  // namespace

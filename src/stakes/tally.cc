@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text/time_text.h"
+#include "json/value.h"
+
 namespace mangrove::stakes {
 
 void EvictionTally::add(std::string_view job, WallTime at) {
@@ -14,6 +17,30 @@ int EvictionTally::today(std::string_view job, WallTime now) const {
   if (found == at_.end()) return 0;
   return static_cast<int>(std::count_if(found->second.begin(), found->second.end(),
                                         [&](WallTime at) { return now - at < kDay; }));
+}
+
+json::Value EvictionTally::state() const {
+  if (at_.empty()) return nullptr;
+  json::Object out;
+  for (const auto& [job, times] : at_) {
+    json::Array& list = out[job].emplace_array();
+    for (const WallTime at : times) list.emplace_back(formatMicroTime(at));
+  }
+  return out;
+}
+
+void EvictionTally::restore(const json::Value& state) {
+  const json::Object* jobs = state.if_object();
+  if (jobs == nullptr) return;
+  for (const auto& member : *jobs) {
+    const json::Array* list = member.value().if_array();
+    if (list == nullptr) continue;
+    for (const json::Value& one : *list) {
+      const auto* text = one.if_string();
+      const auto at = text ? parseTime(std::string_view(*text)) : Result<WallTime>(kZeroTime);
+      if (at && *at != kZeroTime) at_[std::string(member.key())].push_back(*at);
+    }
+  }
 }
 
 void EvictionTally::forget(WallTime now) {

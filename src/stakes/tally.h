@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/number/units.h"
+#include "json/fwd.h"
 
 namespace mangrove::stakes {
 
@@ -24,6 +25,9 @@ class EvictionTally {
   // Drops what is older than a day.
   void forget(WallTime now);
   size_t jobs() const { return at_.size(); }
+  // For a successor: {"ns/Job/j":["2026-11-17T15:00:00.000000Z"]}. Null: nobody was evicted.
+  json::Value state() const;
+  void restore(const json::Value& state);  // what makes no sense is left out
 
  private:
   std::map<std::string, std::deque<WallTime>, std::less<>> at_;

@@ -42,6 +42,19 @@ class PauseMemory final : public Strategy {
   EvictionPause& pause_;
 };
 
+// So does the count of who was evicted today.
+class TallyMemory final : public Strategy {
+ public:
+  explicit TallyMemory(std::shared_ptr<EvictedLately> lately) : lately_(std::move(lately)) {}
+  StrategyInfo info() const override { return {.name = "eviction-tally"}; }
+  Wishes decide(const Situation&) override { return {}; }
+  json::Value state() const override { return lately_->tally().state(); }
+  void restore(const json::Value& state) override { lately_->tally().restore(state); }
+
+ private:
+  std::shared_ptr<EvictedLately> lately_;
+};
+
 }  // namespace
 
 Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions options)
@@ -79,6 +92,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
   auto strategies = defaultStrategies(options_.strategies);
   reflexes_.join(strategies);
   strategies.push_back(std::make_unique<PauseMemory>(pause_));
+  strategies.push_back(std::make_unique<TallyMemory>(lately_));
   enforcer_ = std::make_unique<Enforcer>(
       EnforcerSetup{agent_.machine(), clock_, gates_, shown_->audit,
                     [this](const Ousting& one) { return sender_.evict(one); },
