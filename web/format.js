@@ -50,13 +50,16 @@ export function qosBadge(qos) {
 }
 
 // Used CPU or memory by class as one bar; the rest of the track is what is free.
-export function classBar(byClass, capacity) {
+export function classBar(byClass, capacity, reserved) {
   const bar = make('div', {class: 'bar', 'aria-hidden': 'true'});
   for (const name of CLASSES) {
     const part = byClass?.[name] ?? 0;
     if (part > 0 && capacity > 0)
       bar.append(make('i', {style: `width: ${Math.min(100, 100 * part / capacity)}%; background: var(--${name})`}));
   }
+  // Kept for pods to come: neither used nor free, so it lies at the far end and is hatched.
+  if (reserved > 0 && capacity > 0)
+    bar.append(make('i', {class: 'reserved', style: `width: ${Math.min(100, 100 * reserved / capacity)}%`, title: 'reserved'}));
   return bar;
 }
 
@@ -64,6 +67,7 @@ export function legend(withBudget) {
   const list = make('ul', {class: 'legend'});
   for (const name of CLASSES)
     list.append(make('li', {}, make('i', {style: `background: var(--${name})`}), CLASS_NAMES[name]));
+  list.append(make('li', {}, make('i', {class: 'reserved'}), 'reserved for pods to come'));
   if (withBudget) list.append(make('li', {}, make('i', {class: 'rule'}), 'what BE may use'));
   return list;
 }

@@ -75,6 +75,7 @@ function sums(nodes) {
     [cores(sum(nodes, n => n.cpu.classes?.BE)), 'cores used by BE'],
     [cores(sum(nodes, n => n.batchCpu.total)), 'batch cores for sale'],
     [cores(sum(nodes, n => n.batchCpu.asked)), 'batch cores asked for'],
+    ...(nodes.some(n => n.reserved) ? [[cores(sum(nodes, n => n.reserved?.cpu)), 'cores reserved for pods to come']] : []),
     [bytes(sum(nodes, n => n.memory.used)), `memory in use of ${bytes(sum(nodes, n => n.memory.capacity))}`]];
   return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
 }
@@ -89,9 +90,17 @@ function nodeFacts(node) {
     ...(tick && tick.budget !== null ? [[cores(tick.budget), 'cores BE may use now']] : []),
     [cores(node.batchCpu.total), `batch cores for sale, ${cores(node.batchCpu.asked)} taken`],
     [bytes(node.memory.used), `memory in use of ${bytes(node.memory.capacity)}`],
+    ...(node.reserved ? [[cores(node.reserved.cpu), `cores reserved, ${bytes(node.reserved.memory)} of memory`]] : []),
     ...(tick?.psi ? [[percent(tick.psi.cpu), 'of the time something waits for CPU']] : []),
     [String(node.pods), node.pods === 1 ? 'pod' : 'pods']];
   return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
+}
+
+function reservedText(node) {
+  if (!node.reserved) return null;
+  const parts = [[node.reserved.cpu, `${cores(node.reserved.cpu)} cores`], [node.reserved.batchCpu, `${cores(node.reserved.batchCpu)} batch cores`],
+    [node.reserved.memory, bytes(node.reserved.memory)]].filter(([amount]) => amount > 0).map(([, text]) => text);
+  return make('small', {}, `reserved: ${parts.join(', ') || 'nothing is left'}`);
 }
 
 const age = node => (Date.now() - node.measured) / 1000;
@@ -103,10 +112,10 @@ function tile(node) {
       : make('small', {class: age(node) > 180 ? 'bad' : null}, `measured ${ago(age(node))}`);
   const pressure = node.pressure ? make('small', {}, `pressure: CPU ${percent(node.pressure.cpu)}, memory ${percent(node.pressure.memory)}`) : null;
   return make('a', {class: 'tile', href: `#/node/${encodeURIComponent(node.name)}`, 'aria-label': `${node.name}, ${percent(share)} of its CPU in use`},
-    make('strong', {}, node.name), classBar(node.cpu.classes, node.cpu.capacity),
-    make('small', {}, `CPU ${percent(share)} of ${cores(node.cpu.capacity)} cores`), classBar(node.memory.classes, node.memory.capacity),
+    make('strong', {}, node.name), classBar(node.cpu.classes, node.cpu.capacity, node.reserved?.cpu),
+    make('small', {}, `CPU ${percent(share)} of ${cores(node.cpu.capacity)} cores`), classBar(node.memory.classes, node.memory.capacity, node.reserved?.memory),
     make('small', {}, `memory ${bytes(node.memory.used)} of ${bytes(node.memory.capacity)}`),
-    make('small', {}, `batch ${cores(node.batchCpu.asked)} of ${cores(node.batchCpu.total)} cores taken`), pressure, state);
+    make('small', {}, `batch ${cores(node.batchCpu.asked)} of ${cores(node.batchCpu.total)} cores taken`), reservedText(node), pressure, state);
 }
 
 export function cluster(place) {

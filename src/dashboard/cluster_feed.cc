@@ -58,11 +58,13 @@ ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
       metrics_(following(setup_, client::kind::kNodeMetric, "metadata.name")),
       pods_(following(setup_, client::kind::kPod, "spec.nodeName")),
       quotas_(client::follow(setup_, client::kind::kElasticQuota)),
+      reservations_(client::follow(setup_, client::kind::kReservation)),
       config_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
                                 setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });
   metrics_.onChange([this](const auto&) { changed_ = true; });
   pods_.onChange([this](const auto&) { changed_ = true; });
+  reservations_.onChange([this](const auto&) { changed_ = true; });
 }
 
 ClusterFeed::~ClusterFeed() {
@@ -73,7 +75,10 @@ void ClusterFeed::start() {
   nodes_.start();
   metrics_.start();
   pods_.start();
-  if (setup_.node.empty()) quotas_.start();
+  if (setup_.node.empty()) {
+    quotas_.start();
+    reservations_.start();
+  }
   config_.start();
   arm();
 }
@@ -96,6 +101,9 @@ ClusterView ClusterFeed::view() const {
     out.metrics.emplace(std::string(key), metrics_.find(key));
   });
   pods_.each([&](std::string_view key, const api::Pod&) { out.pods.push_back(pods_.find(key)); });
+  reservations_.each([&](std::string_view key, const api::Reservation&) {
+    out.reservations.push_back(reservations_.find(key));
+  });
   return out;
 }
 

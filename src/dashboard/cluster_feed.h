@@ -56,6 +56,7 @@ class ClusterFeed {
   client::Informer<api::NodeMetric> metrics_;
   client::Informer<api::Pod> pods_;
   client::Informer<api::ElasticQuota> quotas_;
+  client::Informer<api::Reservation> reservations_;
   client::Informer<api::ConfigMap> config_;
   bool changed_ = false;
   Timer timer_;

@@ -4,6 +4,7 @@
 
 #include "api/annotations/cpu.h"
 #include "api/annotations/gang.h"
+#include "api/annotations/reservation.h"
 #include "api/pod/classes.h"
 #include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
@@ -75,28 +76,85 @@ Batch batchOf(const api::ResourceList& list) {
           static_cast<double>(list.amount(api::resource::kBatchMemory).value())};
 }
 
+// What reservations of a node keep and nobody has taken.
+struct Reserved {
+  int64_t count = 0;
+  double cpu = 0, memory = 0;
+  Batch batch;
+};
 struct Asked {
   Batch batch;
   int64_t pods = 0;
+  Reserved reserved;
 };
+
+// Owners by the uid of what they are in, as the books count them: on the same node.
+using Owners = std::map<std::string, std::vector<const api::Pod*>>;
+Owners ownersOf(const ClusterView& view) {
+  Owners out;
+  for (const auto& pod : view.pods) {
+    if (pod->nodeName.empty() || api::isTerminated(*pod)) continue;
+    const auto entered = api::parseReservationAllocated(pod->meta.annotations);
+    if (entered && *entered) out[(*entered)->uid].push_back(pod.get());
+  }
+  return out;
+}
+
+double left(double reserved, double taken) {
+  return std::max(0.0, reserved - taken);
+}
+
+void addReserved(const api::Reservation& one, const Owners& owners, Reserved& out) {
+  const auto mine = owners.find(one.meta.uid.str());
+  if (mine != owners.end() && one.spec.isAllocateOnce()) return;  // it is over with its owner
+  double cpu = 0, memory = 0;
+  Batch batch;
+  if (mine != owners.end())
+    for (const api::Pod* pod : mine->second) {
+      if (pod->nodeName.view() != one.status.nodeName) continue;
+      const auto asked = api::podRequests(*pod->spec);
+      const Batch its = batchOf(asked);
+      cpu += coresOf(asked);
+      memory += bytesOf(asked);
+      batch.cpu += its.cpu;
+      batch.memory += its.memory;
+    }
+  const Batch kept = batchOf(one.status.allocatable);
+  out.count++;
+  out.cpu += left(coresOf(one.status.allocatable), cpu);
+  out.memory += left(bytesOf(one.status.allocatable), memory);
+  out.batch.cpu += left(kept.cpu, batch.cpu);
+  out.batch.memory += left(kept.memory, batch.memory);
+}
+
+json::Object reservedJson(const Reserved& reserved) {
+  return {{"count", reserved.count},
+          {"cpu", reserved.cpu},
+          {"memory", reserved.memory},
+          {"batchCpu", reserved.batch.cpu},
+          {"batchMemory", reserved.batch.memory}};
+}
 
 json::Object nodeRow(const api::Node& node, const api::NodeMetric* metric, const Asked& asked) {
   const Used used = metric ? usedOf(metric->status) : Used{};
   const Batch sold = batchOf(node.status.allocatable);
   const bool measured = metric && metric->status.updateTime != kZeroTime;
-  return {{"name", node.meta.name.view()},
-          {"ready", node.isReady()},
-          {"unschedulable", node.spec.unschedulable},
-          {"cpu", json::Object{{"capacity", coresOf(node.status.capacity)},
-                               {"used", orNull(used.cpu)},
-                               {"classes", classesJson(used.cpuBy)}}},
-          {"memory", json::Object{{"capacity", bytesOf(node.status.capacity)},
-                                  {"used", orNull(used.memory)},
-                                  {"classes", classesJson(used.memoryBy)}}},
-          {"batchCpu", json::Object{{"total", sold.cpu}, {"asked", asked.batch.cpu}}},
-          {"batchMemory", json::Object{{"total", sold.memory}, {"asked", asked.batch.memory}}},
-          {"measured", measured ? json::Value(millis(metric->status.updateTime)) : nullptr},
-          {"pods", asked.pods}};
+  json::Object out{
+      {"name", node.meta.name.view()},
+      {"ready", node.isReady()},
+      {"unschedulable", node.spec.unschedulable},
+      {"cpu", json::Object{{"capacity", coresOf(node.status.capacity)},
+                           {"used", orNull(used.cpu)},
+                           {"classes", classesJson(used.cpuBy)}}},
+      {"memory", json::Object{{"capacity", bytesOf(node.status.capacity)},
+                              {"used", orNull(used.memory)},
+                              {"classes", classesJson(used.memoryBy)}}},
+      {"batchCpu", json::Object{{"total", sold.cpu}, {"asked", asked.batch.cpu}}},
+      {"batchMemory", json::Object{{"total", sold.memory}, {"asked", asked.batch.memory}}},
+      {"measured", measured ? json::Value(millis(metric->status.updateTime)) : nullptr},
+      {"pods", asked.pods}};
+  if (asked.reserved.count > 0) out["reserved"] = reservedJson(asked.reserved);
+  return out;
 }
 
 // Why a pod is not running, in as few words as it says itself.
@@ -196,6 +254,10 @@ json::Array nodeRows(const ClusterView& view) {
     sum.batch.memory += batch.memory;
     sum.pods++;
   }
+  const Owners owners = view.reservations.empty() ? Owners() : ownersOf(view);
+  for (const auto& one : view.reservations)
+    if (one->status.phase == api::reservation_phase::kAvailable && !one->status.nodeName.empty())
+      addReserved(*one, owners, asked[one->status.nodeName].reserved);
   json::Array rows;
   for (const auto& node : view.nodes) {
     const auto metric = view.metrics.find(node->meta.name.view());

@@ -18,6 +18,7 @@
 
 #include "agent/look.h"
 #include "api/koordinator/node_metric.h"
+#include "api/koordinator/reservation.h"
 #include "api/object/node.h"
 #include "api/pod/pod.h"
 #include "json/value.h"
@@ -32,6 +33,7 @@ struct ClusterView {
   std::vector<std::shared_ptr<const api::Node>> nodes;
   std::map<std::string, std::shared_ptr<const api::NodeMetric>, std::less<>> metrics;  // by node
   std::vector<std::shared_ptr<const api::Pod>> pods;
+  std::vector<std::shared_ptr<const api::Reservation>> reservations;
 };
 
 // What an agent in this process saw in its last tick, by "namespace/name".

@@ -67,6 +67,52 @@ TEST(NodeRows, AnUnmeasuredNodeHasNoUsageInsteadOfZero) {
   EXPECT_TRUE(row.at("measured").is_null());
 }
 
+// Reserved 6 cores and 2 are taken; 3 batch cores; one for one owner that has it; one that is over.
+ClusterView withReservations() {
+  ClusterView view = oneNode();
+  const auto reserve = [&](const std::string& name, const std::string& once,
+                           const std::string& phase, const std::string& amounts) {
+    view.reservations.push_back(object<api::Reservation>(
+        R"({"metadata":{"name":")" + name + R"(","uid":"uid-)" + name +
+        R"("},"spec":{"allocateOnce":)" + once + R"(},"status":{"phase":")" + phase +
+        R"(","nodeName":"n1","allocatable":)" + amounts + "}}"));
+  };
+  reserve("r", "false", "Available", R"({"cpu":"6","memory":"8Gi"})");
+  reserve("batch", "true", "Available", R"({"kubernetes.io/batch-cpu":"3000"})");
+  reserve("taken", "true", "Available", R"({"cpu":"9"})");
+  reserve("over", "true", "Failed", R"({"cpu":"9"})");
+  const auto owner = [&](const std::string& name, const std::string& of) {
+    view.pods.push_back(object<api::Pod>(
+        R"({"metadata":{"name":")" + name + R"(","namespace":"d","annotations":{
+            "scheduling.koordinator.sh/reservation-allocated":"{\"name\":\")" +
+        of + R"(\",\"uid\":\"uid-)" + of +
+        R"(\"}"}},"spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":{"cpu":"2"}}}]},
+            "status":{"phase":"Running"}})"));
+  };
+  owner("o1", "r");
+  owner("o2", "taken");
+  return view;
+}
+
+TEST(NodeRows, ShowsWhatReservationsKeepAndNobodyHasTaken) {
+  const json::Value row = nodeRows(withReservations())[0];
+  EXPECT_EQ(json::write(row.at("reserved")),
+            R"({"count":2,"cpu":4,"memory":8589934592,"batchCpu":3,"batchMemory":0})");
+  EXPECT_FALSE(nodeRows(oneNode())[0].as_object().contains("reserved"));
+}
+
+TEST(Top, ReservationsHaveALetterAndAColumnOfTheirOwn) {
+  TopPicture out;
+  out.nodes = nodeRows(withReservations());
+  const std::string text = printTop(out, {.width = 100});
+  EXPECT_NE(text.find("r=reserved 4.00"), std::string::npos) << text;
+  EXPECT_NE(text.find("RSVD"), std::string::npos) << text;
+  EXPECT_NE(text.find("rrrr"), std::string::npos) << text;
+  EXPECT_NE(text.find("asked 3.00, reserved 3.00"), std::string::npos) << text;
+  for (const auto& line : renderTop(out, {.width = 80, .height = 24}))
+    EXPECT_LE(line.size(), 80u) << line;
+}
+
 TEST(PodRows, ShowsLimitsCpusetAndWhyAPodWaits) {
   const json::Array rows = podRows(oneNode(), "", nullptr);
   ASSERT_EQ(rows.size(), 3u);

@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::array<char, kClasses.size()> kLetters = {'E', 'R', 'L', 'b', 's', '.'};
 constexpr std::array<int, kClasses.size()> kColours = {34, 36, 32, 33, 35, 90};
+// What reservations keep: no class uses it, and it is not free either.
+constexpr char kReservedLetter = 'r';
+constexpr int kReservedColour = 95;
 
 // ---- texts -----------------------------------------------------------------------------------
 
@@ -33,18 +36,20 @@ double sum(const json::Array& rows, std::initializer_list<std::string_view> path
 }
 
 // One letter per piece of the machine, so that it reads without colour too.
-std::string classBar(const std::array<double, kClasses.size()>& values, double capacity,
-                     size_t width, bool colour) {
+std::string classBar(const std::array<double, kClasses.size()>& values, double reserved,
+                     double capacity, size_t width, bool colour) {
   std::string bar = "[";
   size_t used = 0;
   double before = 0;
-  for (size_t i = 0; i < values.size(); i++) {
-    before += values[i];
+  for (size_t i = 0; i <= values.size(); i++) {
+    const bool isReserved = i == values.size();
+    before += isReserved ? reserved : values[i];
     const auto end = static_cast<size_t>(std::llround(
         std::min(1.0, capacity > 0 ? before / capacity : 0) * static_cast<double>(width)));
     if (end <= used) continue;
-    const std::string piece(end - used, kLetters[i]);
-    bar += colour ? fmt::format("\x1b[{}m{}\x1b[0m", kColours[i], piece) : piece;
+    const std::string piece(end - used, isReserved ? kReservedLetter : kLetters[i]);
+    const int shade = isReserved ? kReservedColour : kColours[i];
+    bar += colour ? fmt::format("\x1b[{}m{}\x1b[0m", shade, piece) : piece;
     used = end;
   }
   return bar + std::string(width - used, ' ') + "]";
@@ -65,6 +70,8 @@ std::string budgetLine(const TopPicture& picture) {
   std::string line = fmt::format("batch for sale {} cores, asked {}",
                                  coresText(sum(picture.nodes, {"batchCpu", "total"})),
                                  coresText(sum(picture.nodes, {"batchCpu", "asked"})));
+  if (const double kept = sum(picture.nodes, {"reserved", "batchCpu"}); kept > 0)
+    line += fmt::format(", reserved {}", coresText(kept));
   if (auto budget = number(picture.tick, {"budget"}))
     line += fmt::format(", BE may use {}", coresText(budget));
   const auto pressure = [&](std::string_view name) {
@@ -84,9 +91,11 @@ std::vector<std::string> head(const TopPicture& picture, const TopView& view) {
     values[i] = sum(picture.nodes, {"cpu", "classes", kClasses[i]});
     legend += fmt::format("{}={} {}  ", kLetters[i], kClasses[i], coresText(values[i]));
   }
+  const double reserved = sum(picture.nodes, {"reserved", "cpu"});
+  if (reserved > 0) legend += fmt::format("{}=reserved {}", kReservedLetter, coresText(reserved));
   std::vector<std::string> lines;
   lines.push_back(bold(fit(headLine(picture), static_cast<size_t>(view.width)), view.colour));
-  lines.push_back(classBar(values, sum(picture.nodes, {"cpu", "capacity"}),
+  lines.push_back(classBar(values, reserved, sum(picture.nodes, {"cpu", "capacity"}),
                            static_cast<size_t>(std::max(10, view.width - 2)), view.colour));
   lines.push_back(legend);
   lines.push_back(budgetLine(picture));
@@ -102,6 +111,12 @@ std::vector<std::string> head(const TopPicture& picture, const TopView& view) {
 const std::vector<Column> kNodeColumns = {
     {"NODE", 0, false},   {"READY", 5, false}, {"CPU", 5, true}, {"CORES", 12, true},
     {"MEMORY", 13, true}, {"BATCH", 12, true}, {"PODS", 5, true}};
+// Where there are reservations: how many cores they keep that nobody has taken.
+const std::vector<Column> kReservingColumns = [] {
+  std::vector<Column> out = kNodeColumns;
+  out.insert(out.end() - 1, {"RSVD", 6, true});
+  return out;
+}();
 std::vector<std::string> nodeCells(const json::Value& node) {
   const double capacity = amount(node, {"cpu", "capacity"});
   const json::Value* ready = at(node, {"ready"});
@@ -114,6 +129,15 @@ std::vector<std::string> nodeCells(const json::Value& node) {
           fmt::format("{}/{}", coresText(number(node, {"batchCpu", "asked"})),
                       coresText(number(node, {"batchCpu", "total"}))),
           fmt::format("{:.0f}", amount(node, {"pods"}))};
+}
+
+std::vector<std::string> reservingCells(const json::Value& node) {
+  std::vector<std::string> out = nodeCells(node);
+  out.insert(out.end() - 1, coresText(number(node, {"reserved", "cpu"})));
+  return out;
+}
+bool isReserving(const json::Array& nodes) {
+  return std::ranges::any_of(nodes, [](const json::Value& node) { return at(node, {"reserved"}); });
 }
 
 const std::vector<Column> kPodColumns = {{"POD", 0, false}, {"QOS", 6, false},  {"PHASE", 9, false},
@@ -142,6 +166,13 @@ json::Array sorted(json::Array rows, TopSort by, std::string_view nameField) {
   return rows;
 }
 
+std::vector<std::string> nodeTable(const json::Array& nodes, const TopView& view, size_t most,
+                                   size_t skip) {
+  const json::Array rows = sorted(nodes, view.sort, "name");
+  return isReserving(nodes) ? tableOf(rows, kReservingColumns, reservingCells, view, most, skip)
+                            : tableOf(rows, kNodeColumns, nodeCells, view, most, skip);
+}
+
 // A coloured line keeps its codes, every other one is cut at the edge.
 std::string clipped(std::string line, size_t width) {
   return line.find('\x1b') != std::string::npos || line.size() <= width ? line : fit(line, width);
@@ -162,8 +193,7 @@ std::vector<std::string> renderTop(const TopPicture& picture, const TopView& vie
     append(lines, quotaLines(picture, view, room));
   } else if (!view.podsOnly) {
     const size_t nodes = std::min(picture.nodes.size(), std::max<size_t>(1, room / 3));
-    append(lines, tableOf(sorted(picture.nodes, view.sort, "name"), kNodeColumns, nodeCells, view,
-                          nodes, 0));
+    append(lines, nodeTable(picture.nodes, view, nodes, 0));
     lines.emplace_back();
     room = height > lines.size() + 2 ? height - lines.size() - 2 : 1;
   }
@@ -185,8 +215,7 @@ std::string printTop(const TopPicture& picture, const TopView& view) {
     append(lines, quotaLines(picture, view, kAll));
     return fmt::format("{}\n", fmt::join(lines, "\n"));
   }
-  append(lines,
-         tableOf(sorted(picture.nodes, view.sort, "name"), kNodeColumns, nodeCells, view, kAll, 0));
+  append(lines, nodeTable(picture.nodes, view, kAll, 0));
   lines.emplace_back();
   append(lines,
          tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, kAll, 0));

@@ -73,6 +73,9 @@ class ClusterSource final : public TopSource {
     (void)each<api::NodeMetric>(client::kind::kNodeMetric, [&](auto metric) {
       view.metrics.emplace(metric->meta.name.view(), metric);
     });
+    (void)each<api::Reservation>(client::kind::kReservation, [&](auto reservation) {
+      view.reservations.push_back(std::move(reservation));
+    });
     auto pods =
         each<api::Pod>(client::kind::kPod, [&](auto pod) { view.pods.push_back(std::move(pod)); });
     if (!pods) return pass(pods.error());
