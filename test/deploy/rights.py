@@ -38,7 +38,7 @@ elsewhere = {
                 "nodeslos patch": "a configuration that changes", "noderesourcetopologies patch": "batch resources of zones", "elasticquotaprofiles patch": "the tree's id",
                 "elasticquotas patch": "bookings of quota admission", "events patch": "an Event that repeats", "resourcequotas": "pods that ask for colocation by label",
                 "leases watch": "a second replica", "secrets": "certificates of a service; here they are files, because the API server has no service network", "elasticquotas create": "a quota profile",
-                "events create": "only where something is worth one", "namespaces get": "asked before the proxy's first line"},
+                "events create": "only where something is worth one", "reservations create": "a Spark application", "reservations patch": "as above", "reservations delete": "as above", "namespaces get": "asked before the proxy's first line"},
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "reservations patch": "CPUs and devices of a reservation", "reservations delete": "ended ones",

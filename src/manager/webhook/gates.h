@@ -21,7 +21,8 @@ struct WebhookGates {
   bool nodeValidating = false;
   bool configMapValidating = false;
   bool reservationMutating = false;
-  bool workloadMutating = true;  // ours; acts only on what asks for it by label
+  bool workloadMutating = true;   // ours; acts only on what asks for it by label
+  bool sparkReservations = true;  // ours
   bool bindingAdmission = false;
 
   bool skipMutatingResources = false;
@@ -67,6 +68,10 @@ inline constexpr std::array kWebhookGates = {
     WebhookGate{{"WorkloadMutatingWebhook", true, Maturity::kBeta,
                  "rewrite Spark, Flink and PyTorch jobs labelled for colocation"},
                 &WebhookGates::workloadMutating},
+    WebhookGate{{"SparkReservations", true, Maturity::kBeta,
+                 "drivers of such Spark jobs wait until room for them and their executors is "
+                 "reserved"},
+                &WebhookGates::sparkReservations},
     WebhookGate{{"BindingAdmissionWebhook", false, Maturity::kAlpha, "who may bind pods"},
                 &WebhookGates::bindingAdmission},
     WebhookGate{{"ColocationProfileSkipMutatingResources", false, Maturity::kAlpha,

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "api/wire/names.h"
+#include "json/value.h"
+#include "manager/controllers/spark/plan.h"
 #include "manager/webhook/draft.h"
 #include "manager/webhook/workload/rewrite.h"
 
@@ -60,6 +62,15 @@ void joinGang(json::Object& annotations, const GangTerms& gang) {
   setText(annotations, annotation::kGangMatchPolicy, "once-satisfied");
 }
 
+// Only where room is kept for it and its executors (controllers/spark).
+void mustReserve(json::Object& driver, const WorkloadContext& context) {
+  const json::Object wanted{
+      {"reservationSelector",
+       json::Object{{kSparkOf, context.name}, {kSparkIn, context.ns}, {kSparkRole, "driver"}}}};
+  setIfAbsent(objectIn(driver, "annotations"), annotation::kReservationAffinity,
+              json::write(wanted));
+}
+
 void markPodTemplate(json::Object& podTemplate, PriorityBand band, const Surroundings& around) {
   metadataOf(podTemplate);  // made first: a new member moves its neighbours
   json::Object& podSpec = objectIn(podTemplate, "spec");
@@ -83,6 +94,7 @@ void rewriteSpark(json::Object& application, const WorkloadContext& context) {
   joinGang(objectIn(executor, "annotations"),
            {gangName("spark", context.name, "executor"), leastOf(context, "executor"), 0,
             "NonStrict", "60s"});
+  if (context.around.gates.sparkReservations) mustReserve(objectIn(spec, "driver"), context);
 }
 
 // The template of all pods is the ground on which the operator lays those of the roles.

@@ -112,7 +112,8 @@ Review mutateWorkload(const AdmissionRequest& request, const Surroundings& aroun
   if (!*components || rewrite == std::end(kRewrites)) return {};
   const json::Value before = json::toValue(request.object);
   json::Value after = before;
-  rewrite->apply(after.get_object(), {head->meta.name.str(), *critical, around, **components});
+  rewrite->apply(after.get_object(),
+                 {head->meta.name.str(), request.ns, *critical, around, **components});
   Review review;
   json::Value patch = json::jsonDiff(before, after);
   if (!patch.get_array().empty()) review.patch = std::move(patch);

@@ -10,7 +10,9 @@
 // colocation.mangrove.io/expected-duration) and every Flink job manager get mid, others batch.
 // Where the scheduler is Volcano, Spark's operator is told so and makes the gang. Who must start
 // together: executors of Spark, each role of Flink, master and workers of PyTorch, workers of MPI,
-// head and workers of Ray, nodes of a TrainJob. Pods of a plain Job start one by one.
+// head and workers of Ray, nodes of a TrainJob. Pods of a plain Job start one by one. Elsewhere (gate
+// SparkReservations) a Spark driver must use a reservation, which the manager's controller spark
+// makes for it and its executors together, so that it starts only where they fit too.
 //
 // Pure; any thread.
 
@@ -39,6 +41,7 @@ std::string gangName(std::string_view kind, std::string_view name, std::string_v
 // The kinds, on the object's JSON.
 struct WorkloadContext {
   std::string name;
+  std::string ns;
   api::PriorityBand critical = api::PriorityBand::kBatch;
   const Surroundings& around;
   std::vector<api::Component> components;

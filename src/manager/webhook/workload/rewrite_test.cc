@@ -32,7 +32,18 @@ TEST(Workload, MarksSparkDriverAndExecutors) {
   EXPECT_EQ(at(app, "spec|executor|priorityClassName"), "koord-batch");
   EXPECT_EQ(at(app, "spec|executor|annotations|gang.scheduling.koordinator.sh/min-available"), "3");
   EXPECT_EQ(at(app, "spec|executor|annotations|gang.scheduling.koordinator.sh/mode"), "NonStrict");
-  EXPECT_EQ(at(app, "spec|driver|annotations"), "(absent)");
+  EXPECT_EQ(at(app, "spec|driver|annotations|gang.scheduling.koordinator.sh/name"), "(absent)");
+}
+
+TEST(Workload, DriversOfSparkWaitForRoom) {
+  const char* const affinity =
+      "spec|driver|annotations|scheduling.koordinator.sh/reservation-affinity";
+  EXPECT_EQ(at(rewritten("sparkapplications", kSpark), affinity),
+            R"({"reservationSelector":{"colocation.mangrove.io/spark-application":"pi",)"
+            R"("colocation.mangrove.io/spark-namespace":"default","spark-role":"driver"}})");
+  Surroundings off = clusterWith();
+  off.gates.sparkReservations = false;
+  EXPECT_EQ(at(rewritten("sparkapplications", kSpark, off), affinity), "(absent)");
 }
 
 TEST(Workload, LongJobsKeepTheirDriverOnBetterResources) {
