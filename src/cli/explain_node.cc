@@ -13,6 +13,7 @@
 #include "cli/cluster_access.h"
 #include "cli/command.h"
 #include "cli/explain_controls.h"
+#include "cli/reservation_view.h"
 #include "cli/usage.h"
 #include "cli/voice.h"
 #include "frame/flags.h"
@@ -170,6 +171,12 @@ void addLastWeek(const Result<json::Value>& week, Told& told) {
   told.data["lastWeek"] = week ? *week : json::Value(json::Object{{"error", week.error().text()}});
 }
 
+// A server without the kind has none.
+void addReservations(client::ApiClient& client, const std::string& node, WallTime now, Told& told) {
+  ReservationView view;
+  if (view.loadNode(client, node)) told.terms += view.tellNode(node, now, told.data);
+}
+
 Result<int> run(const Options& options) {
   net::Loop loop(1);
   auto client = options.access.open(loop);
@@ -178,6 +185,7 @@ Result<int> run(const Options& options) {
   if (!in) return pass(in.error());
   const auto controls = askAgent(loop, options.agent, options.access, in->node);
   Told told = tellAll(manager::explainNode(*in), controls);
+  addReservations(**client, options.names[0], in->now, told);
   if (options.lastWeek)
     addLastWeek(askAgent(loop, options.agent, options.access, in->node, kLastWeek), told);
   return say(told, options.output);

@@ -36,6 +36,29 @@ std::string amountsTable(const ReservationEntry& entry) {
   return tableText(rows);
 }
 
+// What is taken on a node from now on, as far as pods and reservations say when they come and go.
+std::string stepsText(const placement::Cluster& cluster, placement::Row row) {
+  const auto& book = cluster.reservations;
+  const auto tenures = book.tenures(row);
+  const auto steps = placement::stepsOf(tenures, book.time());
+  placement::Amounts names;
+  for (const auto& entry : book.on(row)) names.add(entry->room.allocatable);
+  std::vector<std::vector<std::string>> rows{{"FROM"}};
+  for (const auto& [name, amount] : names) rows[0].push_back(name.str());
+  rows[0].emplace_back("BECAUSE");
+  for (const auto& step : steps) {
+    std::vector<std::string> line{step.at == book.time() ? "now" : formatTime(step.at)};
+    for (const auto& [name, amount] : names) line.push_back(shown(step.taken, name));
+    std::vector<std::string> why;
+    for (const std::string& who : step.comes) why.push_back(who + " begins");
+    for (const std::string& who : step.goes) why.push_back(who + " is gone");
+    line.push_back(join(why, ", "));
+    rows.push_back(std::move(line));
+  }
+  return fmt::format("\nTaken on node {} over time:\n", cluster.table.info(row).name.view()) +
+         tableText(rows, "  ");
+}
+
 std::string ownersText(const ReservationEntry& entry) {
   std::string out;
   for (const auto& [uid, owner] : entry.owners)
@@ -64,6 +87,10 @@ std::string answerFor(const ReservationEntry& entry, WallTime now) {
     return fmt::format("reservation {} was taken by its owner and is over", entry.name);
   if (phase == api::reservation_phase::kFailed)
     return fmt::format("reservation {} is over: expired, or its node is gone", entry.name);
+  if (placement::isPlanned(object))
+    return fmt::format("reservation {} begins on node {} at {}, in {}", entry.name,
+                       object.status.nodeName, formatTime(entry.beginning.start),
+                       formatDuration(std::max<Duration>(entry.beginning.start - now, {})));
   if (!placement::isAvailable(object))
     return fmt::format("reservation {} has no place: {}", entry.name, conditionText(object));
   return fmt::format("reservation {} is on node {}, {}", entry.name, object.status.nodeName,
@@ -102,7 +129,8 @@ void ReservationView::add(const std::shared_ptr<api::Node>& node) {
 
 void ReservationView::add(const std::shared_ptr<api::Reservation>& reservation) {
   cluster_.reservations.put(reservation);
-  if (placement::checkReservation(*reservation) && placement::isAvailable(*reservation))
+  const bool hasPlace = placement::isAvailable(*reservation) || placement::isPlanned(*reservation);
+  if (placement::checkReservation(*reservation) && hasPlace)
     cluster_.observe(std::make_shared<api::Pod>(placement::reservePodOf(*reservation)));
 }
 
@@ -122,12 +150,51 @@ Result<> ReservationView::load(client::ApiClient& client) {
           client, kind::kNode, [&](const shared_ptr<api::Node>& node) { add(node); });
       !ok)
     return ok;
-  if (auto ok = client::eachObject<api::Reservation>(
-          client, kind::kReservation, [&](const shared_ptr<api::Reservation>& one) { add(one); });
-      !ok)
-    return ok;
+  if (auto ok = loadReservations(client); !ok) return ok;
   return client::eachObject<api::Pod>(client, kind::kPod,
                                       [&](const shared_ptr<api::Pod>& pod) { add(pod); });
+}
+
+Result<> ReservationView::loadReservations(client::ApiClient& client) {
+  return client::eachObject<api::Reservation>(
+      client, client::kind::kReservation,
+      [&](const std::shared_ptr<api::Reservation>& one) { add(one); });
+}
+
+Result<> ReservationView::loadNode(client::ApiClient& client, const std::string& node) {
+  const auto text = client.get({client::kind::kNode, "", node});
+  if (!text) return pass(text.error());
+  auto object = api::decodeText<api::Node>(*text);
+  if (!object) return pass(object.error());
+  add(std::make_shared<api::Node>(std::move(*object)));
+  if (auto ok = loadReservations(client); !ok) return ok;
+  client::Query query{.fieldSelector = "spec.nodeName=" + node, .limit = 500};
+  do {
+    auto page = client.list(client::kind::kPod, "", query);
+    if (!page) return pass(page.error());
+    for (auto item : page->items)
+      if (auto pod = api::decodeText<api::Pod>(item))
+        add(std::make_shared<api::Pod>(std::move(*pod)));
+    query.continueToken = page->continueToken;
+  } while (!query.continueToken.empty());
+  return {};
+}
+
+std::string ReservationView::tellNode(std::string_view node, WallTime now, json::Object& data) {
+  cluster_.reservations.setTime(now);
+  const placement::Row row = cluster_.table.find(node);
+  if (row == placement::kNoRow || cluster_.reservations.on(row).empty()) return "";
+  std::vector<std::vector<std::string>> rows{
+      {"RESERVATION", "RESOURCE", "RESERVED", "TAKEN", "LEFT"}};
+  for (const auto& entry : cluster_.reservations.on(row))
+    for (const auto& [name, amount] : entry->room.allocatable)
+      rows.push_back({entry->name, name.str(), shown(entry->room.allocatable, name),
+                      shown(entry->used, name),
+                      entry->waits ? "later" : shown(entry->held(), name)});
+  std::sort(rows.begin() + 1, rows.end());
+  if (const auto page = placement::reservationPage(cluster_, "nodes/" + std::string(node)))
+    data["reservations"] = *page;
+  return "\nReserved:\n" + tableText(rows, "  ") + stepsText(cluster_, row);
 }
 
 // Pods that wait and their relation to it; strangers are only counted.
@@ -153,13 +220,17 @@ std::string ReservationView::waiting(const ReservationEntry& entry) const {
   return out.empty() ? "\nNo pod waits.\n" : "\nPods that wait:\n" + out;
 }
 
-Result<Told> ReservationView::tell(std::string_view name, WallTime now) const {
+Result<Told> ReservationView::tell(std::string_view name, WallTime now) {
+  cluster_.reservations.setTime(now);
   const auto entry = cluster_.reservations.findByName(name);
   if (!entry || !entry->object) return fail(Code::kNotFound, "there is no reservation '{}'", name);
   Told told;
   told.answer = answerFor(*entry, now);
-  told.good = placement::isAvailable(*entry->object) || placement::isTerminal(*entry->object);
+  const api::Reservation& object = *entry->object;
+  told.good = placement::isAvailable(object) || placement::isPlanned(object) ||
+              placement::isTerminal(object);
   told.terms = amountsTable(*entry) + ownersText(*entry) + waiting(*entry);
+  if (entry->place != placement::kNoRow) told.terms += stepsText(cluster_, entry->place);
   if (!entry->trouble.empty()) {
     told.good = false;
     told.todo.push_back(fmt::format("It serves nobody: {}.", entry->trouble));

@@ -23,14 +23,20 @@ namespace mangrove::cli {
 class ReservationView {
  public:
   Result<> load(client::ApiClient& client);
+  // One node, with what is on it.
+  Result<> loadNode(client::ApiClient& client, const std::string& node);
   void add(const std::shared_ptr<api::Node>& node);
   void add(const std::shared_ptr<api::Reservation>& reservation);
   void add(const std::shared_ptr<api::Pod>& pod);
 
-  Result<Told> tell(std::string_view name, WallTime now) const;
+  Result<Told> tell(std::string_view name, WallTime now);
+  // What reservations of the node keep, and what is taken there over time, as text and as data; ""
+  // where there is none.
+  std::string tellNode(std::string_view node, WallTime now, json::Object& data);
 
  private:
   std::string waiting(const placement::ReservationEntry& entry) const;
+  Result<> loadReservations(client::ApiClient& client);
   placement::Cluster cluster_;
   std::vector<std::shared_ptr<api::Pod>> waiting_;
 };

@@ -53,6 +53,35 @@ TEST_F(View, says_where_it_is_what_is_left_and_who_waits) {
   EXPECT_NE(told->terms.find("1 that are none of its owners"), std::string::npos) << told->terms;
 }
 
+TEST_F(View, says_what_is_taken_at_any_later_time) {
+  view.add(object<api::Reservation>(
+      R"({"metadata":{"name":"later","uid":"u-l","creationTimestamp":"2026-03-01T12:00:00Z",
+          "annotations":{"colocation.mangrove.io/reservation-start":"2026-03-01T13:00:00Z"}},
+          "spec":{"owners":[{}],"ttl":"3h","template":{"spec":{"containers":[{"name":"c",
+          "resources":{"requests":{"cpu":"4"}}}]}}},
+          "status":{"phase":"Waiting","nodeName":"n1","allocatable":{"cpu":"4"}}})"));
+  pod("short", "y", "n1", R"("colocation.mangrove.io/expected-duration":"30m")");
+  const auto told = view.tell("later", kNow);
+  ASSERT_TRUE(told) << told.error().text();
+  EXPECT_TRUE(told->good);
+  EXPECT_EQ(told->answer, "reservation later begins on node n1 at 2026-03-01T13:00:00Z, in 1h0m0s");
+  const size_t at = told->terms.find("Taken on node n1 over time:");
+  ASSERT_NE(at, std::string::npos) << told->terms;
+  EXPECT_EQ(told->terms.substr(at),
+            "Taken on node n1 over time:\n"
+            "  FROM                  cpu  BECAUSE\n"
+            "  now                   7\n"
+            "  2026-03-01T12:30:30Z  4    pod d/short is gone\n"
+            "  2026-03-01T13:00:00Z  8    reservation later begins\n"
+            "  2026-03-01T14:00:00Z  4    reservation r is gone\n"
+            "  2026-03-01T16:00:00Z  0    reservation later is gone\n");
+  json::Object data;
+  const std::string node = view.tellNode("n1", kNow, data);
+  EXPECT_NE(node.find("later        cpu       4         0      later"), std::string::npos) << node;
+  EXPECT_NE(node.find("r            cpu       4         0      4"), std::string::npos) << node;
+  EXPECT_EQ(data.at("reservations").at("steps").as_array().size(), 5u);
+}
+
 TEST_F(View, says_why_it_has_no_place) {
   view.add(object<api::Reservation>(
       R"({"metadata":{"name":"p","uid":"u-p"},"spec":{"owners":[{}],

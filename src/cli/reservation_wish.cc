@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "api/annotations/reservation.h"
 #include "base/number/quantity.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
@@ -50,9 +51,23 @@ Result<json::Array> ownersOf(const ReservationWish& wish) {
   return out;
 }
 
+Result<json::Object> annotationsOf(const ReservationWish& wish, WallTime now) {
+  if (wish.start.empty()) return json::Object();
+  auto start = parseTime(wish.start);
+  if (const auto later = parseDuration(wish.start); !start && later && *later > Duration::zero())
+    start = now + std::chrono::ceil<WallTime::duration>(*later);
+  if (!start || *start <= now)
+    return invalid("--start '{}': want a time to come, e.g. 2h or 2026-03-01T12:00:00Z",
+                   wish.start);
+  return json::Object{{api::annotation::kReservationStart, formatTime(*start)}};
+}
+
 }  // namespace
 
-Result<json::Value> reservationOf(const ReservationWish& wish, std::string_view suffix) {
+Result<json::Value> reservationOf(const ReservationWish& wish, std::string_view suffix,
+                                  WallTime now) {
+  auto annotations = annotationsOf(wish, now);
+  if (!annotations) return pass(annotations.error());
   auto amounts = amountsOf(wish);
   if (!amounts) return pass(amounts.error());
   auto owners = ownersOf(wish);
@@ -65,10 +80,15 @@ Result<json::Value> reservationOf(const ReservationWish& wish, std::string_view 
       {"containers", json::Array{json::Object{
                          {"name", "room"}, {"resources", json::Object{{"requests", *amounts}}}}}}};
   if (!wish.node.empty()) pod["nodeName"] = wish.node;
+  if (!wish.priority.empty()) {
+    const auto priority = parseInt<int32_t>(wish.priority);
+    if (!priority) return invalid("--priority '{}': want a whole number", wish.priority);
+    pod["priority"] = *priority;
+  }
   const std::string name = wish.name.empty() ? fmt::format("reserve-{}", suffix) : wish.name;
   return json::Object{{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
                       {"kind", "Reservation"},
-                      {"metadata", json::Object{{"name", name}}},
+                      {"metadata", json::Object{{"name", name}, {"annotations", *annotations}}},
                       {"spec", json::Object{{"owners", std::move(*owners)},
                                             {"ttl", formatDuration(wish.duration)},
                                             {"allocateOnce", !wish.many},

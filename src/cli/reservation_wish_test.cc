@@ -2,8 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text/time_text.h"
+
 namespace mangrove::cli {
 namespace {
+
+const WallTime kNow = *parseTime("2026-03-01T12:00:00Z");
+
+TEST(ReservationWish, may_begin_later) {
+  for (const char* start : {"2h", "2026-03-01T14:00:00Z"}) {
+    const auto made = reservationOf(
+        {.cpu = "8", .owners = {"app=x"}, .start = start, .priority = "9000"}, "abc", kNow);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_EQ(made->at("metadata").at("annotations").at("colocation.mangrove.io/reservation-start"),
+              "2026-03-01T14:00:00Z");
+    EXPECT_EQ(made->at("spec").at("template").at("spec").at("priority"), 9000);
+  }
+}
 
 TEST(ReservationWish, becomes_a_reservation) {
   const auto made = reservationOf({.cpu = "8",
@@ -11,7 +26,7 @@ TEST(ReservationWish, becomes_a_reservation) {
                                    .duration = std::chrono::hours(2),
                                    .owners = {"app=x,tier=y", "app=z"},
                                    .node = "n1"},
-                                  "abc");
+                                  "abc", kNow);
   ASSERT_TRUE(made) << made.error().text();
   EXPECT_EQ(made->at("metadata").at("name"), "reserve-abc");
   const json::Value& spec = made->at("spec");
@@ -36,9 +51,12 @@ TEST(ReservationWish, mistakes_are_named) {
       {{.cpu = "8", .owners = {"app"}}, "--owner 'app'"},
       {{.cpu = "8", .resources = {"gpu"}, .owners = {"app=x"}}, "--resource 'gpu'"},
       {{.cpu = "8", .owners = {"app=x"}, .policy = "Loose"}, "--policy 'Loose'"},
+      {{.cpu = "8", .owners = {"app=x"}, .start = "noon"}, "--start 'noon'"},
+      {{.cpu = "8", .owners = {"app=x"}, .start = "2026-03-01T11:00:00Z"}, "want a time to come"},
+      {{.cpu = "8", .owners = {"app=x"}, .priority = "high"}, "--priority 'high'"},
   };
   for (const Case& c : cases) {
-    const auto made = reservationOf(c.wish, "abc");
+    const auto made = reservationOf(c.wish, "abc", kNow);
     ASSERT_FALSE(made) << c.says;
     EXPECT_NE(made.error().text().find(c.says), std::string::npos) << made.error().text();
   }

@@ -22,6 +22,12 @@ int reserve(const std::vector<std::string>& args) {
   flags.add("memory", wish.memory, "e.g. 16Gi");
   flags.add("resource", wish.resources, "NAME=AMOUNT of any other resource");
   flags.add("for", wish.duration, "how long; 0s: until it is deleted");
+  flags.add(
+      "start", wish.start,
+      "when it begins: a time (2026-03-01T12:00:00Z) or from now (2h); before that its room is "
+      "for work that is gone by then");
+  flags.add("priority", wish.priority,
+            "what it may evict when it begins: pods of a lower priority; unset: nobody");
   flags.add("owner", wish.owners, "labels of the pods it is for, e.g. app=web");
   flags.add("policy", wish.policy,
             "Aligned: owners may take more from the node; Restricted: only what is reserved");
@@ -32,8 +38,9 @@ int reserve(const std::vector<std::string>& args) {
   if (const auto end = readArguments(flags, args)) return *end;
   if (names.size() > 1) return complain(flags, invalid("want one name").value(), kWrongUsage);
   if (!names.empty()) wish.name = names[0];
-  const auto now = realClock().wall().time_since_epoch();
-  auto body = reservationOf(wish, fmt::format("{:x}", now.count() & 0xffffffff));
+  const WallTime now = realClock().wall();
+  auto body =
+      reservationOf(wish, fmt::format("{:x}", now.time_since_epoch().count() & 0xffffffff), now);
   if (!body) return complain(flags, body.error(), kWrongUsage);
   net::Loop loop;
   const auto client = access.open(loop);

@@ -108,6 +108,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
     const bool ready = readyToDecide();  // also told while another one leads
     if (!active_) return finishStop();
     if (!ready || !caughtUp()) return;
+    if (begun_ && engine_.hasNews()) engine_.report();
     const MonoTime until = setup_.clock.mono() + kSlice;
     while (mayDecide()) {
       engine_.scheduleOne();

@@ -1,6 +1,7 @@
 #include "api/annotations/reservation.h"
 
 #include "api/wire/schema.h"
+#include "base/text/time_text.h"
 
 namespace mangrove::api {
 namespace {
@@ -134,6 +135,16 @@ bool isPreAllocatable(const Labels& pod) {
 
 Result<int64_t> parsePreAllocatablePriority(const Annotations& pod) {
   return numberOrZero(pod, annotation::kPreAllocatablePriority, "annotation");
+}
+
+Result<std::optional<WallTime>> parseReservationStart(const Annotations& reservation) {
+  const auto text = reservation.get(annotation::kReservationStart);
+  if (!text || text->empty()) return std::nullopt;
+  const auto start = parseTime(*text);
+  if (!start)
+    return invalid("annotation {}: '{}' is no time, want something like 2026-03-01T12:00:00Z",
+                   annotation::kReservationStart, *text);
+  return *start;
 }
 
 }  // namespace mangrove::api

@@ -56,6 +56,13 @@ Result<std::optional<ReservationRestrictedOptions>> parseReservationRestrictedOp
 // absent.
 Result<std::optional<ResourceList>> parseReservationResize(const Annotations& reservation);
 
+// On a Reservation: when it begins (RFC 3339); ours, Koordinator has nothing like it. Before that its
+// room may be used by whoever will be gone by then.
+namespace annotation {
+inline constexpr std::string_view kReservationStart = "colocation.mangrove.io/reservation-start";
+}
+Result<std::optional<WallTime>> parseReservationStart(const Annotations& reservation);
+
 // On a pod: amounts of these resources must equal the reservation's. "" is absent.
 struct ExactMatchReservation {
   std::vector<std::string> resourceNames;

@@ -112,6 +112,7 @@ void Cluster::place(const PodPtr& pod, bool trial) {
   reservations.arriving(pod);
   table.addPod(pod, row);
   reservations.arrived(pod);
+  reservations.rowChanged(row, trial);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, trial);
 }
 
@@ -123,6 +124,7 @@ void Cluster::displace(const PodPtr& pod, bool trial) {
   }
   table.removePod(pod, trial);
   trial ? reservations.away(pod, true) : reservations.left(pod);
+  reservations.rowChanged(row, trial);
   for (auto* listener : listeners_) listener->podRemoved(*pod, row, trial);
 }
 
@@ -134,6 +136,7 @@ PodPtr Cluster::observe(const std::shared_ptr<const api::Pod>& pod) {
     slot->pod = pod;
     slot->assumed = false;
     reservations.updated(slot);
+    reservations.rowChanged(slot->row, false);
     if (started && slot->row != kNoRow) table.touch(slot->row);
     if (slot->row != kNoRow)
       for (auto* listener : listeners_) listener->podUpdated(*slot, slot->row);
@@ -169,6 +172,7 @@ void Cluster::assume(const PodPtr& pod, Row row) {
   reservations.arriving(pod);
   table.addPod(pod, row);
   reservations.arrived(pod);
+  reservations.rowChanged(row, false);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, false);
 }
 
@@ -192,6 +196,7 @@ void Cluster::trialRemove(const PodPtr& pod) {
 void Cluster::trialAdd(const PodPtr& pod, Row row) {
   reservations.back(pod, true);
   table.addPod(pod, row, true);
+  reservations.rowChanged(row, true);
   for (auto* listener : listeners_) listener->podAdded(*pod, row, true);
 }
 
@@ -199,12 +204,14 @@ void Cluster::takeAway(const PodPtr& pod) {
   const Row row = pod->row;
   table.removePod(pod);
   reservations.away(pod, false);
+  reservations.rowChanged(row, false);
   for (auto* listener : listeners_) listener->podTakenAway(*pod, row);
 }
 
 void Cluster::putBack(const PodPtr& pod, Row row) {
   reservations.back(pod, false);
   table.addPod(pod, row);
+  reservations.rowChanged(row, false);
   for (auto* listener : listeners_) listener->podPutBack(*pod, row);
 }
 

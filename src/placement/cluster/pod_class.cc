@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/annotations/expected_duration.h"
 #include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
 #include "placement/reservation/reserve_pod.h"
@@ -20,6 +21,7 @@ constexpr std::array kReadAnnotations = {
     api::annotation::kReservationAffinity,
     api::annotation::kExactMatchReservation,
     api::annotation::kReservePod,
+    api::annotation::kExpectedDuration,
     api::annotation::kReservationNode,
     kReservePolicy,
     api::annotation::kDeviceAllocateHint,

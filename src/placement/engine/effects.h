@@ -40,6 +40,9 @@ class Effects {
   // A card the pod has is ill, gone, or given to others as well.
   virtual void deviceTrouble(const api::Pod& /*pod*/, const std::string& /*what*/,
                              std::string_view /*profile*/) {}
+  // Another scheduler placed something where a reservation keeps the room.
+  virtual void overcommitted(const api::Pod& /*standIn*/, const std::string& /*what*/,
+                             std::string_view /*profile*/) {}
   virtual void clearNomination(const api::Pod& pod) = 0;
   // Writes something else than a binding, on behalf of a plugin.
   virtual void patch(const ObjectPatch& patch, Done done) {

@@ -251,6 +251,14 @@ bool Engine::ready() const {
   return false;
 }
 
+bool Engine::hasNews() const {
+  for (const auto& profile : profiles_)
+    for (const auto& plugin : profile->plugins())
+      if (Reporting* reporting = plugin->reporting(); reporting && reporting->isUrgent())
+        return true;
+  return false;
+}
+
 void Engine::report() {
   const WallTime now = clock_.wall();
   for (const auto& profile : profiles_)

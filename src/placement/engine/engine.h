@@ -64,6 +64,7 @@ class Engine final : private WaitingPods, private Deeds {
   bool ready() const;
   // What plugins write into objects of their own; about once a second, while leading.
   void report();
+  bool hasNews() const;  // some of it should not wait for the second
   // Of every choice that is left to chance.
   void seed(uint64_t seed) {
     seed_ = seed;
@@ -133,6 +134,8 @@ class Engine final : private WaitingPods, private Deeds {
   void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) override;
   void evict(const PodPtr& victim, std::string reason, Deeds::Done done) override;
   void deviceTrouble(const api::Pod& pod, const std::string& what) override;
+  void expel(const PodPtr& victim, const api::Pod& preemptor) override;
+  void overcommitted(const api::Pod& standIn, const std::string& what) override;
 
   void wakeOwners(const api::Uid& reservation);
   void assignedPodChanged(const PodObject& before, const PodObject& after);

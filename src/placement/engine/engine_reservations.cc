@@ -39,7 +39,10 @@ void Engine::reservationChanged(const ReservationObject& before, const Reservati
     cluster_.reservations.erase(uid);
   if (now) reserved_[uid] = now;
   if (!now && was) reserved_.erase(uid);
-  if (now || was) podChanged(was, now);
+  // One that has lost its place waits in line again.
+  const bool lostPlace = was && now && !was->nodeName.empty() && now->nodeName.empty();
+  if (lostPlace) podChanged(was, nullptr);
+  if (now || was) podChanged(lostPlace ? nullptr : was, now);
   ClusterEvent event;
   event.kind = EventKind::kReservation;
   event.label = "Reservation";

@@ -118,6 +118,16 @@ void Engine::deviceTrouble(const api::Pod& pod, const std::string& what) {
     effects_.deviceTrouble(pod, what, profile->config().schedulerName);
 }
 
+void Engine::expel(const PodPtr& victim, const api::Pod& preemptor) {
+  if (Profile* profile = profileOf(preemptor))
+    evict(victim->pod, preemptor, profile->config().schedulerName);
+}
+
+void Engine::overcommitted(const api::Pod& standIn, const std::string& what) {
+  if (Profile* profile = profileOf(standIn))
+    effects_.overcommitted(standIn, what, profile->config().schedulerName);
+}
+
 // Who was to go there and matters less has to look for another place.
 void Engine::clearNominations(Interned node, int32_t below) {
   for (const PodPtr& other : cluster_.nominatedOn(node))

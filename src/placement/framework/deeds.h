@@ -19,6 +19,10 @@ class Deeds {
   virtual void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) = 0;
   // The pod's owner should know something about its devices: a warning Event.
   virtual void deviceTrouble(const api::Pod& pod, const std::string& what) = 0;
+  // The pod goes now, so that one that matters more has the room that is kept for it.
+  virtual void expel(const PodPtr& victim, const api::Pod& preemptor) = 0;
+  // On a node with reservations more is taken than there is: a warning Event of the reservation.
+  virtual void overcommitted(const api::Pod& standIn, const std::string& what) = 0;
   // The pod goes for a reason of its own; budgets are honoured by the server.
   virtual void evict(const PodPtr& victim, std::string reason, Done done) = 0;
 

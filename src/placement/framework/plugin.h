@@ -184,6 +184,7 @@ class Reporting {
  public:
   // What is to be written since the last call; asked about once a second, by the leader only.
   virtual std::vector<ObjectPatch> takePatches(WallTime now) = 0;
+  virtual bool isUrgent() const { return false; }  // something should not wait until then
   // One of them was accepted; was not.
   virtual void written(const ObjectPatch&) {}
   virtual void notWritten(const ObjectPatch&) {}
@@ -232,8 +233,7 @@ class GroupWise {
   virtual bool hasNext() const { return false; }  // nextPod() is worth a call
   // The group of a pod that is to be decided in one transaction; nullopt: the pod alone.
   virtual std::optional<GroupTask> group(const api::Pod&) { return std::nullopt; }
-  // Nobody got a place; `failing` is the member that has none.
-  // What its siblings are told.
+  // Nobody got a place; `failing` is the member that has none. What its siblings are told.
   virtual std::string groupFailed(const GroupTask& task, const api::Uid& /*failing*/,
                                   const Diagnosis&) {
     return "group " + task.id + " is not placed";

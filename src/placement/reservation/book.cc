@@ -59,6 +59,7 @@ size_t ReservationEntry::present() const {
 
 Amounts ReservationEntry::held() const {
   if (spent) return {};
+  if (waits) return ahead;
   Amounts out = room.allocatable;
   out.subtract(used);
   out.holdAboveZero();
@@ -87,6 +88,8 @@ void ReservationBook::put(const std::shared_ptr<const api::Reservation>& reserva
   entry->trouble.clear();
   auto offer = ReservationOffer::of(*reservation);
   auto room = ReservedRoom::of(*reservation);
+  const auto start = api::parseReservationStart(reservation->meta.annotations);
+  if (!start) entry->trouble = start.error().text();
   if (!offer || !room) entry->trouble = (!offer ? offer.error() : room.error()).text();
   entry->offer = offer && room ? std::optional(std::move(*offer)) : std::nullopt;
   entry->room = room ? std::move(*room) : ReservedRoom();
@@ -94,7 +97,9 @@ void ReservationBook::put(const std::shared_ptr<const api::Reservation>& reserva
   if (!isAvailable(*reservation) || !room)
     entry->room = ReservedRoom::plain(entry->name, entry->room.policy, reserved);
   entry->order = api::parseReservationOrder(reservation->meta.labels).value_or(0);
+  readStart(*entry);
   recount(*entry, false);
+  rowChanged(entry->place, false);
   note(*entry);
 }
 
@@ -106,6 +111,7 @@ void ReservationBook::erase(const api::Uid& reservation) {
     byName_.erase(at);
   entry->object = nullptr;
   entry->offer.reset();
+  setWaits(*entry, false);
   note(*entry);
   dropIfUnused(reservation);
 }
@@ -203,7 +209,7 @@ void ReservationBook::recount(ReservationEntry& entry, bool quietly) {
 }
 
 std::unique_ptr<PodRequests> ReservationBook::grantOf(const ReservationEntry& entry) const {
-  if (entry.owners.empty() && !entry.spent) return nullptr;
+  if (entry.owners.empty() && !entry.spent && !entry.waits) return nullptr;
   auto out = std::make_unique<PodRequests>();
   for (const auto& [name, amount] : entry.held())
     if (amount > 0 && isCounted(name.view()))
@@ -226,6 +232,7 @@ void ReservationBook::regrant(ReservationEntry& entry, bool quietly) {
 
 void ReservationBook::stand(ReservationEntry& entry, const PodPtr& pod) {
   entry.standIn = pod;
+  entry.ahead = entry.room.allocatable;  // until it is on the row
   if (auto left = grantOf(entry)) pod->granted = std::move(left);
 }
 

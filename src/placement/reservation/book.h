@@ -19,6 +19,11 @@
 // free then, and not before, because a binding that fails gives the room back to the reservation.
 // Pods in operating mode Reservation are entries of the same kind that stand for themselves.
 //
+// A reservation that begins later counts for what others must leave free now, so that it fits when
+// it begins beside those who are still there. Of several on a node, each counts for what it needs
+// beyond those that begin before it; so whoever is gone by a start sees the node without all that
+// begin later.
+//
 // Owner thread only.
 
 #include <functional>
@@ -27,10 +32,12 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "api/koordinator/reservation.h"
 #include "placement/cluster/node_table.h"
+#include "placement/reservation/ahead.h"
 #include "placement/reservation/match.h"
 #include "placement/reservation/room.h"
 
@@ -56,6 +63,10 @@ struct ReservationEntry {
   std::map<api::Uid, Owner> owners;
   bool isPod = false;  // in operating mode
   bool spent = false;  // for one owner, and it had one
+  // Of one with a start (ahead.h):
+  Beginning beginning;
+  bool waits = false;  // it has not begun
+  Amounts ahead;       // while it waits: what everybody else must leave for it
 
   size_t present() const;  // owners that are not away
   bool isOnce() const { return offer && offer->once; }
@@ -80,11 +91,31 @@ class ReservationBook {
   ReservationPtr ofOwner(const api::Uid& pod) const;  // null: in none
   const std::vector<ReservationPtr>& on(Row row) const;
   void each(const std::function<void(const ReservationPtr&)>& visit) const;
+  void eachRow(const std::function<void(Row)>& visit) const;  // where some are, or more than fits
   // Some entry serves a pod by its own name or uid.
   bool namesPods() const { return namingPods_ > 0; }
   bool namesPod(const api::Pod& pod) const;
 
   Amounts amountsOfRequests(const PodRequests& requests) const;
+
+  // ---- those that begin later
+  bool looksAhead() const { return waiting_ > 0; }
+  WallTime time() const { return time_; }
+  // Time passes: what is promised and what begins is judged anew.
+  void setTime(WallTime now);
+  // Who is on the row changed.
+  void rowChanged(Row row, bool quietly) {
+    if (waiting_ > 0 && row != kNoRow) lookAhead(row, quietly);
+  }
+  // Pods and reservations of the row that are gone when this one begins, or begin after its end.
+  std::vector<PodPtr> goneBy(const ReservationEntry& entry, Row row) const;
+  std::vector<Tenure> tenures(Row row) const;
+  // Some class of pods says how long it runs: for it things change as time passes.
+  bool hasTimedClasses = false;
+
+  // Rows where more is taken than there is, by others than us.
+  bool isOver(Row row) const { return over_.contains(row); }
+  void setOver(Row row, bool over);
 
   // ---- who enters, before it counts on the node
   void enter(const ReservationPtr& entry, const PodPtr& pod);
@@ -120,6 +151,11 @@ class ReservationBook {
   void readPod(const PodPtr& pod);
   void giveUpTaken(ReservationEntry& entry);
   void dropIfUnused(const api::Uid& uid);
+  void readStart(ReservationEntry& entry);
+  void setWaits(ReservationEntry& entry, bool waits);
+  void lookAhead(Row row, bool quietly);
+  std::vector<ReservationEntry*> waitingOn(Row row) const;
+  Departure departureOf(const PodInfo& pod) const;
   std::unique_ptr<PodRequests> grantOf(const ReservationEntry& entry) const;
 
   NodeTable& table_;
@@ -128,6 +164,9 @@ class ReservationBook {
   std::unordered_map<api::Uid, api::Uid> ownerOf_;  // pod → reservation
   std::unordered_map<Row, std::vector<ReservationPtr>> onRow_;
   size_t namingPods_ = 0;
+  size_t waiting_ = 0;  // entries that wait for their start
+  WallTime time_ = kZeroTime;
+  std::unordered_set<Row> over_;
   std::vector<api::Uid> log_;
   uint64_t logBase_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "placement/reservation/reserve_pod.h"
+
 namespace mangrove::placement {
 namespace {
 
@@ -34,7 +36,8 @@ std::optional<WallTime> endOf(const api::Reservation& reservation) {
   if (reservation.spec.expires != kZeroTime) return reservation.spec.expires;
   const Duration ttl = reservation.spec.ttl.value_or(kDefaultReservationTtl);
   if (ttl == Duration::zero()) return std::nullopt;
-  return reservation.meta.creationTimestamp + std::chrono::floor<WallTime::duration>(ttl);
+  const WallTime from = std::max(reservation.meta.creationTimestamp, startOf(reservation));
+  return from + std::chrono::floor<WallTime::duration>(ttl);
 }
 
 bool isTerminal(const api::Reservation& reservation) {

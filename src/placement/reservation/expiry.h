@@ -6,7 +6,8 @@
 //   if (isCollectible(reservation, now, gcDuration, nodeIsThere)) …
 //
 // spec.expires decides when it is set, and spec.ttl only otherwise: the schema fills in a ttl of
-// 24 h, which would end everything with a later date. A ttl of 0 keeps it for ever. Waiting for a
+// 24 h, which would end everything with a later date. A ttl counts from the creation, or from the
+// start of one that begins later. A ttl of 0 keeps it for ever. Waiting for a
 // place is no reason to live longer: a Pending reservation ends at the same time as any other.
 //
 // Pure functions, any thread.

@@ -24,10 +24,7 @@ api::PodPhase phaseOf(const api::Reservation& reservation) {
 
 // Nobody's victim unless the template says how important it is.
 int32_t priorityOf(const api::Reservation& reservation) {
-  if (const auto own = reservation.spec.podTemplate.spec->priority) return *own;
-  const auto label = reservation.meta.labels.get(api::label::kPriority);
-  const auto number = label ? parseInt<int32_t>(*label) : std::nullopt;
-  return number.value_or(std::numeric_limits<int32_t>::max());
+  return saidPriority(reservation).value_or(std::numeric_limits<int32_t>::max());
 }
 
 // One container for everything, when the amounts are not those of the template.
@@ -90,6 +87,22 @@ bool isAvailable(const api::Reservation& reservation) {
          !reservation.status.nodeName.empty();
 }
 
+bool isPlanned(const api::Reservation& reservation) {
+  return reservation.status.phase == api::reservation_phase::kWaiting &&
+         !reservation.status.nodeName.empty();
+}
+
+WallTime startOf(const api::Reservation& reservation) {
+  const auto start = api::parseReservationStart(reservation.meta.annotations);
+  return start ? start->value_or(kZeroTime) : kZeroTime;
+}
+
+std::optional<int32_t> saidPriority(const api::Reservation& reservation) {
+  if (const auto own = reservation.spec.podTemplate.spec->priority) return *own;
+  const auto label = reservation.meta.labels.get(api::label::kPriority);
+  return label ? parseInt<int32_t>(*label) : std::nullopt;
+}
+
 Result<> checkReservation(const api::Reservation& reservation) {
   const std::string_view name = reservation.meta.name;
   if (reservation.spec.owners.empty())
@@ -102,12 +115,14 @@ Result<> checkReservation(const api::Reservation& reservation) {
     return policy.error().in("reservation {}", name);
   if (auto resized = api::parseReservationResize(reservation.meta.annotations); !resized)
     return resized.error().in("reservation {}", name);
+  if (auto start = api::parseReservationStart(reservation.meta.annotations); !start)
+    return start.error().in("reservation {}", name);
   return {};
 }
 
 api::ResourceList reservedAmountsOf(const api::Reservation& reservation) {
   api::ResourceList out = api::podRequests(*reservation.spec.podTemplate.spec);
-  if (isAvailable(reservation) || isTerminal(reservation)) {
+  if (isAvailable(reservation) || isPlanned(reservation) || isTerminal(reservation)) {
     if (!reservation.status.allocatable.empty()) return reservation.status.allocatable;
   }
   const auto resized = api::parseReservationResize(reservation.meta.annotations);
@@ -131,7 +146,8 @@ api::Pod reservePodOf(const api::Reservation& reservation) {
   out.spec = specOf(reservation);
   out.status.phase = phaseOf(reservation);
   out.status.conditions = conditionsOf(reservation);
-  if (isAvailable(reservation)) out.nodeName = Interned(reservation.status.nodeName);
+  if (isAvailable(reservation) || isPlanned(reservation))
+    out.nodeName = Interned(reservation.status.nodeName);
   return out;
 }
 

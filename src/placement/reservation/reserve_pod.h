@@ -11,6 +11,7 @@
 // sets count from the beginning: a reservation that grew when it is placed could not be kept.
 // Pure functions, any thread.
 
+#include <optional>
 #include <string_view>
 
 #include "api/koordinator/reservation.h"
@@ -35,5 +36,11 @@ std::string_view reservationNameOf(const api::Pod& reservePod);
 api::ResourceList reservedAmountsOf(const api::Reservation& reservation);
 
 bool isAvailable(const api::Reservation& reservation);
+// It has its node and has not begun: its room is kept for a later time.
+bool isPlanned(const api::Reservation& reservation);
+// When it begins; kZeroTime: as soon as it has a place. One that cannot be read counts as none.
+WallTime startOf(const api::Reservation& reservation);
+// As its template or its label say; nullopt: they do not.
+std::optional<int32_t> saidPriority(const api::Reservation& reservation);
 
 }  // namespace mangrove::placement

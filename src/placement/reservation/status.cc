@@ -1,9 +1,11 @@
 #include "placement/reservation/status.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/wire/kind.h"
 #include "base/check.h"
+#include "base/text/time_text.h"
 #include "json/merge_patch.h"
 #include "placement/reservation/expiry.h"
 #include "placement/reservation/reserve_pod.h"
@@ -52,6 +54,34 @@ api::ReservationStatus availableStatus(const api::Reservation& reservation, std:
   out.conditions.clear();
   say(out.conditions, {"Scheduled", "True", "Scheduled"}, now);
   say(out.conditions, {"Ready", "True", "Available"}, now);
+  return out;
+}
+
+api::ReservationStatus plannedStatus(const api::Reservation& reservation, std::string_view node,
+                                     WallTime now) {
+  api::ReservationStatus out = availableStatus(reservation, node, now);
+  out.phase = api::reservation_phase::kWaiting;
+  const std::string text = "begins at " + formatTime(startOf(reservation));
+  say(out.conditions, {"Ready", "False", "NotBegun", text}, now);
+  return out;
+}
+
+api::ReservationStatus unplannedStatus(const api::Reservation& reservation, WallTime now) {
+  api::ReservationStatus out = reservation.status;
+  out.phase = api::reservation_phase::kPending;
+  const std::string text = "node " + std::exchange(out.nodeName, "") + " is gone";
+  out.allocatable = {};
+  out.conditions.clear();
+  say(out.conditions, {"Scheduled", "False", "NodeGone", text}, now);
+  return out;
+}
+
+std::optional<api::ReservationStatus> lateStatus(const api::Reservation& reservation,
+                                                 std::string_view why, WallTime now) {
+  api::ReservationStatus out = reservation.status;
+  const api::ProbedCondition& ready = at(out.conditions, "Ready");
+  if (ready.reason == "RoomNotFree" && ready.message == why) return std::nullopt;
+  say(out.conditions, {"Ready", "False", "RoomNotFree", why}, now);
   return out;
 }
 

@@ -18,6 +18,14 @@ namespace mangrove::placement {
 // Placed: amounts, node, and both conditions anew.
 api::ReservationStatus availableStatus(const api::Reservation& reservation, std::string_view node,
                                        WallTime now);
+// Placed, and begins later.
+api::ReservationStatus plannedStatus(const api::Reservation& reservation, std::string_view node,
+                                     WallTime now);
+// Planned on a node that is gone: it looks for another one.
+api::ReservationStatus unplannedStatus(const api::Reservation& reservation, WallTime now);
+// Its time has come, and its room is not free: why; nullopt: that is said already.
+std::optional<api::ReservationStatus> lateStatus(const api::Reservation& reservation,
+                                                 std::string_view why, WallTime now);
 // Not placed, and why: what is written for the pod that stands for it; nullopt: that is said
 // already, or it had a place once.
 std::optional<ObjectPatch> unschedulablePatch(const api::Pod& reservePod, std::string_view reason,

@@ -10,6 +10,7 @@
 #include "json/yaml.h"
 #include "placement/intake/transform.h"
 #include "placement/plugins/registry.h"
+#include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
 
@@ -292,6 +293,10 @@ void Lab::evict(const api::Pod& pod, std::string_view reason, Done done) {
 
 void Lab::deviceTrouble(const api::Pod& pod, const std::string& what, std::string_view) {
   log_.push_back(fmt::format("{} device: {}", pod.meta.name.view(), what));
+}
+
+void Lab::overcommitted(const api::Pod& standIn, const std::string& what, std::string_view) {
+  log_.push_back(fmt::format("{} over: {}", reservationNameOf(standIn), what));
 }
 
 void Lab::ignored(const api::Pod& pod, const std::string& what, std::string_view) {

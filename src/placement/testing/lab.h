@@ -74,6 +74,7 @@ class Lab final : public Effects {
   void deviceTrouble(const api::Pod& pod, const std::string& what, std::string_view) override;
   void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
   void evict(const api::Pod& pod, std::string_view reason, Done done) override;
+  void overcommitted(const api::Pod& standIn, const std::string& what, std::string_view) override;
   void patch(const ObjectPatch& patch, Done done) override;
 
  private:

@@ -251,6 +251,11 @@ void ApiEffects::deviceTrouble(const api::Pod& pod, const std::string& what,
   tell(profile, [&] { return PodEvent::device(pod, what); });
 }
 
+void ApiEffects::overcommitted(const api::Pod& standIn, const std::string& what,
+                               std::string_view profile) {
+  tell(profile, [&] { return PodEvent::overcommitted(standIn, what); });
+}
+
 void ApiEffects::ignored(const api::Pod& pod, const std::string& what, std::string_view profile) {
   tell(profile, [&] { return PodEvent::ignored(pod, what); });
 }

@@ -34,6 +34,8 @@ class ApiEffects final : public Effects {
   void patch(const ObjectPatch& patch, Done done) override;
   void deviceTrouble(const api::Pod& pod, const std::string& what,
                      std::string_view profile) override;
+  void overcommitted(const api::Pod& standIn, const std::string& what,
+                     std::string_view profile) override;
   void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
 
   // Requests without an answer yet. They need the client and the owner's mailbox.

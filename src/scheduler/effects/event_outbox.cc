@@ -28,6 +28,8 @@ Words wordsOf(PodEvent::What what) {
       return {"Warning", "Ignored", "Scheduling"};
     case PodEvent::What::kDevice:
       return {"Warning", "DeviceTrouble", "Scheduling"};
+    case PodEvent::What::kOver:
+      return {"Warning", "NodeOvercommitted", "Scheduling"};
   }
   return {};
 }
@@ -75,6 +77,10 @@ PodEvent PodEvent::failed(const api::Pod& pod, std::string_view message) {
 
 PodEvent PodEvent::device(const api::Pod& pod, std::string_view message) {
   return {What::kDevice, aboutOf(pod), std::string(message)};
+}
+
+PodEvent PodEvent::overcommitted(const api::Pod& standIn, std::string_view message) {
+  return {What::kOver, aboutOf(standIn), api::eventNote(message)};
 }
 
 PodEvent PodEvent::ignored(const api::Pod& pod, std::string_view message) {

@@ -26,7 +26,7 @@ namespace mangrove::scheduler {
 
 // In a form that is cheap to make and to keep.
 struct PodEvent {
-  enum class What : uint8_t { kScheduled, kFailed, kPreempted, kIgnored, kDevice };
+  enum class What : uint8_t { kScheduled, kFailed, kPreempted, kIgnored, kDevice, kOver };
   struct About {
     api::Text name;
     Interned ns;
@@ -44,6 +44,7 @@ struct PodEvent {
   static PodEvent failed(const api::Pod& pod, std::string_view message);
   static PodEvent ignored(const api::Pod& pod, std::string_view message);
   static PodEvent device(const api::Pod& pod, std::string_view message);
+  static PodEvent overcommitted(const api::Pod& standIn, std::string_view message);
   static PodEvent preempted(const api::Pod& victim, const api::Pod& preemptor);
   api::Event wholly() const;
 };

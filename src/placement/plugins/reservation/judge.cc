@@ -89,7 +89,9 @@ ReservationPtr ReservationJudge::nominate(const PodPlan& plan, const Reservation
                                           Row row) const {
   const auto matched = mine.matches.on(row);
   if (matched.empty()) return nullptr;
-  const GivenBack given(cluster_, standInsOf(matched));
+  std::vector<PodPtr> away = standInsOf(matched);
+  for (const PodPtr& pod : standInsOf(mine.matches.until(row))) away.push_back(pod);
+  const GivenBack given(cluster_, away);
   ReservationPtr best;
   int64_t bestScore = -1;
   for (size_t i : fit(plan, mine, row).usable) {

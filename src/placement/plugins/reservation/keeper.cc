@@ -35,6 +35,7 @@ void ReservationKeeper::look(const ReservationPtr& entry, WallTime now,
                              std::vector<ObjectPatch>& out) {
   if (!entry->object || isOnItsWay(*entry)) return;
   const api::Reservation& object = *entry->object;
+  if (entry->waits && isPlanned(object)) return lookAhead(entry, now, out);
   const std::string& node = object.status.nodeName;
   const bool isThere = node.empty() || cluster_.table.find(node) != kNoRow;
   const auto wanted = nextStatus(object, useOf(*entry), now, isThere);
@@ -47,6 +48,7 @@ std::vector<ObjectPatch> ReservationKeeper::takePatches(WallTime now) {
   ReservationBook& book = cluster_.reservations;
   if (book.keeper == nullptr) book.keeper = this;
   if (book.keeper != this || book.empty()) return {};
+  lookForOver();
   sweeps_ = args_.collects && now >= nextSweep_;
   if (sweeps_) nextSweep_ = now + std::chrono::floor<WallTime::duration>(args_.gcInterval);
   std::vector<ObjectPatch> all, out;

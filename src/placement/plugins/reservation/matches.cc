@@ -19,6 +19,14 @@ bool isServed(const ReservationPlan& plan, const ReservationEntry& entry, const 
   return serves(meet(*plan.claim, *entry.offer, node, entry.present()));
 }
 
+// Whether the class will be gone when it begins, or is evicted for it.
+bool isTenant(const ReservationPlan& plan, const ReservationEntry& entry, WallTime now) {
+  if (plan.isStandIn || !entry.waits || entry.place == kNoRow || entry.beginning.start <= now)
+    return false;
+  return makesWay(departureOf(plan.pod.meta.annotations, plan.pod.meta.labels, *plan.pod.spec, now),
+                  entry.beginning);
+}
+
 }  // namespace
 
 void ReservationMatches::refresh(const ReservationPlan& plan, const Cluster& cluster) {
@@ -50,8 +58,36 @@ void ReservationMatches::look(const ReservationPlan& plan, const Cluster& cluste
     there.insert(at, entry);
     where_[uid] = now;
   }
+  lookUntil(plan, cluster, uid);
   if (before != kNoRow) rank(plan, cluster, before);
   if (now != kNoRow && now != before) rank(plan, cluster, now);
+}
+
+void ReservationMatches::lookUntil(const ReservationPlan& plan, const Cluster& cluster,
+                                   const api::Uid& uid) {
+  if (const auto was = untilWhere_.find(uid); was != untilWhere_.end()) {
+    auto& there = until_[was->second];
+    std::erase_if(there, [&](const ReservationPtr& one) { return one->uid == uid; });
+    if (there.empty()) until_.erase(was->second);
+    untilWhere_.erase(was);
+  }
+  const ReservationPtr entry = cluster.reservations.find(uid);
+  if (!entry || !isTenant(plan, *entry, cluster.reservations.time())) return;
+  until_[entry->place].push_back(entry);
+  untilWhere_[uid] = entry->place;
+}
+
+std::span<const ReservationPtr> ReservationMatches::until(Row row) const {
+  const auto at = until_.find(row);
+  if (at == until_.end()) return {};
+  return at->second;
+}
+
+std::vector<Row> ReservationMatches::restoredRows() const {
+  std::vector<Row> out = rows();
+  for (const auto& [row, there] : until_)
+    if (!isOn(row)) out.push_back(row);
+  return out;
 }
 
 void ReservationMatches::drop(const api::Uid& uid) {

@@ -29,9 +29,13 @@ class ReservationMatches {
   void refresh(const ReservationPlan& plan, const Cluster& cluster);
 
   bool empty() const { return byRow_.empty(); }
+  bool restoresNothing() const { return byRow_.empty() && until_.empty(); }
   bool isOn(Row row) const { return byRow_.contains(row); }
   std::span<const ReservationPtr> on(Row row) const;
   std::vector<Row> rows() const;
+  // Those that begin later, while their room may be used by this class until then.
+  std::span<const ReservationPtr> until(Row row) const;
+  std::vector<Row> restoredRows() const;  // rows where something is given back
   // Rows by the smallest order that is set, then by how full the reservation would be, in groups of
   // equals; about `most` of them.
   std::vector<std::vector<Row>> best(size_t most) const;
@@ -52,12 +56,15 @@ class ReservationMatches {
   };
   void look(const ReservationPlan& plan, const Cluster& cluster, const api::Uid& uid);
   void drop(const api::Uid& uid);
+  void lookUntil(const ReservationPlan& plan, const Cluster& cluster, const api::Uid& uid);
   void rank(const ReservationPlan& plan, const Cluster& cluster, Row row);
 
   uint64_t mark_ = ~uint64_t{0};
   std::map<Row, OnRow> byRow_;
   std::unordered_map<api::Uid, Row> where_;
   std::set<Rank> ranks_;
+  std::map<Row, std::vector<ReservationPtr>> until_;
+  std::unordered_map<api::Uid, Row> untilWhere_;
 };
 
 // What a class of pods has to do with reservations.

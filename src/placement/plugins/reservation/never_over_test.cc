@@ -1,5 +1,6 @@
 // Random histories of reservations, owners and strangers against a slow count from the objects
 // alone: at no step is more promised on a node than it has, and the books agree with the objects.
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "api/pod/pod_requests.h"
 #include "base/number/rng.h"
 #include "base/testing/size.h"
+#include "base/text/time_text.h"
 #include "placement/reservation/reserve_pod.h"
 #include "placement/testing/lab.h"
 
@@ -22,24 +24,45 @@ constexpr int kNodes = 3, kApps = 3, kCpus = 16;
 
 class History {
  public:
-  explicit History(uint64_t seed) : rng_(seed), lab_(defaultConfig({"default-scheduler"})) {
+  // `later`: some reservations begin later, and pods say how long they run.
+  explicit History(uint64_t seed, bool later = false)
+      : rng_(seed), lab_(defaultConfig({"default-scheduler"})), later_(later) {
     for (int i = 0; i < kNodes; i++) addNode(i);
   }
+
+  bool tells = false;  // every step, to whoever plays one again
 
   // "" or what went wrong.
   std::string run(int steps) {
     for (int step = 0; step < steps; step++) {
       const std::string did = act();
+      if (tells) tell(step, did);
       if (std::string wrong = check(); !wrong.empty())
         return fmt::format("step {} ({}): {}", step, did, wrong);
     }
     lab_.refuseBindings = false;
     lab_.wait(15s);
+    if (tells) tell(steps, "end");
     std::string wrong = check();
+    // Reservations come and end until the last second, and who was refused often waits ten.
+    for (int i = 0; wrong.empty() && i < 4 && !checkWaiting().empty(); i++) {
+      lab_.wait(12s);
+      wrong = check();
+    }
     return wrong.empty() ? checkWaiting() : wrong;
   }
 
  private:
+  void tell(int step, const std::string& did) {
+    fmt::print("{} {}:", step, did);
+    for (int i = 0; i < kNodes; i++) {
+      const Row row = lab_.cluster().table.find(nodeName(i));
+      fmt::print(" {}={}/{}", nodeName(i), promised(nodeName(i)),
+                 row == kNoRow ? -1 : lab_.cluster().table.requested(kCpuId)[row]);
+    }
+    for (const std::string& line : lab_.takeLog()) fmt::print("\n    {}", line);
+    fmt::print("\n");
+  }
   int upTo(int most) { return static_cast<int>(rng_.below(static_cast<uint64_t>(most))); }
   std::string nodeName(int number) const { return fmt::format("n{}", number); }
 
@@ -77,14 +100,28 @@ class History {
     }
   }
 
+  std::string startNote() {
+    if (!later_ || upTo(2) == 0) return "";
+    return fmt::format(R"("colocation.mangrove.io/reservation-start":"{}")",
+                       formatTime(lab_.clock().wall() + std::chrono::seconds(3 + upTo(90))));
+  }
+  std::string durationNote() {
+    if (!later_ || upTo(2) == 0) return "";
+    return fmt::format(R"("colocation.mangrove.io/expected-duration":"{}s")", 1 + upTo(60));
+  }
+
   std::string addReservation() {
     const std::string name = fmt::format("r{}", made_++);
+    const std::string start = startNote();
+    const std::string priority =
+        later_ && upTo(2) == 0 ? fmt::format(R"("priority":{},)", upTo(3) * 5) : "";
     const char* policies[] = {"Aligned", "Aligned", "Restricted"};
     lab_.reservation(fmt::format(
-        R"({{"metadata":{{"name":"{}"}},"spec":{{"owners":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}],
+        R"({{"metadata":{{"name":"{}","annotations":{{{}}}}},"spec":{{"owners":[{{"labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}],
             "allocateOnce":{},"allocatePolicy":"{}","ttl":"{}s",
-            "template":{{"spec":{{"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}}}}}})",
-        name, upTo(kApps), upTo(2) == 0, policies[upTo(3)], 5 + upTo(60), 1 + upTo(10)));
+            "template":{{"spec":{{{}"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}}}}}})",
+        name, start, upTo(kApps), upTo(2) == 0, policies[upTo(3)], 5 + upTo(60), priority,
+        1 + upTo(10)));
     reservations_.push_back(name);
     if (upTo(2) == 0) lab_.run();
     return "reserve " + name;
@@ -97,8 +134,8 @@ class History {
         R"({{"metadata":{{"name":"{}","labels":{{"app":"a{}"}},"annotations":{{{}}}}},
             "spec":{{"priority":{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
         name, upTo(kApps + 1),
-        must ? R"("scheduling.koordinator.sh/reservation-affinity":"{}")" : "", upTo(2) * 10,
-        1 + upTo(8)));
+        must ? R"("scheduling.koordinator.sh/reservation-affinity":"{}")" : durationNote(),
+        upTo(2) * 10, 1 + upTo(8)));
     pods_.push_back(name);
     if (upTo(2) == 0) lab_.run();
     return "pod " + name;
@@ -150,6 +187,16 @@ class History {
     return sum;
   }
 
+  // Of those that begin later.
+  int64_t planned(const std::string& node) const {
+    int64_t sum = 0;
+    for (const std::string& name : reservations_)
+      if (const auto one = lab_.findReservation(name);
+          one && isPlanned(*one) && one->status.nodeName == node)
+        sum += one->status.allocatable.cpu().v;
+    return sum;
+  }
+
   // A reservation for one owner that had one keeps nothing any more, whatever became of the owner.
   void noteSpent() {
     lab_.cluster().reservations.each([this](const ReservationPtr& entry) {
@@ -174,7 +221,8 @@ class History {
       const int64_t objects = promised(nodeName(i)), books = table.requested(kCpuId)[row];
       if (objects > kCpus * 1000)
         return fmt::format("{} has {}m and {}m are promised", nodeName(i), kCpus * 1000, objects);
-      if (books > kCpus * 1000)
+      // Who was to be gone when it begins may be late.
+      if (books > kCpus * 1000 && planned(nodeName(i)) == 0)
         return fmt::format("{} has {}m and {}m are in the books", nodeName(i), kCpus * 1000, books);
       if (books < objects)
         return fmt::format("{}: {}m promised, {}m in the books", nodeName(i), objects, books);
@@ -188,7 +236,7 @@ class History {
       if (!pod || !pod->nodeName.empty()) continue;
       if (pod->meta.annotations.has("scheduling.koordinator.sh/reservation-affinity")) continue;
       for (int i = 0; i < kNodes; i++)
-        if (promised(nodeName(i)) + cpuOf(*pod) <= kCpus * 1000)
+        if (promised(nodeName(i)) + planned(nodeName(i)) + cpuOf(*pod) <= kCpus * 1000)
           return fmt::format("{} waits and would fit on {}: {}", name, nodeName(i),
                              lab_.said(name));
     }
@@ -197,17 +245,30 @@ class History {
 
   Rng rng_;
   Lab lab_;
+  bool later_;
   int made_ = 0;
   std::vector<std::string> pods_, reservations_;
   std::set<std::string> spent_;  // uids of reservations
 };
 
-TEST(ReservationHistories, never_promise_more_than_there_is) {
-  const int histories = sized(60, 100000), steps = 50;
-  for (int seed = 1; seed <= histories; seed++) {
-    const std::string wrong = History(static_cast<uint64_t>(seed)).run(steps);
+void playHistories(int histories, bool later) {
+  constexpr int kSteps = 50;
+  // One of them alone: what a long run found is played again.
+  const char* said = std::getenv("MANGROVE_SEED");
+  const int only = said ? std::atoi(said) : 0;
+  for (int seed = only ? only : 1; seed <= (only ? only : histories); seed++) {
+    History history(static_cast<uint64_t>(seed), later);
+    history.tells = only != 0;
+    const std::string wrong = history.run(kSteps);
     ASSERT_EQ(wrong, "") << "seed " << seed;
   }
+}
+
+TEST(ReservationHistories, never_promise_more_than_there_is) {
+  playHistories(sized(60, 100000), false);
+}
+TEST(ReservationHistories, nor_when_some_begin_later) {
+  playHistories(sized(60, 100000), true);
 }
 
 }  // namespace

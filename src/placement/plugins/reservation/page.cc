@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text/time_text.h"
 #include "placement/plugins/reservation/status.h"
 
 namespace mangrove::placement {
@@ -20,7 +21,10 @@ json::Array ownersOf(const ReservationEntry& entry) {
 
 json::Value describe(const ReservationEntry& entry, const Cluster& cluster) {
   const std::string node = entry.place == kNoRow ? "" : cluster.table.info(entry.place).name.str();
-  return json::Object{{"name", entry.name},
+  const bool begins = entry.beginning.start != kZeroTime;
+  return json::Object{{"start", begins ? json::Value(formatTime(entry.beginning.start)) : nullptr},
+                      {"waits", entry.waits},
+                      {"name", entry.name},
                       {"uid", entry.uid.str()},
                       {"node", node},
                       {"isPod", entry.isPod},
@@ -30,6 +34,18 @@ json::Value describe(const ReservationEntry& entry, const Cluster& cluster) {
                       {"allocated", quantitiesOf(entry.room.allocated).toJson()},
                       {"held", quantitiesOf(entry.held()).toJson()},
                       {"owners", ownersOf(entry)}};
+}
+
+// What is taken on the node from each time on.
+json::Array stepsPage(const Cluster& cluster, Row row) {
+  const auto tenures = cluster.reservations.tenures(row);
+  json::Array out;
+  for (const TimeStep& step : stepsOf(tenures, cluster.reservations.time()))
+    out.push_back(json::Object{{"from", formatTime(step.at)},
+                               {"taken", quantitiesOf(step.taken).toJson()},
+                               {"comes", json::Array(step.comes.begin(), step.comes.end())},
+                               {"goes", json::Array(step.goes.begin(), step.goes.end())}});
+  return out;
 }
 
 template <class Is>
@@ -56,7 +72,10 @@ std::optional<json::Value> reservationPage(const Cluster& cluster, std::string_v
   if (!path.starts_with(kNodes)) return std::nullopt;
   const Row row = cluster.table.find(path.substr(kNodes.size()));
   if (row == kNoRow) return std::nullopt;
-  return listOf(cluster, [&](const ReservationEntry& entry) { return entry.place == row; });
+  json::Value out =
+      listOf(cluster, [&](const ReservationEntry& entry) { return entry.place == row; });
+  out.get_object()["steps"] = stepsPage(cluster, row);
+  return out;
 }
 
 }  // namespace mangrove::placement

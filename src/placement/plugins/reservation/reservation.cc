@@ -4,10 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "api/annotations/expected_duration.h"
 #include "api/annotations/reservation.h"
 #include "api/wire/names.h"
 #include "base/text/strings.h"
+#include "base/text/time_text.h"
+#include "placement/device/request.h"
 #include "placement/plugins/deviceshare/device_books.h"
+#include "placement/plugins/reservation/gauges.h"
 #include "placement/plugins/reservation/judge.h"
 #include "placement/plugins/reservation/keeper.h"
 #include "placement/plugins/reservation/page.h"
@@ -22,6 +26,8 @@ constexpr size_t kTriedFirst = 32;  // rows with a reservation, before the searc
 constexpr std::string_view kNoneMatches = "node(s) no reservations match reservation affinity";
 constexpr std::string_view kMixedPolicies =
     "node(s) reservation's allocate policy cannot coexist with those on the node";
+constexpr std::string_view kOver =
+    "node(s) over-committed by another scheduler beside their reservations";
 
 class ReservationPlugin final : public Plugin,
                                 public NodeLocal,
@@ -31,14 +37,16 @@ class ReservationPlugin final : public Plugin,
                                 public RoomMaking,
                                 public Binder,
                                 public PodFeed,
-                                public Reporting {
+                                public Reporting,
+                                public ClusterListener {
  public:
   ReservationPlugin(const PluginHandle& handle, ReservationArgs args)
       : cluster_(handle.cluster),
         clock_(handle.clock),
         args_(std::move(args)),
         judge_(cluster_, args_),
-        keeper_(cluster_, args_) {}
+        keeper_(cluster_, args_, handle.deeds),
+        gauges_(handle.metrics) {}
 
   std::string_view name() const override { return "Reservation"; }
   NodeLocal* nodeLocal() override { return this; }
@@ -49,20 +57,25 @@ class ReservationPlugin final : public Plugin,
   Binder* binder() override { return this; }
   PodFeed* podFeed() override { return this; }
   Reporting* reporting() override { return this; }
+  ClusterListener* listener() override { return this; }
 
   std::unique_ptr<PlanData> compile(const PodClass& cls) override {
+    if (cls.annotations.has(api::annotation::kExpectedDuration))
+      cluster_.reservations.hasTimedClasses = true;
     return compileReservation(cls, cluster_);
   }
 
   // ---- the pod as a whole
   bool prepares() const override { return true; }
   PodVerdict prepare(const PodPlan& plan, const api::Pod& pod) override;
-  // A pod that a reservation names is like no other, and so is a reservation that takes pods over.
+  // A pod that a reservation names is like no other, and so is a reservation that takes pods over or
+  // begins later.
   PodPtr beforeFilters(const PodPtr& pod) override {
     const ReservationBook& book = cluster_.reservations;
     if (!pod->cls->only.empty()) return nullptr;
     const bool isSole = pod->isStandIn
-                            ? pod->pod->meta.annotations.has(api::annotation::kIsPreAllocation)
+                            ? pod->pod->meta.annotations.has(api::annotation::kIsPreAllocation) ||
+                                  pod->pod->meta.annotations.has(api::annotation::kReservationStart)
                             : book.namesPods() && book.namesPod(*pod->pod);
     return isSole ? cluster_.makeSoleInfo(pod->pod) : nullptr;
   }
@@ -77,14 +90,16 @@ class ReservationPlugin final : public Plugin,
   bool concerns(const PodPlan& plan) const override {
     if (cluster_.reservations.empty()) return false;
     const auto& mine = matched(plan);
-    return !mine.matches.empty() || takes(mine);
+    return !mine.matches.restoresNothing() || takes(mine);
   }
   void restore(const PodPlan& plan, Row row) override;
   void unrestore(const PodPlan&, Row row) override {
     given_.reset();
     if (cluster_.deviceBooks) cluster_.deviceBooks->takeBack(row);
   }
-  std::vector<Row> restored(const PodPlan& plan) override { return matched(plan).matches.rows(); }
+  std::vector<Row> restored(const PodPlan& plan) override {
+    return matched(plan).matches.restoredRows();
+  }
   bool filters(const PodPlan&) const override { return true; }
   void fits(const PodPlan& plan, const NodeTable&, std::span<const Row> rows,
             Verdict* out) const override;
@@ -122,11 +137,20 @@ class ReservationPlugin final : public Plugin,
   Hint hint(const ClusterEvent&, const PodInfo&) override { return Hint::kQueue; }
 
   // ---- statuses
+  void tick(WallTime now) override { cluster_.reservations.setTime(now); }
   void podSeen(const PodObject&, const PodObject& after) override {
     if (after && api::isTerminated(*after)) cluster_.reservations.ended(*after);
   }
-  std::vector<ObjectPatch> takePatches(WallTime now) override { return keeper_.takePatches(now); }
+  std::vector<ObjectPatch> takePatches(WallTime now) override {
+    if (cluster_.reservations.keeper == &keeper_) gauges_.show(cluster_.reservations, now);
+    return keeper_.takePatches(now);
+  }
   void notWritten(const ObjectPatch& patch) override { keeper_.notWritten(patch); }
+  bool isUrgent() const override { return keeper_.isUrgent(); }
+  void podAdded(const PodInfo& pod, Row row, bool trial) override {
+    const bool isStranger = !trial && !pod.assumed && !pod.isStandIn;
+    if (isStranger && !cluster_.reservations.on(row).empty()) keeper_.strangerCame(pod, row);
+  }
   std::optional<json::Value> serve(std::string_view path) override {
     return reservationPage(cluster_, path);
   }
@@ -144,7 +168,9 @@ class ReservationPlugin final : public Plugin,
   static bool takes(const ReservationPlan& mine) {
     return mine.isStandIn && !mine.pod.meta.uid.empty();
   }
+  std::string whyNotLater(const ReservationEntry& entry) const;
   Verdict judgeStandIn(const ReservationPlan& mine, Row row) const;
+  RoomAnswer beforeStart(const PodInfo& standIn) const;
   Result<> enterAsStandIn(const Decision& decision);
   uint32_t numberOf(const std::string& text) const {
     const auto found = std::ranges::find(texts_, text);
@@ -158,10 +184,25 @@ class ReservationPlugin final : public Plugin,
   ReservationArgs args_;
   ReservationJudge judge_;
   ReservationKeeper keeper_;
+  ReservationGauges gauges_;
   std::unique_ptr<GivenBack> given_;          // of the row at hand
   std::optional<PreAllocationVerdict> take_;  // the same, of a reservation that takes pods over
   mutable std::vector<std::string> texts_;    // of refusals, by number
 };
+
+// CPUs and cards are chosen one by one, and who has them at a later time nobody knows.
+std::string ReservationPlugin::whyNotLater(const ReservationEntry& entry) const {
+  if (!entry.waits || entry.beginning.start <= cluster_.reservations.time()) return "";
+  constexpr std::string_view kText =
+      "a reservation with a start in the future keeps amounts only, and this one asks for ";
+  if (entry.object->spec.preAllocation) return std::string(kText) + "running pods (preAllocation)";
+  if (!readDeviceRequest(entry.room.allocatable).request.byType.empty())
+    return std::string(kText) + "devices";
+  const api::Qos qos =
+      api::parseQos(entry.object->meta.labels.get(api::label::kQosClass).value_or(""));
+  if (qos == api::Qos::kLse || qos == api::Qos::kLsr) return std::string(kText) + "exclusive CPUs";
+  return "";
+}
 
 PodVerdict ReservationPlugin::prepare(const PodPlan& plan, const api::Pod& pod) {
   using Kind = PodVerdict::Kind;
@@ -170,6 +211,8 @@ PodVerdict ReservationPlugin::prepare(const PodPlan& plan, const api::Pod& pod) 
   PodVerdict out;
   if (mine.isStandIn) {
     const ReservationPtr entry = cluster_.reservations.find(pod.meta.uid);
+    if (std::string why = entry ? whyNotLater(*entry) : ""; !why.empty())
+      return PodVerdict::refuse(Kind::kUnresolvable, std::move(why));
     if (entry && entry->object && entry->object->spec.preAllocation)
       if (std::string why = whyNoTakeover(*entry->object, args_); !why.empty())
         return PodVerdict::refuse(Kind::kUnresolvable, std::move(why));
@@ -189,11 +232,15 @@ void ReservationPlugin::restore(const PodPlan& plan, Row row) {
   const auto& mine = matched(plan);
   take_.reset();
   if (!takes(mine)) {
-    if (mine.matches.isOn(row)) giveBack(mine, row);
+    if (mine.matches.isOn(row) || !mine.matches.until(row).empty()) giveBack(mine, row);
     return;
   }
   const ReservationPtr entry = cluster_.reservations.find(mine.pod.meta.uid);
   if (!entry || !entry->object) return;
+  if (!entry->object->spec.preAllocation) {
+    given_ = std::make_unique<GivenBack>(cluster_, cluster_.reservations.goneBy(*entry, row));
+    return;
+  }
   Takeover found = takeOver(*entry->object, cluster_, row, args_);
   take_ = std::move(found.verdict);
   given_ = std::make_unique<GivenBack>(cluster_, found.pods);
@@ -202,7 +249,9 @@ void ReservationPlugin::restore(const PodPlan& plan, Row row) {
 // Cards are lent by name, so that those of the reservation are chosen.
 void ReservationPlugin::giveBack(const ReservationPlan& mine, Row row) {
   const auto matched = mine.matches.on(row);
-  given_ = std::make_unique<GivenBack>(cluster_, standInsOf(matched));
+  std::vector<PodPtr> away = standInsOf(matched);
+  for (const PodPtr& pod : standInsOf(mine.matches.until(row))) away.push_back(pod);
+  given_ = std::make_unique<GivenBack>(cluster_, away);
   if (cluster_.deviceBooks && !mine.ignores())
     for (const ReservationPtr& entry : matched)
       cluster_.deviceBooks->lend(row, loanOf(mine, *entry));
@@ -222,6 +271,10 @@ void ReservationPlugin::fits(const PodPlan& plan, const NodeTable&, std::span<co
   const auto& mine = matched(plan);
   const bool holds = mine.isStandIn || mine.isOperating;
   for (size_t i = 0; i < rows.size(); i++) {
+    if (cluster_.reservations.isOver(rows[i]) && !mine.matches.isOn(rows[i])) {
+      out[i] = {Code::kUnschedulable, 0, numberOf(std::string(kOver))};
+      continue;
+    }
     if (holds) out[i] = judgeStandIn(mine, rows[i]);
     if (!out[i].fits() || mine.ignores() || !mine.matches.isOn(rows[i])) continue;
     const FitVerdict verdict = judge_.fit(plan, mine, rows[i]);
@@ -278,12 +331,21 @@ std::vector<ObjectPatch> ReservationPlugin::binding(const Decision& decision,
   return bindingPatches(*entry, decision.pod->nodeName.view(), notes, clock_.wall());
 }
 
+// Nobody goes for a reservation before its time comes.
+RoomAnswer ReservationPlugin::beforeStart(const PodInfo& standIn) const {
+  const ReservationPtr entry = cluster_.reservations.find(standIn.pod->meta.uid);
+  if (!entry || !entry->waits || entry->beginning.start <= cluster_.reservations.time()) return {};
+  return {RoomAnswer::Kind::kFinal,
+          "nobody is evicted before it begins at " + formatTime(entry->beginning.start)};
+}
+
 // Nothing is evicted here: pods that must use a reservation are told what is in the way.
 RoomAnswer ReservationPlugin::makeRoom(const Stranded& stranded) {
   const ReservationClaim* claim = nullptr;
   const auto read = ReservationClaim::of(*stranded.pod->pod);
   if (read) claim = &*read;
-  if (!claim || !claim->affinity || stranded.pod->isStandIn) return {};
+  if (stranded.pod->isStandIn) return beforeStart(*stranded.pod);
+  if (!claim || !claim->affinity) return {};
   return {RoomAnswer::Kind::kPass, whyNoReservation(*claim, cluster_)};
 }
 
@@ -292,6 +354,7 @@ RoomAnswer ReservationPlugin::makeRoom(const Stranded& stranded) {
 Result<std::unique_ptr<Plugin>> makeReservation(const json::Value& value, PluginHandle handle) {
   auto args = readReservationArgs(value);
   if (!args) return pass(args.error());
+  handle.cluster.reservations.setTime(handle.clock.wall());
   return std::make_unique<ReservationPlugin>(handle, *std::move(args));
 }
 
