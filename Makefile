@@ -5,7 +5,7 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos bench format check build setup fuzz help binary setup-program
+.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations bench format check build setup fuzz help binary setup-program
 
 help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
 	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
+	@echo "make test-reservations  MINUTES=10 of reservations made, matched, expired and deleted beside schedulers killed with -9"
 	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
 	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"
@@ -117,6 +118,9 @@ test-chaos: build
 	@scripts/setup --kubernetes
 	@test/kubernetes/programs kube-apiserver etcd kubectl || [ $$? -eq 77 ]
 	@test/chaos/run $(BUILD)/bin/mangrove --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) || [ $$? -eq 77 ]
+
+test-reservations: build
+	@MANGROVE=$(abspath $(BUILD))/bin/mangrove SECONDS_OF=$$(($(MINUTES) * 60)) $(if $(SEED),SEED=$(SEED)) test/e2e/scheduler_reservation_storm.sh || [ $$? -eq 77 ]
 
 # Every suite into build/bench (JSON, table, pictures) and docs/benchmarks.* within half an hour; PEERS names a folder with kube-apiserver, etcd, … to
 # compare with. SUITES chooses some, which leave the pages alone.

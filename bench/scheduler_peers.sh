@@ -90,7 +90,7 @@ profiles:
     postFilter: {disabled: [{name: "*"}], enabled: [$(names "Reservation, Coscheduling, ElasticQuota, DefaultPreemption")]}
     preScore: {enabled: [$(names Reservation)]}
     score: {enabled: [{name: LoadAwareScheduling, weight: 1}, {name: NodeNUMAResource, weight: 1}, {name: DeviceShare, weight: 1}, {name: Reservation, weight: 5000}]}
-    reserve: {enabled: [$(names "LoadAwareScheduling, NodeNUMAResource, DeviceShare, Coscheduling, ElasticQuota")]}
+    reserve: {enabled: [$(names "LoadAwareScheduling, Reservation, NodeNUMAResource, DeviceShare, Coscheduling, ElasticQuota")]}
     permit: {enabled: [$(names Coscheduling)]}
     preBind: {enabled: [$(names "NodeNUMAResource, DeviceShare, Reservation, DefaultPreBind")]}
     bind: {disabled: [{name: "*"}], enabled: [$(names "Reservation, DefaultBinder")]}

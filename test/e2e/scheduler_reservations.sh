@@ -60,3 +60,40 @@ eventually same Failed of gold .status.phase
 same Expired of gold '.status.conditions[?(@.type=="Ready")].reason'
 eventually same n1 node_of late
 same n1 node_of picky  # owners stay
+
+# Both count as the scheduler does: the column of top, the node's explanation, the object.
+kubectl delete pod --all >/dev/null
+kubectl delete reservation --all >/dev/null
+"$mangrove" reserve kept --cpu 2 --owner app=web --kubeconfig "$KUBECONFIG" >/dev/null
+eventually same Available of kept .status.phase
+want '"reserved"' "$mangrove" top --once -o json --kubeconfig "$KUBECONFIG"
+want "r=reserved 2.00" "$mangrove" top --once --kubeconfig "$KUBECONFIG"
+want "kept         cpu       2         0      2" "$mangrove" explain node n1 --kubeconfig "$KUBECONFIG"
+kubectl delete reservation kept >/dev/null
+
+# In time: its node is chosen at once, its room is for those who are gone by then, and free when it begins.
+"$mangrove" reserve sale --cpu 3 --start 9s --for 1h --owner app=sale --kubeconfig "$KUBECONFIG" >/dev/null
+eventually same Waiting of sale .status.phase
+want "begins on node n1" "$mangrove" explain reservation sale --kubeconfig "$KUBECONFIG"
+want "reservation sale begins" "$mangrove" explain node n1 --kubeconfig "$KUBECONFIG"
+make_pod service 2
+make_pod job 2 '' 'annotations: {colocation.mangrove.io/expected-duration: 1s}'
+eventually same n1 node_of job
+want "Insufficient cpu" condition_of service
+make_pod buyer 3 '' 'labels: {app: sale}, annotations: {scheduling.koordinator.sh/reservation-affinity: "{}"}'
+eventually same Available of sale .status.phase
+eventually same n1 node_of buyer
+refused "not found" kubectl get pod job
+same "" node_of service
+refused "--start 'yesterday'" "$mangrove" reserve x --cpu 1 --start yesterday --owner app=x --kubeconfig "$KUBECONFIG"
+
+# Another scheduler takes what is kept: it is said, and nothing more comes there.
+kubectl delete pod --all >/dev/null
+kubectl delete reservation --all >/dev/null
+"$mangrove" reserve kept --cpu 3 --owner app=web --kubeconfig "$KUBECONFIG" >/dev/null
+eventually same Available of kept .status.phase
+make_pod intruder 2 'nodeName: n1'
+eventually want "NodeOvercommitted" kubectl get events --field-selector involvedObject.kind=Reservation,involvedObject.name=kept
+want "pod default/intruder" kubectl get events --field-selector involvedObject.kind=Reservation,involvedObject.name=kept
+make_pod harmless 0
+eventually want "over-committed by another scheduler" condition_of harmless
