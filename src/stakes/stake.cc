@@ -54,6 +54,10 @@ double gpusOf(const api::ResourceList& asked) {
   return most;
 }
 
+Work workOf(const api::ResourceList& asked) {
+  return {coresOf(asked), gpusOf(asked)};
+}
+
 // Who has not started has nothing to lose.
 WallTime startOf(const api::Pod& pod) {
   if (pod.status.startTime != kZeroTime) return pod.status.startTime;
@@ -93,10 +97,10 @@ std::string strictGangOf(const api::Pod& pod) {
 
 victims::Progress progressOf(const api::Pod& pod, const Known& known) {
   using Says = victims::Progress::Says;
-  const api::ResourceList asked = api::podRequests(pod);
+  const Work work = known.work ? *known.work : workOf(api::podRequests(pod));
   victims::Progress out;
-  out.cores = coresOf(asked);
-  out.gpus = gpusOf(asked);
+  out.cores = work.cores;
+  out.gpus = work.gpus;
   out.started = startOf(pod);
   out.measuredCpuSeconds = known.measuredCpuSeconds;
   const api::SaidCheckpoint said = api::saidCheckpoint(pod.meta.annotations);

@@ -16,10 +16,17 @@
 
 namespace mangrove::stakes {
 
-// What the pod itself does not say.
+// What a pod works with.
+struct Work {
+  double cores = 0;
+  double gpus = 0;
+};
+
+// What the pod itself does not say, or its caller has at hand.
 struct Known {
   std::optional<double> measuredCpuSeconds = {};  // since it started
   int evictedToday = 0;                           // evictions of its job within 24 h
+  std::optional<Work> work = {};                  // nullopt: summed up from the pod's requests
 };
 
 // Name, kind, rank, priority and progress. Gang and gain are the caller's: who is in a gang whole

@@ -13,6 +13,17 @@ namespace mangrove::placement {
 
 namespace {
 
+// Asked for all pods of a tree at once: nothing is summed up that is known already.
+stakes::Work workOf(const Amounts& request) {
+  static const Interned gpu(api::resource::kNvidiaGpu), gpuCore(api::resource::kGpuCore);
+  const api::ResourceNames& names = api::resourceNames();
+  const int64_t milli = std::max(
+      {request.amount(names.cpu), request.amount(names.batchCpu), request.amount(names.midCpu)});
+  const double cards = std::max(static_cast<double>(request.amount(gpu)),
+                                static_cast<double>(request.amount(gpuCore)) / 100);
+  return {static_cast<double>(milli) / 1000, cards};
+}
+
 Debtor debtorOf(const PodInfo& pod, const QuotaPod& counted, QuotaId quota) {
   Debtor out;
   out.quota = quota;
@@ -21,7 +32,7 @@ Debtor debtorOf(const PodInfo& pod, const QuotaPod& counted, QuotaId quota) {
   out.spared = counted.kind == PodKind::kFixed || !api::isPreemptible(pod.pod->meta.labels);
   out.started = pod.pod->status.startTime;
   victims::Candidate& candidate = out.candidate;
-  candidate = stakes::candidateOf(*pod.pod);
+  candidate = stakes::candidateOf(*pod.pod, {.work = workOf(*counted.request)});
   candidate.rank = stakes::rankOf(pod.cls->band);
   candidate.priority = pod.cls->priority;
   candidate.gang = gangIdOf(*pod.pod);
