@@ -68,18 +68,19 @@ kubectl delete reservation --all >/dev/null
 eventually same Available of kept .status.phase
 want '"reserved"' "$mangrove" top --once -o json --kubeconfig "$KUBECONFIG"
 want "r=reserved 2.00" "$mangrove" top --once --kubeconfig "$KUBECONFIG"
-want "kept         cpu       2         0      2" "$mangrove" explain node n1 --kubeconfig "$KUBECONFIG"
+told() { "$mangrove" explain node n1 --kubeconfig "$KUBECONFIG" || true; }  # nothing measures it here, which explain takes for a fault
+want "kept         cpu       2         0      2" told
 kubectl delete reservation kept >/dev/null
 
 # In time: its node is chosen at once, its room is for those who are gone by then, and free when it begins.
 "$mangrove" reserve sale --cpu 3 --start 9s --for 1h --owner app=sale --kubeconfig "$KUBECONFIG" >/dev/null
 eventually same Waiting of sale .status.phase
 want "begins on node n1" "$mangrove" explain reservation sale --kubeconfig "$KUBECONFIG"
-want "reservation sale begins" "$mangrove" explain node n1 --kubeconfig "$KUBECONFIG"
+want "reservation sale begins" told
 make_pod service 2
 make_pod job 2 '' 'annotations: {colocation.mangrove.io/expected-duration: 1s}'
 eventually same n1 node_of job
-want "Insufficient cpu" condition_of service
+eventually want "Insufficient cpu" condition_of service
 make_pod buyer 3 '' 'labels: {app: sale}, annotations: {scheduling.koordinator.sh/reservation-affinity: "{}"}'
 eventually same Available of sale .status.phase
 eventually same n1 node_of buyer
