@@ -34,6 +34,7 @@ void trimNode(api::Node& node) {
   // Copies, because they are as large as their content, which what grew while it was read is not.
   slim.capacity = node.status.capacity;
   slim.allocatable = node.status.allocatable;
+  slim.info.kubeletVersion = node.status.info.kubeletVersion;  // who runs its pods
   node.meta.labels = api::Labels(node.meta.labels);
   for (const std::string_view type : {std::string_view("Ready"), api::kBestEffortPaused}) {
     const auto* found = api::findCondition(node.status.conditions, type);

@@ -1,5 +1,6 @@
 #include "up/one_machine.h"
 
+#include "api/object/own_runner.h"
 #include "json/value.h"
 
 namespace mangrove::up {
@@ -14,8 +15,7 @@ placement::SchedulerConfig oneMachineConfig() {
 }
 
 bool isOneMachine(std::span<const api::Node> nodes) {
-  return nodes.size() == 1 &&
-         nodes[0].status.info.kubeletVersion.view().find("-mangrove") != std::string_view::npos;
+  return nodes.size() == 1 && api::isRunByUs(nodes[0]);
 }
 
 }  // namespace mangrove::up

@@ -13,6 +13,7 @@
 #include "net/loopback.h"
 #include "up/first_objects.h"
 #include "up/metrics_api.h"
+#include "up/pod_devices.h"
 #include "up/roles.h"
 
 namespace mangrove::up {
@@ -179,6 +180,9 @@ Result<> UpRole::startObserver(frame::RoleContext& context) {
 Result<> UpRole::startRunner(frame::RoleContext& context) {
   runnerOptions_.dataDir = dataDir_;
   runnerOptions_.version = frame::version();
+  runnerOptions_.equip = [kit = deviceKit()](const api::Pod& pod, std::string_view container) {
+    return gearFor(kit, pod, container);
+  };
   runnerOptions_.beforeStart = [gate = starting_](const runtime::StartingContainer& one) {
     (void)gate->before(one);
   };

@@ -6,7 +6,10 @@
 #include <string>
 
 #include "api/pod/classes.h"
+#include "api/pod/pod.h"
 #include "base/number/units.h"
+#include "base/result.h"
+#include "runtime/core/device_gear.h"
 
 namespace mangrove::runtime {
 
@@ -35,6 +38,10 @@ struct StartingContainer {
 // preparing thread. The container starts when it returns.
 using BeforeStart = std::function<void(const StartingContainer&)>;
 
+// What a container gets for the devices its pod was given; asked in a preparing thread. An error
+// keeps the container from starting and is what the user reads.
+using Equip = std::function<Result<DeviceGear>(const api::Pod& pod, std::string_view container)>;
+
 struct NodeFacts {
   std::string nodeName;
   std::string hostIp;
@@ -47,6 +54,7 @@ struct NodeFacts {
   bool testProtections = false;  // layers of containment may be switched off, pod by pod
   std::string nameServer;        // where pods ask for names; "": the machine's own resolvers
   BeforeStart beforeStart = {};  // null: nobody wants to know
+  Equip equip = {};              // null: variables that name its cards are all a container gets
   std::string noWayOut;          // why pods do not reach beyond this machine; "": they do
 
   std::string podDir(std::string_view uid) const { return dataDir + "/pods/" + std::string(uid); }

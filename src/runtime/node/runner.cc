@@ -89,6 +89,7 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
                                             std::move(root), std::move(*cgroups),
                                             std::move(*machine)));
   runner->node_.beforeStart = runner->options_.beforeStart;
+  runner->node_.equip = runner->options_.equip;
   if (auto ok = runner->network_.start(); !ok) return pass(ok.error());
   if (const auto missing = runner->node_.isolation.missing(); !missing.empty())
     logger.warn("this machine does not permit these namespaces, so pods are without: {}", missing);

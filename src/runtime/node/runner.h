@@ -52,6 +52,7 @@ struct RunnerOptions {
   std::string program;     // our own binary; "": found out
   std::string version;
   BeforeStart beforeStart = {};  // asked before each container starts
+  Equip equip = {};              // asked for the devices of each container
 };
 
 class Runner final : public frame::NodeRunner {

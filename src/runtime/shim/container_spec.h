@@ -39,6 +39,7 @@ struct ContainerSpecFile {
   int64_t logMaxFiles = 5;
   std::string scratch;  // a directory of this run: its /tmp, /run, /var/log, upper layers
   std::vector<MountSpec> mounts;
+  std::vector<std::string> devices;  // files of the machine's /dev that the container has too
   std::string messagePath = "/dev/termination-log";  // in the container
   int64_t oomScoreAdj = 0;
   bool ownPids = true;     // a PID namespace

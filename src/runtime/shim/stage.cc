@@ -252,6 +252,7 @@ class Stage {
       touch(at("/dev/") + node, 0666);
       if (auto ok = bindTo(std::string("/dev/") + node, at("/dev/") + node, false); !ok) return ok;
     }
+    if (auto ok = givenDevices(); !ok) return ok;
     std::error_code error;
     for (const char* dir : {"/dev/pts", "/dev/shm", "/dev/mqueue"})
       fs::create_directory(at(dir), error);
@@ -268,6 +269,17 @@ class Stage {
     // The nodes above are mounts of their own; one that is made beside them does nothing.
     auto dev = openInRoot(rootFd_.get(), "/dev");
     return dev ? setTraits(dev->get(), {.noDevices = true}, false) : pass(dev.error());
+  }
+
+  // Of the cards that the pod was given; others of the machine are not there.
+  Result<> givenDevices() const {
+    for (const std::string& path : spec_.devices) {
+      std::error_code error;
+      fs::create_directories(fs::path(at(path)).parent_path(), error);
+      touch(at(path), 0666);
+      if (auto ok = bindTo(path, at(path), false); !ok) return ok.error().in("device {}", path);
+    }
+    return {};
   }
 
   void deviceLinks() const {

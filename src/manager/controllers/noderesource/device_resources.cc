@@ -54,6 +54,15 @@ void addGpu(const api::Device& device, bool shared, NodeWish& wish) {
       wish.labels[std::string(key)] = std::string(*value);
 }
 
+void addVendorName(const api::Device* device, NodeWish& wish) {
+  const bool nvidia = device && hasWrapper(*device);
+  const int64_t cards = nvidia ? countHealthy(*device, "gpu") : 0;
+  if (cards > 0)
+    wish.setResource(Interned(r::kNvidiaGpu), Quantity::of(cards));
+  else
+    wish.removeResource(Interned(r::kNvidiaGpu));
+}
+
 }  // namespace
 
 std::span<const std::string_view> deviceResourceNames() {
@@ -71,6 +80,7 @@ void addDeviceResources(const api::Device* device, const DeviceOptions& options,
     else
       for (auto name : gpuNames()) wish.removeResource(Interned(name));
   }
+  if (options.gpu && options.vendorName) addVendorName(device, wish);
   if (options.rdma) {
     const int64_t cards = device ? countHealthy(*device, "rdma") : 0;
     if (cards > 0)

@@ -19,6 +19,9 @@ struct DeviceOptions {
   bool gpuShared = false;  // gate EnableSyncGPUSharedResource
   bool gpu = true;         // plugins
   bool rdma = true;
+  // Whole cards under the vendor's own name too: where our runner runs the pods there is no kubelet
+  // to which a vendor's device plugin could tell them.
+  bool vendorName = false;
 };
 
 // nullptr: the node has no Device object. Names that were ours and are no longer there are removed;

@@ -4,6 +4,7 @@
 
 #include "api/annotations/node.h"
 #include "api/object/node_pause.h"
+#include "api/object/own_runner.h"
 #include "api/wire/names.h"
 #include "base/text/strings.h"
 #include "manager/controllers/noderesource/batch_prepare.h"
@@ -226,10 +227,10 @@ NodePlan planNode(const PlanInputs& in) {
   planMid(plan, in, inputs);
   planBatch(plan, in, inputs);
   planViews(plan, in);
-  addDeviceResources(
-      in.device,
-      {in.options.gpuShared, in.options.gpuDeviceResource, in.options.rdmaDeviceResource},
-      plan.wish);
+  addDeviceResources(in.device,
+                     {in.options.gpuShared, in.options.gpuDeviceResource,
+                      in.options.rdmaDeviceResource, api::isRunByUs(in.node)},
+                     plan.wish);
   watchAge(plan, in);
   return plan;
 }

@@ -395,6 +395,23 @@ TEST(SpecCases, Cases42To44Devices) {
   EXPECT_FALSE(after.allocatable.has(api::resource::kRdma));
 }
 
+// Beside a kubelet the vendor's name is its device plugin's; where our own runner is nobody else sells
+// it.
+TEST(SpecCases, WholeCardsUnderTheVendorsNameWhereWeRunThePods) {
+  Scene s;
+  s.device = deviceOf(R"({"metadata":{"name":"n1"},"spec":{"devices":[
+      {"type":"gpu","minor":0,"health":true,"resources":{"koordinator.sh/gpu-core":"100"}},
+      {"type":"gpu","minor":1,"health":false},
+      {"type":"gpu","minor":2,"health":true,"resources":{"koordinator.sh/gpu-core":"100"}}]}})");
+  EXPECT_FALSE(granted(s.node, s.plan().wish).allocatable.has(api::resource::kNvidiaGpu));
+  s.node.status.info.kubeletVersion = Interned("v1.35.0-mangrove.0.1.0");
+  auto after = granted(s.node, s.plan().wish);
+  EXPECT_EQ(after.allocatable.amount(api::resource::kNvidiaGpu).value(), 2);
+  s.node.status.allocatable = after.allocatable;
+  s.device.reset();
+  EXPECT_FALSE(granted(s.node, s.plan().wish).allocatable.has(api::resource::kNvidiaGpu));
+}
+
 // A node that had to evict: services see what they saw, and nothing new of batch work fits.
 TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
   Scene s = n();

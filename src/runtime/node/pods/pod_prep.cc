@@ -208,6 +208,27 @@ Result<> PodPrep::mounts(const RunPod& pod, const api::ContainerRun& run,
   return {};
 }
 
+// What comes with the devices that the pod was given.
+Result<> PodPrep::equip(const RunPod& pod, ContainerSpecFile& spec) {
+  if (!node_.equip) return {};
+  auto gear = node_.equip(pod.pod, spec.name);
+  if (!gear) return pass(gear.error());
+  for (const auto& [name, value] : gear->env) {
+    std::erase_if(spec.env, [&](const auto& one) { return one.starts_with(name + "="); });
+    spec.env.push_back(name + "=" + value);
+  }
+  if (!node_.isolation.mounts || spec.view == kViewCaller) return {};  // it sees the machine's own
+  spec.devices = std::move(gear->nodes);
+  for (const DeviceGear::Mount& one : gear->mounts) {
+    std::error_code error;
+    if (one.isFolder && fs::create_directories(one.source, error))
+      fs::permissions(one.source, fs::perms::all | fs::perms::sticky_bit, error);
+    if (error) return failErrno(error.value(), one.source);
+    spec.mounts.push_back({one.source, one.target, one.readOnly, !one.isFolder});
+  }
+  return {};
+}
+
 // Made once for each set of capabilities and each run of ours; shims read the file.
 Result<> PodPrep::filterFor(uint64_t capabilities, ContainerSpecFile& spec) {
   const std::string path = fmt::format("{}/system-calls-{:x}", node_.dataDir, capabilities);
@@ -276,6 +297,7 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   auto volumes = makeVolumes(pod, node_, facts, source_);
   if (!volumes) return pass(volumes.error());
   if (auto ok = mounts(pod, *container.run, *volumes, known, spec); !ok) return pass(ok.error());
+  if (auto ok = equip(pod, spec); !ok) return pass(ok.error());
 
   // Our own binary may lie where containers cannot see it.
   if (command.standIn && node_.isolation.mounts) {

@@ -59,6 +59,7 @@ class PodPrep {
                   ContainerSpecFile& spec);
   // User, view and confinement; kInvalid and kUnsupported name a field that cannot be honoured.
   Result<> contain(const RunPod& pod, const api::ContainerRun& run, ContainerSpecFile& spec);
+  Result<> equip(const RunPod& pod, ContainerSpecFile& spec);
   Result<> filterFor(uint64_t capabilities, ContainerSpecFile& spec);
   void hostsFile(const RunPod& pod, const std::string& podIp);
   void resolverFileOf(const RunPod& pod);
