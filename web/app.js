@@ -4,11 +4,12 @@ import {make} from './format.js';
 import {known, onChange, follow, setToken} from './feed.js';
 import * as pages from './views.js';
 import {quotas} from './quotas.js';
+import {devices} from './devices.js';
 
 const main = document.getElementById('main');
 const dialog = document.getElementById('reason');
-const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas'];
-const views = {...pages, quotas};
+const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas', 'devices'];
+const views = {...pages, quotas, devices};
 let view = null;
 
 // "#/node/worker-1" → ['node', 'worker-1']

@@ -1,7 +1,6 @@
 #include "cli/top_devices.h"
 
 #include <functional>
-#include <map>
 
 #include <fmt/core.h>
 
@@ -12,14 +11,13 @@
 #include "api/wire/names.h"
 #include "base/text/strings.h"
 #include "cli/voice.h"
+#include "dashboard/device_books.h"
 #include "json/value.h"
-#include "placement/device/book.h"
 #include "placement/device/request.h"
 
 namespace mangrove::cli {
 namespace {
 
-using placement::Amounts;
 using placement::Card;
 using placement::DeviceBook;
 
@@ -46,65 +44,42 @@ std::string usedOf(const Card& card, Interned name) {
                      placement::quantityOf(name, card.total.amount(name)).text());
 }
 
-// The name that says how full a card of the type is.
-Interned mainName(const std::string& type) {
-  const auto& names = placement::deviceNames();
-  if (type == placement::device_type::kRdma) return names.rdma;
-  return type == placement::device_type::kFpga ? names.fpga : names.core;
+CardLine lineOf(const dashboard::DeviceLibrary& books, const std::string& node,
+                const DeviceBook& book, const std::string& type, const Card& card) {
+  CardLine out;
+  out.node = node;
+  out.type = type;
+  out.minor = card.minor;
+  out.id = card.id;
+  out.health = dashboard::healthWord(card);
+  out.core = usedOf(card, dashboard::mainResource(type));
+  out.memory = usedOf(card, placement::deviceNames().memory);
+  if (card.topology)
+    out.place = fmt::format("numa {} pcie {}", card.topology->nodeId, card.topology->pcieId);
+  for (const api::Uid& uid : book.holdersOf(type, card.minor))
+    out.holders.push_back(books.nameOf(uid));
+  return out;
 }
-
-struct Reader {
-  std::map<std::string, DeviceBook> books;  // by node
-  std::map<api::Uid, std::string> podNames;
-  std::map<std::string, api::Labels> labels;  // of nodes
-
-  void addPod(const api::Pod& pod) {
-    if (pod.nodeName.empty() || api::isTerminated(pod)) return;
-    const auto given = api::parseDeviceAllocations(pod.meta.annotations);
-    if (!given || !*given) return;
-    podNames[pod.meta.uid] = pod.meta.ns.str() + "/" + pod.meta.name.str();
-    books[pod.nodeName.str()].hold(pod.meta.uid, placement::heldOf(**given));
-  }
-  CardLine lineOf(const std::string& node, const DeviceBook& book, const std::string& type,
-                  const Card& card) const {
-    CardLine out;
-    out.node = node;
-    out.type = type;
-    out.minor = card.minor;
-    out.id = card.id;
-    out.health = !card.reported ? "gone" : card.total.empty() ? "unhealthy" : "healthy";
-    out.core = usedOf(card, mainName(type));
-    out.memory = usedOf(card, placement::deviceNames().memory);
-    if (card.topology)
-      out.place = fmt::format("numa {} pcie {}", card.topology->nodeId, card.topology->pcieId);
-    for (const api::Uid& uid : book.holdersOf(type, card.minor))
-      out.holders.push_back(podNames.at(uid));
-    return out;
-  }
-};
 
 }  // namespace
 
 Result<std::vector<CardLine>> readCards(client::ApiClient& client) {
-  Reader reader;
-  auto ok = eachOf<api::Node>(client, api::kind::kNode, [&](const api::Node& node) {
-    reader.labels[node.meta.name.str()] = node.meta.labels;
-  });
+  dashboard::DeviceLibrary books;
+  auto ok =
+      eachOf<api::Node>(client, api::kind::kNode, [&](const api::Node& node) { books.node(node); });
   if (!ok) return pass(ok.error());
   std::optional<Error> trouble;
   ok = eachOf<api::Device>(client, api::kind::kDevice, [&](const api::Device& device) {
-    const std::string name = device.meta.name.str();
-    if (auto read = reader.books[name].report(&device, reader.labels[name]); !read)
-      trouble = read.error();
+    if (auto read = books.device(device); !read) trouble = read.error();
   });
   if (!ok) return pass(ok.error());
   if (trouble) return pass(*trouble);
-  ok = eachOf<api::Pod>(client, api::kind::kPod, [&](const api::Pod& pod) { reader.addPod(pod); });
+  ok = eachOf<api::Pod>(client, api::kind::kPod, [&](const api::Pod& pod) { books.pod(pod); });
   if (!ok) return pass(ok.error());
   std::vector<CardLine> out;
-  for (const auto& [node, book] : reader.books)
+  for (const auto& [node, book] : books.all())
     for (const auto& [type, cards] : book.devices().byType)
-      for (const Card& card : cards) out.push_back(reader.lineOf(node, book, type, card));
+      for (const Card& card : cards) out.push_back(lineOf(books, node, book, type, card));
   return out;
 }
 

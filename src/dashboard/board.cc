@@ -126,12 +126,13 @@ void Board::api(std::string_view path, std::string_view query,
     return feed_->askPods(std::string(node.value_or("")), std::move(answer));
   }
   if (path == "quotas") return feed_ ? feed_->askQuotas(std::move(answer)) : answer("{}");
+  if (path == "devices") return feed_ ? feed_->askDevices(std::move(answer)) : answer("{}");
   if (path == "config") {
     if (feed_) return feed_->askConfig(std::move(answer));
     return answer(R"({"name":"slo-controller-config","exists":false,"keys":[],"findings":[]})");
   }
-  exchange->reply(
-      net::HttpResponse::text(404, "want api/state, stream, pods, quotas, config or controls\n"));
+  exchange->reply(net::HttpResponse::text(
+      404, "want api/state, stream, pods, quotas, devices, config or controls\n"));
 }
 
 }  // namespace mangrove::dashboard

@@ -4,6 +4,7 @@
 
 #include "api/wire/names.h"
 #include "client/informer/follow.h"
+#include "dashboard/device_rows.h"
 #include "dashboard/quota_rows.h"
 #include "manager/webhook/configmap/lint.h"
 
@@ -59,6 +60,7 @@ ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
       pods_(following(setup_, client::kind::kPod, "spec.nodeName")),
       quotas_(client::follow(setup_, client::kind::kElasticQuota)),
       reservations_(client::follow(setup_, client::kind::kReservation)),
+      devices_(following(setup_, client::kind::kDevice, "metadata.name")),
       config_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
                                 setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });
@@ -79,6 +81,7 @@ void ClusterFeed::start() {
     quotas_.start();
     reservations_.start();
   }
+  devices_.start();
   config_.start();
   arm();
 }
@@ -129,6 +132,18 @@ void ClusterFeed::askQuotas(Answer answer) {
       quotas.push_back(feed.quotas_.find(key));
     });
     answer(json::write(quotaBoard(feed.view(), quotas, feed.setup_.clock->wall())));
+  });
+}
+
+void ClusterFeed::askDevices(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const ClusterFeed& feed = **self;
+    DeviceObjects devices;
+    feed.devices_.each([&](std::string_view key, const api::Device&) {
+      devices.push_back(feed.devices_.find(key));
+    });
+    answer(json::write(deviceBoard(feed.view(), devices)));
   });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Follows nodes, their measurements, pods, quotas and the configuration through the API, and keeps
+// Follows nodes, their measurements and devices, pods, quotas and the configuration through the API, and keeps
 // the hub's picture of the cluster.
 //
 //   ClusterFeed feed({.client = &client, .owner = &owner, .home = &worker.mailbox(),
@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "api/koordinator/device.h"
 #include "api/koordinator/elastic_quota.h"
 #include "api/object/core_objects.h"
 #include "base/clock.h"
@@ -42,6 +43,8 @@ class ClusterFeed {
   void askPods(std::string node, Answer answer);
   // The quotas' trees and who borrows from whom; {} beside an agent, which sees one node alone.
   void askQuotas(Answer answer);
+  // Every node's cards and who has what share of them.
+  void askDevices(Answer answer);
   // The configuration's keys and what the linter says of them.
   void askConfig(Answer answer);
 
@@ -57,6 +60,7 @@ class ClusterFeed {
   client::Informer<api::Pod> pods_;
   client::Informer<api::ElasticQuota> quotas_;
   client::Informer<api::Reservation> reservations_;
+  client::Informer<api::Device> devices_;
   client::Informer<api::ConfigMap> config_;
   bool changed_ = false;
   Timer timer_;
