@@ -68,7 +68,7 @@ want "Running" state second .status.phase
 want "NVIDIA_VISIBLE_DEVICES=$card" kubectl logs second
 gpu_pod late koordinator.sh/gpu 100
 want "Insufficient" kubectl get pod late -o 'jsonpath={.status.conditions[?(@.type=="PodScheduled")].message}'
-for name in half second three; do want "default/$name" "$mangrove" top --by device --once --kubeconfig "$KUBECONFIG"; done
+for holder in half second three; do want "default/$holder" "$mangrove" top --by device --once --kubeconfig "$KUBECONFIG"; done
 want "have room" "$mangrove" explain pod late --kubeconfig "$KUBECONFIG"
 
 # What a pod had is free when it has ended.
