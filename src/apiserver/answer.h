@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apiserver/kinds/catalogue.h"
@@ -28,6 +29,8 @@ struct Answer {
   std::string location;    // of a redirect or a created object; usually ""
   std::string etag;        // names this content; who has it already is answered 304. Usually ""
   bool immutable = false;  // never changes under its URL: clients need not ask again
+  // What admission found out, for the audit log alone; usually empty.
+  std::vector<std::pair<std::string, std::string>> auditNotes = {};
 
   bool good() const { return status < 400; }
 };

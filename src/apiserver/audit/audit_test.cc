@@ -106,5 +106,32 @@ TEST(AuditLog, WritesLinesAndTurnsOver) {
   EXPECT_EQ(event->at("responseObject").at("metadata").at("uid"), "u");
 }
 
+TEST(AuditLog, HasWhatAdmissionNoted) {
+  const TempFolder folder("audit-test");
+  const std::string path = folder.file("audit.log");
+  VirtualClock clock{WallTime(std::chrono::seconds(1'800'000'000))};
+  {
+    auto log = AuditLog::open({path, *readPolicy(kPolicy, "p"), 100'000, 2}, clock);
+    ASSERT_TRUE(log) << log.error().text();
+    Call call;
+    call.info = *parseRequest("POST", "/api/v1/namespaces/prod/pods");
+    call.who = {"ann", "", {"people"}, {}};
+    Answer refused = answer::forbidden("violates PodSecurity");
+    refused.auditNotes = {{"pod-security.kubernetes.io/enforce-policy", "baseline:latest"}};
+    (*log)->watched(call, "/", "10.0.0.1", std::make_shared<Sink>())->answer(std::move(refused));
+    (*log)
+        ->watched(call, "/", "10.0.0.1", std::make_shared<Sink>())
+        ->answer(answer::forbidden("no role says so"));
+  }
+  const auto text = readFile(path);
+  const auto lines = splitTrimmed(*text, '\n');
+  ASSERT_EQ(lines.size(), 2U);
+  const auto byAdmission = json::parse(lines[0]), byRoles = json::parse(lines[1]);
+  const json::Object& notes = byAdmission->at("annotations").get_object();
+  EXPECT_EQ(notes.at("pod-security.kubernetes.io/enforce-policy"), "baseline:latest");
+  EXPECT_EQ(notes.at("authorization.k8s.io/decision"), "allow");
+  EXPECT_EQ(byRoles->at("annotations").at("authorization.k8s.io/decision"), "forbid");
+}
+
 }  // namespace
 }  // namespace mangrove::apiserver::audit

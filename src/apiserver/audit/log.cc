@@ -89,6 +89,7 @@ class Watched final : public Responder, public SpdyUpgrade {
   ~Watched() override { end(500, ""); }
 
   void answer(Answer answer) override {
+    for (auto& [name, text] : answer.auditNotes) notes_[name] = text;
     end(answer.status, answer.body);
     to_->answer(std::move(answer));
   }
@@ -116,8 +117,10 @@ class Watched final : public Responder, public SpdyUpgrade {
   }
   void judge(int status) {
     event_["responseStatus"] = json::Object{{"metadata", json::Object()}, {"code", status}};
-    event_["annotations"] =
-        json::Object{{"authorization.k8s.io/decision", status == 403 ? "forbid" : "allow"}};
+    // What admission refuses was allowed by the roles: its notes tell the two apart.
+    const bool forbidden = status == 403 && notes_.empty();
+    notes_["authorization.k8s.io/decision"] = forbidden ? "forbid" : "allow";
+    event_["annotations"] = std::move(notes_);
   }
   // A long answer: that it began is written; when it ends is up to the other side.
   void begin(int status) {
@@ -138,6 +141,7 @@ class Watched final : public Responder, public SpdyUpgrade {
   const Verdict verdict_;
   ResponderPtr to_;
   json::Object event_;
+  json::Object notes_;  // what becomes "annotations"
   bool ended_ = false;
 };
 

@@ -53,6 +53,7 @@ void Write::answer(Answer a) {
   for (auto* list : {&warnings_, &request_.warnings}) {
     for (auto& text : *list) a.warnings.push_back(std::move(text));
   }
+  for (auto& note : request_.auditAnnotations) a.auditNotes.emplace_back(note);
   to_->answer(std::move(a));
 }
 
