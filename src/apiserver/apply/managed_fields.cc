@@ -227,11 +227,12 @@ Outcome<json::Value> applyConfiguration(const Schema& schema, const json::Object
   if (!conflicts.empty() && !force) return refuse(conflictAnswer(conflicts));
 
   json::Value merged = mergedValue(schema, current, patch);
-  // A map that is still wanted in part must not go because its owner had it whole.
-  FieldSet dropped = entryOf(entries, manager, kApply)
-                         .fields.minus(nodesOf(schema, patch))
-                         .minus(withEveryNode(std::move(others)));
-  removeFields(schema, dropped, merged.get_object());
+  // A map that is still wanted in part must not go because its owner had it whole, nor a list that
+  // somebody wants empty because its last element goes.
+  FieldSet kept = withEveryNode(std::move(others));
+  kept.add(nodesOf(schema, patch));
+  const FieldSet dropped = entryOf(entries, manager, kApply).fields.minus(kept);
+  removeFields(schema, dropped, kept, merged.get_object());
   // Applying what is there already makes one an owner, but at no time in particular.
   const Entry& mine = entryOf(entries, manager, kApply);
   const bool changes = merged.get_object() != current;

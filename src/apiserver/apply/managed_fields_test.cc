@@ -87,6 +87,47 @@ TEST(ManagedFields, ApplyKeepsAMapItOwnedWholeWhileItWantsAPart) {
   EXPECT_EQ(json::writeSorted(applied->at("data")), R"({"a":"1"})");
 }
 
+// Once applied, applied for good: the second time finds what the first left.
+TEST(ManagedFields, ApplyingTwiceIsApplyingOnce) {
+  const Schema& schema = schemaOf("", "Service");
+  const struct {
+    const char *live, *patch, *spec;
+  } rows[] = {
+      // The last element of a list goes, and the list is wanted empty.
+      {R"({"metadata":{},"spec":{"ports":[{"port":80,"protocol":"TCP"}]}})",
+       R"({"metadata":{},"spec":{"ports":[]}})", R"({"ports":[]})"},
+      // Wanted no more, empty or not.
+      {R"({"metadata":{},"spec":{"ports":[{"port":80,"protocol":"TCP"}],"type":"ClusterIP"}})",
+       R"({"metadata":{},"spec":{"type":"ClusterIP"}})", R"({"type":"ClusterIP"})"},
+      {R"({"metadata":{},"spec":{"selector":{"a":"b"}}})",
+       R"({"metadata":{},"spec":{"selector":{}}})", R"({"selector":{}})"},
+  };
+  for (const auto& row : rows) {
+    auto live = applyConfiguration(schema, nullptr, object(row.live), manager("m"), false);
+    ASSERT_TRUE(live);
+    auto once =
+        applyConfiguration(schema, &live->get_object(), object(row.patch), manager("m"), false);
+    ASSERT_TRUE(once);
+    EXPECT_EQ(json::writeSorted(once->at("spec")), row.spec) << row.live;
+    auto twice =
+        applyConfiguration(schema, &once->get_object(), object(row.patch), manager("m"), false);
+    ASSERT_TRUE(twice);
+    EXPECT_TRUE(json::equal(*once, *twice)) << json::write(*once) << " " << json::write(*twice);
+  }
+}
+
+// What managed fields claim and the object lacks takes nothing along that another owner has.
+TEST(ManagedFields, AClaimOnWhatIsNotThereTakesNothingAlong) {
+  const Schema& schema = schemaOf("", "ConfigMap");
+  json::Object live = object(R"({"metadata":{"managedFields":[
+    {"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:lost":{}}}},
+    {"manager":"other","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{}}}]},
+    "data":{}})");
+  auto once = applyConfiguration(schema, &live, object(R"({"metadata":{}})"), manager("m"), false);
+  ASSERT_TRUE(once);
+  EXPECT_TRUE(once->get_object().contains("data")) << json::write(*once);
+}
+
 TEST(ManagedFields, ConflictsAreListedByOwner) {
   const Schema& schema = schemaOf("", "ConfigMap");
   auto live =

@@ -138,8 +138,7 @@ FieldSet wholeNode(const Schema& schema, const json::Value& value) {
   FieldSet set;
   collect(schema, value, set);
   set.isMember = true;
-  nameEveryNode(set);
-  return set;
+  return withEveryNode(std::move(set));
 }
 
 // Two walks over two states of an object. Most of it is the same in both, and is not even named:
@@ -301,28 +300,32 @@ json::Value mergedList(const Schema& schema, const json::Array& base, const json
   return out;
 }
 
-void removeBelow(const Schema& schema, const FieldSet& set, json::Value& value);
+void removeBelow(const Schema& schema, const FieldSet& set, const FieldSet* kept,
+                 json::Value& value);
 
-// One child: go on below it, then take it away itself when the set names it and nothing is left
-// inside.
-bool removeChild(const Schema& inner, const FieldSet& set, json::Value& value) {
-  removeBelow(inner, set, value);
+// One child: go on below it, then take it away itself when the set names it, or when nothing is
+// left inside and nobody wants it empty.
+bool removeChild(const Schema& inner, const FieldSet& set, const FieldSet* kept,
+                 json::Value& value) {
+  removeBelow(inner, set, kept, value);
   const bool hollow = (value.is_object() && value.get_object().empty()) ||
                       (value.is_array() && value.get_array().empty());
-  return set.isMember || (hollow && !set.children.empty());
+  return set.isMember || (hollow && !kept && !set.children.empty());
 }
 
-void removeBelow(const Schema& schema, const FieldSet& set, json::Value& value) {
+void removeBelow(const Schema& schema, const FieldSet& set, const FieldSet* kept,
+                 json::Value& value) {
   for (const auto& [element, child] : set.children) {
+    const FieldSet* wanted = kept ? kept->child(element) : nullptr;
     if (element.starts_with("f:") && value.is_object()) {
       json::Value* member = value.get_object().if_contains(element.substr(2));
-      if (member && removeChild(schemaAt(schema, element), child, *member))
+      if (member && removeChild(schemaAt(schema, element), child, wanted, *member))
         value.get_object().erase(element.substr(2));
     } else if (value.is_array() && schema.isArray()) {
       json::Array& array = value.get_array();
       auto at = std::find_if(array.begin(), array.end(),
                              [&](const json::Value& v) { return elementOf(schema, v) == element; });
-      if (at != array.end() && removeChild(itemsOf(schema), child, *at)) array.erase(at);
+      if (at != array.end() && removeChild(itemsOf(schema), child, wanted, *at)) array.erase(at);
     }
   }
 }
@@ -370,8 +373,7 @@ const json::Object& zeroObject(const Schema& schema) {
 
 FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,
                      const json::Object& left, const json::Object& right) {
-  const json::Value l = left;
-  const json::Value r = right;
+  const json::Value l = left, r = right;
   return differing(schema, a, b, &l, &r);
 }
 
@@ -384,14 +386,15 @@ json::Value mergedValue(const Schema& schema, const json::Value& base, const jso
     }
     return out;
   }
-  const bool walked = isMapList(schema, patch) || isSetList(schema, patch);
-  if (walked && base.is_array()) return mergedList(schema, base.get_array(), patch.get_array());
+  if (isWalkedList(schema, patch) && base.is_array())
+    return mergedList(schema, base.get_array(), patch.get_array());
   return patch;
 }
 
-void removeFields(const Schema& schema, const FieldSet& set, json::Object& object) {
+void removeFields(const Schema& schema, const FieldSet& set, const FieldSet& kept,
+                  json::Object& object) {
   json::Value value = std::move(object);
-  removeBelow(schema, set, value);
+  removeBelow(schema, set, &kept, value);
   object = std::move(value.get_object());
 }
 

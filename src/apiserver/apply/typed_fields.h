@@ -32,7 +32,9 @@ FieldSet differingIn(const Schema& schema, const FieldSet& a, const FieldSet& b,
 // `patch` laid over `base`: members and elements with equal keys are merged, sets united,
 // everything atomic replaced.
 json::Value mergedValue(const Schema& schema, const json::Value& base, const json::Value& patch);
-// Takes the paths of `set` out of the object. A path that has more below it than `set` names stays.
-void removeFields(const Schema& schema, const FieldSet& set, json::Object& object);
+// Takes the paths of `set` out of the object. A path that has more below it than `set` names stays,
+// and so does an emptied one that `kept` names.
+void removeFields(const Schema& schema, const FieldSet& set, const FieldSet& kept,
+                  json::Object& object);
 
 }  // namespace mangrove::apiserver
