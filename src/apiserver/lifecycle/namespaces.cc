@@ -24,6 +24,11 @@ Interned stored() {
   return kName;
 }
 
+Interned pods() {
+  static const Interned kName = Resources::storedName("", "pods");
+  return kName;
+}
+
 ResourcePtr namespacesOf(const Context& context) {
   auto resource = context.resources.find("", "v1", "namespaces");
   CHECK(resource, "the tables lack namespaces");
@@ -209,12 +214,17 @@ void NamespaceLifecycle::examine(const store::Key& key) {
   auto ending = endings_.find(key.name);
   if (ending == endings_.end() || ending->second.asked > 0) return;
   if (contents(key.name).empty()) return release(key);
+  if (ending->second.podsGo && context_.store.count(pods(), key.name) == 0)
+    ending->second.sweep = true;
   if (ending->second.sweep) sweep(key, ending->second);
 }
 
 void NamespaceLifecycle::sweep(const store::Key& key, Ending& ending) {
-  ending = {.sweep = false, .asked = 1};  // one for this loop: answers may come while it runs
+  const bool podsGo = context_.store.count(pods(), key.name) > 0;
+  // One for this loop: answers may come while it runs.
+  ending = {.sweep = false, .podsGo = podsGo, .asked = 1};
   for (const auto& resource : contents(key.name)) {
+    if (podsGo && resource->stored != pods()) continue;
     auto page = context_.store.list({.resource = resource->stored, .ns = key.name});
     if (!page) continue;
     for (const auto& object : page->items) {

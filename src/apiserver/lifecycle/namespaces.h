@@ -1,6 +1,6 @@
 #pragma once
-// The end of namespaces: what is in one that is being deleted is deleted, with the grace it asks
-// for; when nothing is left, the namespace's own finalizer goes and with it the namespace. Its
+// The end of namespaces: what is in one that is being deleted is deleted, pods first and with the
+// grace they ask for (what they lean on, policies among it, goes after them); when nothing is left, the namespace's own finalizer goes and with it the namespace. Its
 // conditions say what it is waiting for.
 //
 //   NamespaceLifecycle namespaces(context);
@@ -40,6 +40,7 @@ class NamespaceLifecycle final : public Observer {
  private:
   struct Ending {
     bool sweep = true;    // something may be there that nobody has asked to go
+    bool podsGo = false;  // the rest waits for the last pod
     size_t asked = 0;     // deletions that have not been answered
     bool failed = false;  // one of them was refused
   };

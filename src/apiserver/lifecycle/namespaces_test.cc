@@ -69,6 +69,18 @@ TEST_F(NamespacesTest, PodsHaveTheirGraceAndTheConditionsSaySo) {
   EXPECT_EQ(statusOf(kHome), 404);
 }
 
+TEST_F(NamespacesTest, PodsGoBeforeWhatTheyLeanOn) {
+  createIn(kTeamPods, kPod);
+  createIn(kTeamMaps, R"({"metadata":{"name":"a"}})");
+  ask("DELETE", kHome);
+  const std::string map = std::string(kTeamMaps) + "/a";
+  EXPECT_EQ(at(ask("GET", map), "/metadata/deletionTimestamp"), "none");
+  EXPECT_EQ(statusOf(map), 200);
+  ask("DELETE", std::string(kTeamPods) + "/p?gracePeriodSeconds=0");
+  EXPECT_EQ(statusOf(map), 404);
+  EXPECT_EQ(statusOf(kHome), 404);
+}
+
 TEST_F(NamespacesTest, NothingNewInOneThatIsNotThereOrLeaving) {
   auto missing = ask("POST", "/api/v1/namespaces/none/configmaps", R"({"metadata":{"name":"a"}})");
   EXPECT_EQ(missing.status, 404);
