@@ -17,10 +17,22 @@ static bool read(const In& in, ServicePort& out) {
   return fields.read(in, out);
 }
 
+static bool readClientIp(const In& in, ServiceView& out) {
+  static constexpr Fields fields{field<&ServiceView::affinitySeconds>("timeoutSeconds")};
+  return fields.read(in, out);
+}
+
+static bool readAffinity(const In& in, ServiceView& out) {
+  static constexpr Fields fields{api::via<readClientIp>("clientIP")};
+  return fields.read(in, out);
+}
+
 static bool readSpec(const In& in, ServiceView& out) {
   static constexpr Fields fields{field<&ServiceView::clusterIp>("clusterIP"),
                                  field<&ServiceView::externalName>("externalName"),
-                                 field<&ServiceView::ports>("ports")};
+                                 field<&ServiceView::ports>("ports"),
+                                 field<&ServiceView::sessionAffinity>("sessionAffinity"),
+                                 api::via<readAffinity>("sessionAffinityConfig")};
   return fields.read(in, out);
 }
 

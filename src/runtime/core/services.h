@@ -8,6 +8,7 @@
 
 #include "api/object/meta.h"
 #include "api/wire/decode.h"
+#include "base/number/units.h"
 #include "runtime/core/env_expand.h"
 
 namespace mangrove::runtime {
@@ -24,6 +25,11 @@ struct ServiceView {
   std::string clusterIp;     // "" or "None": no address of its own
   std::string externalName;  // of type ExternalName: a name outside that it stands for
   std::vector<ServicePort> ports;
+  std::string sessionAffinity;      // "ClientIP": who came before goes to the same pod
+  int32_t affinitySeconds = 10800;  // … for so long after his last visit
+  Duration affinity() const {
+    return std::chrono::seconds(sessionAffinity == "ClientIP" ? affinitySeconds : 0);
+  }
   bool hasAddress() const { return !clusterIp.empty() && clusterIp != "None"; }
 };
 bool read(const api::In& in, ServiceView& out);

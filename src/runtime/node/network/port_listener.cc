@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "runtime/core/affinity.h"
 #include "runtime/node/network/address.h"
 #include "runtime/node/network/relay.h"
 
@@ -57,9 +58,10 @@ class Base : public PortListener, public std::enable_shared_from_this<Base> {
       self->loop_.watch(self->fd_.get(), EPOLLIN, [self](uint32_t) { self->ready(); });
     });
   }
-  void setBackends(std::vector<Backend> backends) override {
+  void setBackends(std::vector<Backend> backends, Duration affinity) override {
     std::lock_guard lock(mutex_);
     backends_ = std::move(backends);
+    affinity_ = affinity;
   }
   void close() override {
     loop_.post([self = shared_from_this()] { self->end(); });
@@ -72,10 +74,12 @@ class Base : public PortListener, public std::enable_shared_from_this<Base> {
     loop_.forget(fd_.get());
     fd_.reset();
   }
-  std::optional<Backend> next() {
+  std::optional<Backend> nextFor(const sockaddr_in& client) {
     std::lock_guard lock(mutex_);
     if (backends_.empty()) return std::nullopt;
-    return backends_[turn_++ % backends_.size()];
+    const size_t turn = turn_++;
+    if (affinity_ == Duration::zero()) return backends_[turn % backends_.size()];
+    return regulars_.choose(client.sin_addr.s_addr, backends_, turn, affinity_, realClock().mono());
   }
   bool isBackend(const Backend& backend) {
     std::lock_guard lock(mutex_);
@@ -88,6 +92,8 @@ class Base : public PortListener, public std::enable_shared_from_this<Base> {
  private:
   std::mutex mutex_;
   std::vector<Backend> backends_;
+  Duration affinity_ = Duration::zero();
+  Affinity regulars_;
   size_t turn_ = 0;
 };
 
@@ -97,8 +103,11 @@ class Stream final : public Base {
 
  private:
   void ready() override {
-    UniqueFd client(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    auto backend = client ? next() : std::nullopt;
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    UniqueFd client(::accept4(fd_.get(), reinterpret_cast<sockaddr*>(&from), &size,
+                              SOCK_NONBLOCK | SOCK_CLOEXEC));
+    auto backend = client ? nextFor(from) : std::nullopt;
     if (!backend) return;  // closed at once: nobody is there
     UniqueFd pod = connectTo(*backend, SOCK_STREAM);
     if (pod) startRelay(loop_, std::move(client), std::move(pod));
@@ -140,7 +149,7 @@ class Datagram final : public Base {
     }
     if (found == talks_.end()) {
       forgetSilent(now);
-      auto backend = next();
+      auto backend = nextFor(from);
       UniqueFd fd = backend ? connectTo(*backend, SOCK_DGRAM) : UniqueFd();
       if (!fd || talks_.size() >= kMaxSenders) return nullptr;
       const int number = fd.get();

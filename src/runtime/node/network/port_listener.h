@@ -24,7 +24,8 @@ class PortListener {
   // `protocol` is TCP or UDP; kUnsupported for another one.
   static Result<std::shared_ptr<PortListener>> open(FdLoop& loop, const std::string& protocol,
                                                     const std::string& ip, uint16_t port);
-  virtual void setBackends(std::vector<Backend> backends) = 0;
+  // `affinity`: for how long after a visit a client is brought to the same pod; zero: not at all.
+  virtual void setBackends(std::vector<Backend> backends, Duration affinity = {}) = 0;
   virtual void close() = 0;
 };
 

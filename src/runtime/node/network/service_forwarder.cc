@@ -82,7 +82,8 @@ void ServiceForwarder::changed(std::string_view key) {
   std::set<std::string> wanted;
   for (const Place& place : service ? placesOf(key, *service) : std::vector<Place>()) {
     wanted.insert(place.name);
-    listen(place, endpoints ? backendsOf(*endpoints, *place.of) : std::vector<Backend>());
+    listen(place, endpoints ? backendsOf(*endpoints, *place.of) : std::vector<Backend>(),
+           service->affinity());
   }
   const std::string own = std::string(key) + " ";
   std::vector<std::string> gone;
@@ -106,7 +107,8 @@ std::vector<ServiceForwarder::Place> ServiceForwarder::placesOf(std::string_view
   return out;
 }
 
-void ServiceForwarder::listen(const Place& place, std::vector<Backend> backends) {
+void ServiceForwarder::listen(const Place& place, std::vector<Backend> backends,
+                              Duration affinity) {
   auto found = listeners_.find(place.name);
   if (found == listeners_.end()) {
     if (place.ip != kEverywhere) (void)addAddress(bridge_, place.ip);
@@ -115,7 +117,7 @@ void ServiceForwarder::listen(const Place& place, std::vector<Backend> backends)
     if (!listener) return logger.warn("service {}: {}", place.name, listener.error().text());
     found = listeners_.emplace(place.name, std::move(*listener)).first;
   }
-  found->second->setBackends(std::move(backends));
+  found->second->setBackends(std::move(backends), affinity);
 }
 
 void ServiceForwarder::drop(const std::string& place) {

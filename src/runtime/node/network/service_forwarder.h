@@ -56,7 +56,7 @@ class ServiceForwarder {
     const ServicePort* of = nullptr;
   };
   static std::vector<Place> placesOf(std::string_view key, const ServiceView& service);
-  void listen(const Place& place, std::vector<Backend> backends);
+  void listen(const Place& place, std::vector<Backend> backends, Duration affinity);
   void drop(const std::string& place);
 
   FdLoop& loop_;
