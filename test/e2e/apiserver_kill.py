@@ -198,46 +198,49 @@ def check_watcher(watcher, model, revision):
         assert names(watcher.model) == names(model), f"the watcher (at {watcher.revision}) and the list (at {revision}) differ"
 
 
+def lose(server, losses, rng, busy=(0.02, 0.6), early=(0, 0.15)):
+    """Ends the server the hard way that often, each time after some seconds under load, now and then once more while it starts."""
+    ledger = Ledger()
+    server.start()
+    watcher = Watcher(server)
+    watcher.start()
+    unanswered = twice = 0
+    begin = time.monotonic()
+    for number in range(losses):
+        writers = [Writer(i, server, ledger, rng.random()) for i in range(WRITERS)]
+        for writer in writers:
+            writer.start()
+        time.sleep(rng.uniform(*busy))
+        server.kill()
+        for writer in writers:
+            writer.join(20)
+            assert not writer.problem, f"loss {number}: {writer.problem}"
+        if rng.random() < 0.15:
+            server.launch()
+            time.sleep(rng.uniform(*early))
+            server.kill()
+            twice += 1
+        server.start()
+        half, model, revision = check_state(server, ledger)
+        unanswered += half
+        check_watcher(watcher, model, revision)
+    watcher.stopped = True
+    if ledger.highest > WINDOW:
+        status, answer = server.connect().call("GET", f"{PATH}?watch=true&resourceVersion=1")
+        assert status == 410 or answer.get("object", {}).get("code") == 410, (status, answer)
+    code = server.kill(15)
+    assert code == 0, f"SIGTERM: code {code}"
+    print(f"ok: {losses} losses ({twice} more during the start), {ledger.writes} acknowledged writes all there, {unanswered} writes "
+          f"durable without an answer and whole, {watcher.events} events followed over {watcher.resumed} resumptions, "
+          f"{watcher.expired} of them 410, highest revision {ledger.highest}, {time.monotonic() - begin:.0f} s")
+
+
 def main():
     kills = int(os.environ.get("KILLS", "12"))
     seed = int(os.environ.get("SEED", "0")) or random.randrange(1 << 30)
-    rng = random.Random(seed)
     print(f"{kills} kills, seed {seed}")
     with tempfile.TemporaryDirectory() as top:
-        server = Server(os.environ["MANGROVE"], top + "/data")
-        ledger = Ledger()
-        server.start()
-        watcher = Watcher(server)
-        watcher.start()
-        unanswered = early = 0
-        begin = time.monotonic()
-        for number in range(kills):
-            writers = [Writer(i, server, ledger, rng.random()) for i in range(WRITERS)]
-            for writer in writers:
-                writer.start()
-            time.sleep(rng.uniform(0.02, 0.6))
-            server.kill()
-            for writer in writers:
-                writer.join(20)
-                assert not writer.problem, f"kill {number}: {writer.problem}"
-            if rng.random() < 0.15:  # and once more while it starts
-                server.launch()
-                time.sleep(rng.uniform(0, 0.15))
-                server.kill()
-                early += 1
-            server.start()
-            half, model, revision = check_state(server, ledger)
-            unanswered += half
-            check_watcher(watcher, model, revision)
-        watcher.stopped = True
-        if ledger.highest > WINDOW:
-            status, answer = server.connect().call("GET", f"{PATH}?watch=true&resourceVersion=1")
-            assert status == 410 or answer.get("object", {}).get("code") == 410, (status, answer)
-        code = server.kill(15)
-        assert code == 0, f"SIGTERM: code {code}"
-        print(f"ok: {kills} kills ({early} more during the start), {ledger.writes} acknowledged writes all there, {unanswered} writes "
-              f"durable without an answer and whole, {watcher.events} events followed over {watcher.resumed} resumptions, "
-              f"{watcher.expired} of them 410, highest revision {ledger.highest}, {time.monotonic() - begin:.0f} s")
+        lose(Server(os.environ["MANGROVE"], top + "/data"), kills, random.Random(seed))
 
 
 if __name__ == "__main__":
