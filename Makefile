@@ -5,7 +5,7 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations bench format check build setup fuzz help binary setup-program
+.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations test-power test-backup test-conformance bench format check build setup fuzz help binary setup-program
 
 help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
@@ -17,7 +17,10 @@ help:
 	@echo "make test    build, then run every test this machine can run"
 	@echo "make test-long  property tests and storms at full size"
 	@echo "make test-vm tests in a QEMU guest with 16 CPUs, 2 NUMA nodes and cgroup v2"
+	@echo "make test-power       LOSSES=20 of power in a QEMU guest whose API server is written to: nothing acknowledged is lost"
+	@echo "make test-backup      100 backups under 1 000 writes/s, each restored and compared (a quiet machine)"
 	@echo "make test-kubernetes  the roles on a real control plane and a real kubelet, built from their Go modules once"
+	@echo "make test-conformance  Kubernetes' own conformance tests against up; FOCUS=pattern for some, else the table in docs is written"
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make test-reservations  MINUTES=10 of reservations made, matched, expired and deleted beside schedulers killed with -9"
 	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
@@ -106,11 +109,26 @@ test-vm: build
 	@scripts/setup --vm
 	@MANGROVE_VM_KERNEL=$(KERNEL) test/vm/run $(BUILD) || [ $$? -eq 77 ]
 
+# A guest that loses its power under load. LOSSES, SEED.
+test-power: binary
+	@scripts/setup --vm
+	@MANGROVE_VM_KERNEL=$(KERNEL) LOSSES=$(or $(LOSSES),20) SEED=$(or $(SEED),0) test/vm/power_loss $(BUILD) || [ $$? -eq 77 ]
+
+# Fails when the machine is too busy for RATE writes a second.
+test-backup:
+	@$(MAKE) --no-print-directory PRESET=release binary
+	@MANGROVE=build/release/bin/mangrove ROUNDS=$(or $(ROUNDS),100) RATE=$(or $(RATE),1000) test/e2e/apiserver_backups.sh
+
 # Neither is this: the first run builds kube-apiserver, kubelet, containerd and others (test/kubernetes/programs). CASES chooses.
 test-kubernetes: build
 	@scripts/setup --kubernetes
 	@test/kubernetes/programs || [ $$? -eq 77 ]
 	@test/kubernetes/run $(BUILD)/bin/mangrove $(CASES) || [ $$? -eq 77 ]
+
+# Kubernetes' conformance tests against `up`; the first run builds the suite (6 minutes of processor time). FOCUS chooses, PROCESSES at a time (2).
+test-conformance: binary
+	@scripts/setup --kubernetes
+	@test/conformance/run $(BUILD)/bin/mangrove '$(FOCUS)' || [ $$? -eq 77 ]
 
 MINUTES ?= 10
 # Half of the time on our own API server, half on kube-apiserver where it is here. SEED plays a run again.

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "apiserver/admission/builtin_addresses.h"
 #include "apiserver/admission/builtin_certificates.h"
 #include "apiserver/admission/builtin_claims.h"
 #include "apiserver/admission/builtin_limits.h"
@@ -11,6 +12,7 @@
 #include "apiserver/admission/builtin_quota.h"
 #include "apiserver/admission/builtin_rules.h"
 #include "apiserver/admission/builtin_services.h"
+#include "apiserver/admission/builtin_tokens.h"
 #include "apiserver/admission/builtin_warnings.h"
 #include "apiserver/admission/webhook.h"
 #include "apiserver/auth/bootstrap.h"
@@ -22,6 +24,7 @@
 #include "apiserver/auth/reviews.h"
 #include "apiserver/auth/routes.h"
 #include "apiserver/backup.h"
+#include "apiserver/core/service_place.h"
 #include "apiserver/core/store_metrics.h"
 #include "apiserver/in_process_client.h"
 #include "apiserver/lifecycle/custom_resources.h"
@@ -31,6 +34,7 @@
 #include "apiserver/lifecycle/stored_fields.h"
 #include "apiserver/output/serve.h"
 #include "apiserver/pod_security/admission.h"
+#include "apiserver/subresources/proxy.h"
 #include "apiserver/subresources/subresources.h"
 #include "base/os/log.h"
 #include "client/events/event_recorder.h"
@@ -69,6 +73,8 @@ struct EmbeddedServer::Parts {
         Secrets secrets, const EmbeddedOptions& options)
       : store(std::move(opened)),
         podSecurity(options.podSecurity),
+        isOwnAddress(options.isOwnAddress),
+        tokenVolumes(options.tokenVolumes),
         dataDir(options.dataDir),
         rng(options.seed ? options.seed
                          : static_cast<uint64_t>(clock.wall().time_since_epoch().count())),
@@ -92,6 +98,7 @@ struct EmbeddedServer::Parts {
     context.observers = {&rbac, &aggregation, &accounts, &custom, &namespaces, &collector, &expiry};
     chainAdmission(io);
     serve();
+    if (io) serveProxies(server, context, *io);
     recover();
   }
 
@@ -100,6 +107,7 @@ struct EmbeddedServer::Parts {
     admission.add(std::make_unique<NamespaceAdmission>(*store));
     admission.add(std::make_unique<LimitAdmission>(*store));
     admission.add(std::make_unique<PodAdmission>(*store));
+    if (tokenVolumes) admission.add(std::make_unique<TokenVolumes>(*store, rng));
     admission.add(std::make_unique<PriorityAdmission>(*store));
     admission.add(std::make_unique<ClaimAdmission>(*store));
     auto services = std::make_unique<ServiceAdmission>(context);
@@ -107,6 +115,7 @@ struct EmbeddedServer::Parts {
     context.observers.push_back(services.get());
     admission.add(std::move(services));
     admission.add(std::make_unique<RbacGuard>(rbac));
+    if (isOwnAddress) admission.add(std::make_unique<AddressGuard>(rbac, isOwnAddress));
     admission.add(std::make_unique<NodeRestriction>(*store));
     admission.add(std::make_unique<pod_security::PodSecurity>(*store, podSecurity));
     admission.add(std::make_unique<CertificateAdmission>());
@@ -114,6 +123,9 @@ struct EmbeddedServer::Parts {
     admission.add(std::make_unique<Warnings>());
     if (io) {
       WebhookOptions options;
+      options.resolveService = [this](const ServiceReference& to) {
+        return placeOfService(*store, to.ns, to.name, std::to_string(to.port), rng);
+      };
       options.failed = [this](const Webhook& webhook, WebhookType type,
                               const std::string& sentence) { tell(webhook, type, sentence); };
       auto hooks = std::make_unique<Webhooks>(context, *io, std::move(options));
@@ -191,6 +203,8 @@ struct EmbeddedServer::Parts {
   std::unique_ptr<store::Store> store;
   frame::NodeRunner* runner = nullptr;
   const pod_security::Configuration podSecurity;
+  const net::IsOwnAddress isOwnAddress;
+  const bool tokenVolumes;
   const std::string dataDir;
   Resources resources;
   AdmissionChain admission;

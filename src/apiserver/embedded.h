@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "frame/node_runner.h"
 #include "net/loop.h"
+#include "net/own_address.h"
 
 namespace mangrove::apiserver {
 
@@ -31,6 +32,9 @@ struct EmbeddedOptions {
   pod_security::Configuration podSecurity = {};  // for namespaces that say nothing
   Bytes storeSize = {};                          // most bytes of objects; zero: no limit
   std::shared_ptr<const store::Sealer> sealing = {};  // of Secrets on the disk; null: plain
+  net::IsOwnAddress isOwnAddress =
+      {};                     // whose ports are guarded from services; empty: nobody forwards
+  bool tokenVolumes = false;  // every pod gets its account's token, unless it says otherwise
   // How far back watches can go (store::Options); 0: as far as the store keeps by itself.
   size_t windowEvents = 0;
   Bytes windowBytes = {};

@@ -57,6 +57,8 @@ Result<> Serving::openAll(const ServerFlags& flags) {
                                         .podSecurity = std::move(*security),
                                         .storeSize = *size,
                                         .sealing = std::move(*sealing),
+                                        .isOwnAddress = options_.isOwnAddress,
+                                        .tokenVolumes = true,
                                         .windowEvents = options_.windowEvents,
                                         .windowBytes = options_.windowBytes});
   if (!embedded) return pass(embedded.error());
@@ -95,12 +97,16 @@ std::string Serving::announcement() const {
   return fmt::format("API server on {}, kubeconfig {}", url(), kubeconfig_);
 }
 
-Result<> Serving::listenAlso(const std::string& address) {
+Result<> Serving::alsoKnownAs(const std::string& address) {
   addresses_.push_back(address);
   auto credentials =
       openCredentials(options_.dataDir, addresses_, context_.clock.wall(), credentials_.caPem);
   if (!credentials) return pass(credentials.error());
-  if (auto ok = takeOver(std::move(*credentials)); !ok) return ok;
+  return takeOver(std::move(*credentials));
+}
+
+Result<> Serving::listenAlso(const std::string& address) {
+  if (auto ok = alsoKnownAs(address); !ok) return ok;
   net::ServerOptions options;
   options.bind = address;
   options.port = front_->port();

@@ -30,6 +30,7 @@ struct ServingOptions {
   uint16_t port = 6443;
   size_t windowEvents = 0;  // as EmbeddedOptions
   Bytes windowBytes = {};
+  net::IsOwnAddress isOwnAddress = {};  // as EmbeddedOptions
 };
 
 class Serving {
@@ -46,6 +47,8 @@ class Serving {
   std::string announcement() const;
   // The same port at one more address of this machine, which becomes part of the certificate.
   Result<> listenAlso(const std::string& address);
+  // One more address by which clients know the server, for the certificate alone.
+  Result<> alsoKnownAs(const std::string& address);
   // What changed in the directory since the last look; it comes by itself once a minute.
   void look();
   // No more requests; the embedded server stays.

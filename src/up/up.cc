@@ -11,6 +11,8 @@
 #include "base/os/log.h"
 #include "frame/version.h"
 #include "net/loopback.h"
+#include "net/own_address.h"
+#include "up/api_service.h"
 #include "up/first_objects.h"
 #include "up/metrics_api.h"
 #include "up/pod_devices.h"
@@ -21,6 +23,7 @@ namespace mangrove::up {
 namespace {
 
 const Logger logger("up");
+constexpr const char* kApiAddress = "10.96.0.1";  // where people expect it
 constexpr Duration kShutdownGrace = std::chrono::seconds(2);
 constexpr Duration kStopGrace = std::chrono::seconds(60);
 
@@ -103,12 +106,30 @@ Result<> UpRole::start(frame::RoleContext& context) {
   // The roles find their configuration in place.
   createFirstObjects(*client_, context.owner, [this, &context] {
     if (stopping_) return;
-    if (auto ok = startRoles(context); !ok) {
-      logger.error("{}", ok.error().text());
-      context.quit(1);
-    }
+    publishServer([this, &context] {
+      if (stopping_) return;
+      if (auto ok = startRoles(context); !ok) {
+        logger.error("{}", ok.error().text());
+        context.quit(1);
+      }
+    });
   });
   return {};
+}
+
+// Before anything is placed: a pod learns of services when it starts.
+void UpRole::publishServer(Fn done) {
+  if (podsReachUs_.empty()) return done();
+  // A second cluster on this machine has another bridge, and must not take the first one's address.
+  const bool usual = runnerOptions_.bridge == runtime::RunnerOptions().bridge;
+  publishApi(*client_, *owner_, {podsReachUs_, serving_->port(), usual ? kApiAddress : ""},
+             [this, done = std::move(done)](std::string clusterIp) mutable {
+               if (stopping_) return;
+               if (!clusterIp.empty())
+                 if (auto ok = serving_->alsoKnownAs(clusterIp); !ok)
+                   logger.warn("certificate for {}: {}", clusterIp, ok.error().text());
+               done();
+             });
 }
 
 Result<> UpRole::startRoles(frame::RoleContext& context) {
@@ -145,7 +166,8 @@ Result<> UpRole::startServer(frame::RoleContext& context) {
                                             .bind = bind_,
                                             .port = static_cast<uint16_t>(port_),
                                             .windowEvents = kWindowEvents,
-                                            .windowBytes = kWindowBytes});
+                                            .windowBytes = kWindowBytes,
+                                            .isOwnAddress = net::isOwnAddress});
   if (!serving) return pass(serving.error());
   serving_ = std::move(*serving);
   if (std::find(without_.begin(), without_.end(), "koord-manager") == without_.end())
@@ -210,7 +232,8 @@ void UpRole::listenForPods() {
   const std::string address = runner_->bridgeAddress();
   if (address.empty()) return;
   if (auto ok = serving_->listenAlso(address); !ok)
-    logger.warn("pods cannot reach the API server: {}", ok.error().text());
+    return logger.warn("pods cannot reach the API server: {}", ok.error().text());
+  podsReachUs_ = address;
 }
 
 // Roles first, so that nobody brings back what ends; then the pods; then the server.

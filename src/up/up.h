@@ -51,6 +51,7 @@ class UpRole final : public frame::Role {
   Result<> startRunner(frame::RoleContext& context);
   Result<> startObserver(frame::RoleContext& context);
   void listenForPods();
+  void publishServer(Fn done);
   Result<> startRoles(frame::RoleContext& context);
   void stopRunner(Fn stopped);
   void stopRoles(Fn stopped);
@@ -82,6 +83,7 @@ class UpRole final : public frame::Role {
   std::unique_ptr<runtime::Runner> runner_;          // lives and dies on runnerThread_
   std::unique_ptr<runtime::Registration> observer_;  // instead of a runner
   std::string observedNode_;
+  std::string podsReachUs_;  // address of the bridge, once the server listens there
   std::vector<std::unique_ptr<Mate>> mates_;
   std::shared_ptr<PictureSlot> picture_ = std::make_shared<PictureSlot>();
   std::shared_ptr<StartGate> starting_ = std::make_shared<StartGate>();

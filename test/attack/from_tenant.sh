@@ -16,6 +16,10 @@ kubectl create clusterrole tenant-roles --verb=get,list,patch,update --resource=
 kubectl create clusterrolebinding tenant-roles --clusterrole=tenant-roles --serviceaccount=tenant:tenant >/dev/null
 kubectl create role -n tenant debugger --verb=get,patch --resource=pods/ephemeralcontainers >/dev/null
 kubectl create rolebinding -n tenant debugger --role=debugger --serviceaccount=tenant:tenant >/dev/null
+kubectl create role -n tenant traffic --verb=create --resource=endpoints,endpointslices.discovery.k8s.io >/dev/null  # more than edit has
+kubectl create rolebinding -n tenant traffic --role=traffic --serviceaccount=tenant:tenant >/dev/null
+MACHINE=$(kubectl get node n1 -o 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}')
+BRIDGE_ADDRESS=$(ip -4 -o addr show dev "$bridge" | awk '{sub("/.*", "", $4); print $4; exit}')
 kubectl create -f - >/dev/null <<Y
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: target, namespace: tenant}, spec: {nodeName: n1, containers: [{name: c, image: x, command: [sleep, "1000"]}]}}
@@ -33,6 +37,12 @@ KUBECONFIG=$as_tenant kubectl config use-context x >/dev/null
 make() { kubectl create --dry-run=server -f - <<<$'---\n'"$1"; }  # make OBJECT: would it be accepted?
 pod() {  # pod SPEC [ANNOTATION]
   make "{apiVersion: v1, kind: Pod, metadata: {namespace: tenant, name: a$RANDOM, annotations: {${2:-}}}, spec: $1}"
+}
+endpoints() {  # endpoints ADDRESS: a service of the tenant's that leads there
+  make "{apiVersion: v1, kind: Endpoints, metadata: {namespace: tenant, name: e$RANDOM}, subsets: [{addresses: [{ip: '$1'}], ports: [{port: 22}]}]}"
+}
+slice() {
+  make "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {namespace: tenant, name: e$RANDOM}, addressType: IPv4, endpoints: [{addresses: ['$1']}], ports: [{port: 22}]}"
 }
 debugger() {  # a privileged container in a pod that runs
   kubectl get --raw /api/v1/namespaces/tenant/pods/target >/dev/null &&
@@ -55,6 +65,7 @@ works() { try "$1" || fail "$1 is refused even $2: $(head -c 300 "$dir/said")"; 
 attempts tenant_attempts.txt
 total=${#names[@]}
 for name in "${names[@]}"; do KUBECONFIG=$as_tenant refused "$name"; done
+for name in "${names[@]}"; do [ "${off[$name]}" = other ] && OTHER=192.0.2.7 KUBECONFIG=$as_tenant works "$name" "with another address"; done
 for name in "${names[@]}"; do [ "${off[$name]}" = admin ] && KUBECONFIG=$admin works "$name" "for the administrator"; done
 KUBECONFIG=$admin kubectl label namespace tenant pod-security.kubernetes.io/enforce=privileged --overwrite >/dev/null
 for name in "${names[@]}"; do [ "${off[$name]}" = level ] && KUBECONFIG=$as_tenant works "$name" "in a privileged namespace"; done

@@ -24,7 +24,7 @@ Y
 want "namespace/demo created" kubectl apply -f "$dir/objects.yaml"
 want "configmap/a serverside-applied" kubectl apply --server-side -f "$dir/objects.yaml"
 want "Pending" kubectl -n demo get pods -o wide
-want "QoS Class:        Burstable" kubectl -n demo describe pod web
+want "QoS Class:                   Burstable" kubectl -n demo describe pod web
 want "pod/web labeled" kubectl -n demo label pod web x=y
 want "web" kubectl get pods -A -l x=y -o name
 want "configmap/a patched" kubectl -n demo patch cm a --type json -p '[{"op":"add","path":"/data/j","value":"1"}]'

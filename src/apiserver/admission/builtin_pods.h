@@ -4,8 +4,7 @@
 //
 //   chain.add(std::make_unique<PodAdmission>(store));
 //
-// The token of the service account is not mounted here: pods of this server are processes, and
-// whoever runs them (the node runner) hands it to those that ask. Owner thread.
+// Owner thread.
 
 #include "apiserver/admission/admission.h"
 #include "store/store.h"

@@ -68,8 +68,8 @@ Result<WebhookCaller::Address> WebhookCaller::addressOf(const Webhook& webhook) 
     const auto place = resolve_ ? resolve_(to) : std::nullopt;
     if (!place)
       return fail(Code::kUnavailable,
-                  "service {}/{} port {}: this server has no service network and knows no local "
-                  "address of it; use clientConfig.url",
+                  "service {}/{} port {}: no pod is ready behind it, or there is no such service "
+                  "or port",
                   to.ns, to.name, to.port);
     return Address{fmt::format("https://{}", *place),
                    (webhook.path.starts_with('/') ? "" : "/") + webhook.path,

@@ -135,9 +135,8 @@ void put(FieldSet& set, std::string element, FieldSet child) {
 }
 
 FieldSet wholeNode(const Schema& schema, const json::Value& value) {
-  FieldSet set;
+  FieldSet set{.isMember = true, .children = {}};
   collect(schema, value, set);
-  set.isMember = true;
   return withEveryNode(std::move(set));
 }
 

@@ -31,6 +31,9 @@ class RbacGuard final : public AdmissionPlugin {
   Rbac& rbac_;
 };
 
+// Every verb on every resource and path, in all namespaces.
+bool mayDoEverything(const Rbac& rbac, const Identity& who);
+
 // Keeps the `rules` of aggregated ClusterRoles in the store as they follow from the others, so that
 // people can see them; the decisions do not wait for it. An Observer, to be listed after the Rbac
 // it looks at; owner thread. Must outlive the messages in context.owner.

@@ -94,6 +94,14 @@ void checkAddress(const Inspect& address) {
   if (const auto why = specialAddress(address.text("ip")); !why.empty()) address.invalid("ip", why);
 }
 
+void checkExternalIps(const Inspect& spec) {
+  spec.eachValue("externalIPs", [&](const json::Value& address, const FieldPath& at) {
+    const std::string text(address.is_string() ? std::string_view(address.get_string()) : "");
+    const std::string_view why = isIp(text) ? specialAddress(text) : "must be a valid IP address";
+    if (!why.empty()) spec.errors().invalid(at, address, why);
+  });
+}
+
 bool fitsAddressType(std::string_view type, std::string_view address) {
   if (type == "IPv4") return isIpv4(address);
   if (type == "IPv6") return isIpv6(address);
@@ -142,6 +150,7 @@ void validateService(const json::Object& object, FieldErrors& errors) {
     spec.invalid("clusterIP", "may not be set to 'None' for LoadBalancer services");
   checkServicePorts(spec);
   checkClusterIp(spec);
+  checkExternalIps(spec);
   validateLabels(spec.map("selector"), spec.at().child("selector"), errors);
 }
 

@@ -94,12 +94,14 @@ DownwardFacts PodPrep::downward(const std::string& podIp) const {
 }
 
 void PodPrep::hostsFile(const RunPod& pod, const std::string& podIp) {
+  // The first line is Kubernetes': people and tests look for it.
   std::string text =
-      "# written by mangrove for this pod\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n";
+      "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n";
   const std::string hostname = pod.run.hostname.empty() ? pod.name() : pod.run.hostname;
   if (!podIp.empty()) text += podIp + "\t" + hostname + "\n";
+  if (!pod.run.hostAliases.empty()) text += "\n# Entries added by HostAliases.\n";
   for (const auto& alias : pod.run.hostAliases)
-    text += alias.ip + "\t" + join(alias.hostnames, " ") + "\n";
+    text += alias.ip + "\t" + join(alias.hostnames, "\t") + "\n";
   (void)writeFileAtomically(node_.podDir(pod.uid()) + "/hosts", text, {.sync = false});
 }
 
@@ -360,6 +362,7 @@ Result<> PodPrep::remove(const std::string& uid, const std::string& cgroup,
   cgroups_.kill(cgroup);
   if (auto ok = cgroups_.remove(cgroup); !ok) return ok;
   const std::string dir = node_.podDir(uid);
+  source_.forget(uid);
   releaseVolumes(dir);
   std::error_code error;
   fs::remove_all(dir, error);

@@ -31,7 +31,7 @@ class PodPrep {
  public:
   PodPrep(client::ApiClient& client, const Cgroups& cgroups, const NodeFacts& node,
           const ServiceBook& services)
-      : cgroups_(cgroups), node_(node), services_(services), source_(client) {}
+      : cgroups_(cgroups), node_(node), services_(services), source_(client, realClock()) {}
 
   // Directories, volumes and the pod's cgroup. May be repeated.
   Result<> makeSandbox(const RunPod& pod, const std::string& podIp);

@@ -1,5 +1,7 @@
 #include "runtime/node/volumes/config_source.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "base/text/encoding.h"
@@ -10,10 +12,17 @@ namespace mangrove::runtime {
 namespace {
 
 using Data = std::map<std::string, std::string>;
+constexpr Duration kLongestToken = std::chrono::hours(24);
 
 std::string_view text(const json::Object& object, std::string_view key) {
   const json::Value* value = object.if_contains(key);
   return value && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
+}
+
+std::optional<int> number(const json::Object& object, std::string_view key) {
+  const json::Value* value = object.if_contains(key);
+  return value && value->is_int64() ? std::optional(static_cast<int>(value->get_int64()))
+                                    : std::nullopt;
 }
 
 bool flag(const json::Object& object, std::string_view key) {
@@ -71,6 +80,7 @@ std::vector<api::KeyToPath> itemsOf(const json::Object& source) {
     api::KeyToPath one;
     one.key = text(item.get_object(), "key");
     one.path = text(item.get_object(), "path");
+    one.mode = number(item.get_object(), "mode");
     out.push_back(std::move(one));
   }
   return out;
@@ -96,7 +106,7 @@ Result<Files> downwardFiles(const RunPod& pod, const DownwardFacts& facts,
       value = resourceValue(pod, facts, "", wanted);
     }
     if (!value) return pass(value.error());
-    files[std::string(text(one, "path"))] = {std::move(*value), std::nullopt};
+    files[std::string(text(one, "path"))] = {std::move(*value), number(one, "mode")};
   }
   return files;
 }
@@ -106,6 +116,15 @@ Result<Files> orEmpty(Result<Data> data, const std::vector<api::KeyToPath>& item
   if (!data && optional && data.error().code() == Code::kNotFound) return Files();
   if (!data) return pass(data.error());
   return selectItems(*data, items, optional, what);
+}
+
+// What the volume says for files that say nothing themselves.
+Result<Files> withMode(Result<Files> files, const json::Object& volume) {
+  const auto mode = number(volume, "defaultMode");
+  if (files && mode)
+    for (auto& [path, file] : *files)
+      if (!file.mode) file.mode = mode;
+  return files;
 }
 
 }  // namespace
@@ -165,6 +184,30 @@ Result<std::string> ConfigSource::claimPath(const std::string& ns, const std::st
 
 Result<std::string> ConfigSource::token(const RunPod& pod, const std::string& audience,
                                         int64_t seconds) {
+  const std::string key = fmt::format("{} {} {}", pod.uid(), seconds, audience);
+  const WallTime now = clock_.wall();
+  {
+    std::lock_guard lock(tokensMutex_);
+    if (auto known = tokens_.find(key); known != tokens_.end() && now < known->second.renewAt)
+      return known->second.text;
+  }
+  auto fresh = requestToken(pod, audience, seconds);
+  if (!fresh) return fresh;
+  const auto life = std::min<Duration>(std::chrono::seconds(seconds) * 4 / 5, kLongestToken);
+  std::lock_guard lock(tokensMutex_);
+  tokens_[key] = {*fresh, now + std::chrono::duration_cast<std::chrono::microseconds>(life)};
+  return fresh;
+}
+
+void ConfigSource::forget(const std::string& uid) {
+  std::lock_guard lock(tokensMutex_);
+  const std::string prefix = uid + " ";
+  auto at = tokens_.lower_bound(prefix);
+  while (at != tokens_.end() && at->first.starts_with(prefix)) at = tokens_.erase(at);
+}
+
+Result<std::string> ConfigSource::requestToken(const RunPod& pod, const std::string& audience,
+                                               int64_t seconds) {
   json::Object spec{
       {"expirationSeconds", seconds},
       {"boundObjectRef",
@@ -201,7 +244,7 @@ Result<Files> ConfigSource::volumeFiles(const RunPod& pod, const DownwardFacts& 
   if (volume.kind == Kind::kProjected) return projected(pod, facts, volume);
   auto rest = json::parse(volume.rest.text);
   if (!rest || !rest->is_object()) return invalid("volume {} cannot be read", volume.name);
-  return downwardFiles(pod, facts, list(rest->get_object(), "items"));
+  return withMode(downwardFiles(pod, facts, list(rest->get_object(), "items")), rest->get_object());
 }
 
 Result<Files> ConfigSource::projected(const RunPod& pod, const DownwardFacts& facts,
@@ -215,7 +258,7 @@ Result<Files> ConfigSource::projected(const RunPod& pod, const DownwardFacts& fa
     if (!files) return files;
     all.merge(*files);
   }
-  return all;
+  return withMode(std::move(all), rest->get_object());
 }
 
 Result<Files> ConfigSource::projectedSource(const RunPod& pod, const DownwardFacts& facts,

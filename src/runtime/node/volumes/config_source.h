@@ -3,10 +3,12 @@
 // the threads that prepare pods.
 
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "client/api_client.h"
 #include "json/value.h"
@@ -24,7 +26,7 @@ using Files = std::map<std::string, FileContent>;  // by path below the volume
 
 class ConfigSource {
  public:
-  explicit ConfigSource(client::ApiClient& client) : client_(client) {}
+  ConfigSource(client::ApiClient& client, Clock& clock) : client_(client), clock_(clock) {}
 
   // All keys, decoded. kNotFound names the object: configmap "x" not found.
   Result<std::map<std::string, std::string>> configMap(const std::string& ns,
@@ -32,7 +34,10 @@ class ConfigSource {
   Result<std::map<std::string, std::string>> secret(const std::string& ns, const std::string& name);
   // Where the data of a bound claim is on this machine.
   Result<std::string> claimPath(const std::string& ns, const std::string& claim);
+  // Asked for once and again when four fifths of its life, or a day, are over.
   Result<std::string> token(const RunPod& pod, const std::string& audience, int64_t seconds);
+  // The tokens of a pod that is gone.
+  void forget(const std::string& uid);
 
   // The content of a configMap, secret, downward or projected volume.
   Result<Files> volumeFiles(const RunPod& pod, const DownwardFacts& facts,
@@ -43,7 +48,16 @@ class ConfigSource {
                           const api::RunVolume& volume);
   Result<Files> projectedSource(const RunPod& pod, const DownwardFacts& facts,
                                 const json::Object& source);
+  Result<std::string> requestToken(const RunPod& pod, const std::string& audience, int64_t seconds);
+
+  struct Token {
+    std::string text;
+    WallTime renewAt;
+  };
   client::ApiClient& client_;
+  Clock& clock_;
+  std::mutex tokensMutex_;               // preparing threads are several
+  std::map<std::string, Token> tokens_;  // by "uid seconds audience"
 };
 
 // Picks `items` (all when empty) out of what there is. Pure.

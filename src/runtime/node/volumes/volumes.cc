@@ -134,6 +134,14 @@ Files present(const std::string& dir) {
   return out;
 }
 
+// Whoever is in the pod's group reads them, whatever their modes say; as a kubelet does.
+void shareWithGroup(Files& files, int64_t group, int defaultMode) {
+  for (auto& [path, file] : files) {
+    if (!file.gid) file.gid = group;
+    file.mode = file.mode.value_or(defaultMode) | 0440;
+  }
+}
+
 bool sameBytes(const Files& a, const Files& b) {
   if (a.size() != b.size()) return false;
   for (auto i = a.begin(), j = b.begin(); i != a.end(); ++i, ++j)
@@ -159,6 +167,9 @@ Result<ReadyVolume> makeVolume(const RunPod& pod, const NodeFacts& node, const D
       if (!files) return pass(files.error());
       const bool secret = volume.kind == Kind::kSecret || volume.kind == Kind::kProjected;
       if (auto ok = secret ? inMemory(path) : Result<>(); !ok) return pass(ok.error());
+      if (pod.run.security.fsGroup)
+        shareWithGroup(*files, *pod.run.security.fsGroup,
+                       volume.defaultMode.value_or(kDefaultMode));
       auto written =
           writeFiles(path, *files, volume.defaultMode.value_or(kDefaultMode), realClock().wall());
       if (!written) return pass(written.error());
