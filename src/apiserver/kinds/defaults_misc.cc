@@ -191,6 +191,10 @@ void defaultAutoscaler(json::Object& object) {
 }
 
 void defaultRoleBinding(json::Object& object) {
+  // Go's clients send what is not set as "".
+  json::Object* role = mutableObject(object, "roleRef");
+  if (role != nullptr && textIn(*role, "apiGroup").empty())
+    (*role)["apiGroup"] = "rbac.authorization.k8s.io";
   json::Array* subjects = mutableArray(object, "subjects");
   if (subjects == nullptr) return;
   for (json::Value& value : *subjects) {

@@ -192,6 +192,9 @@ const PartRow kParts[] = {
     {kBinding, "subjects.0.apiGroup", "\"rbac.authorization.k8s.io\""},
     {kBinding, "subjects.1.apiGroup", ""},
     {kBinding, "roleRef.apiGroup", "\"rbac.authorization.k8s.io\""},
+    {"{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {apiGroup: '', name: "
+     "a}}",
+     "roleRef.apiGroup", "\"rbac.authorization.k8s.io\""},
     {kCrd, "spec.names.singular", "\"foobar\""},
     {kCrd, "spec.names.listKind", "\"FooBarList\""},
     {kCrd, "spec.conversion.strategy", "\"None\""},
