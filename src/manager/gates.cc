@@ -13,7 +13,6 @@ std::vector<GateInfo> allGates() {
       {"WebhookFramework", true, Maturity::kBeta, "accepted, without effect"},
       {"PriorityTransformer", false, Maturity::kAlpha, "accepted, without effect"},
       {"PreemptionPolicyTransformer", false, Maturity::kAlpha, "accepted, without effect"},
-      {"ReplaceResourcesTransformer", false, Maturity::kAlpha, "accepted, without effect"},
   };
   for (const auto& controller : allControllers()) {
     if (controller.gate) out.push_back(*controller.gate);

@@ -39,6 +39,7 @@ struct WebhookGates {
   bool quotaGuaranteeUsage = false;
   bool quotaEnableUpdateResourceKey = false;
   bool quotaEvaluationTransformPod = false;
+  bool replaceResources = false;
   bool enhancedValidator = false;
   bool strictQosMatrix = false;  // ours: LSE and SYSTEM only with prod
 };
@@ -109,8 +110,11 @@ inline constexpr std::array kWebhookGates = {
                  "child quotas may name fewer resources"},
                 &WebhookGates::quotaEnableUpdateResourceKey},
     WebhookGate{{"ElasticQuotaEvaluationTransformPod", false, Maturity::kAlpha,
-                 "replace-resources applies before quota admission"},
+                 "quota admission counts what the scheduler's transformers make of a pod"},
                 &WebhookGates::quotaEvaluationTransformPod},
+    WebhookGate{{"ReplaceResourcesTransformer", false, Maturity::kAlpha,
+                 "the annotation replace-resources counts, as in the scheduler"},
+                &WebhookGates::replaceResources},
     WebhookGate{{"EnablePodEnhancedValidator", false, Maturity::kAlpha, "required pod labels"},
                 &WebhookGates::enhancedValidator},
     WebhookGate{

@@ -38,7 +38,7 @@ api::ResourceList chargeOf(const api::Pod& pod, const WebhookGates& gates, WallT
   // What the scheduler will see: its own transformation, container by container.
   api::Pod seen = pod;
   placement::PodTransforms transforms;
-  transforms.replaceResources = true;
+  transforms.replaceResources = gates.replaceResources;
   placement::applyTransforms(seen, transforms);
   return api::podRequests(*seen.spec, options);
 }

@@ -232,11 +232,17 @@ TEST(QuotaAdmission, ReplacedResourcesAreThoseThatTheSchedulerSees) {
   WebhookGates gates;
   EXPECT_TRUE(chargeOf(pod, gates, {}).has("cpu"));
   gates.quotaEvaluationTransformPod = true;
+  EXPECT_TRUE(chargeOf(pod, gates, {}).has("cpu")) << "the scheduler would not replace it either";
+  gates.replaceResources = true;
   api::Pod seen = pod;
   placement::PodTransforms transforms;
   transforms.replaceResources = true;
   placement::applyTransforms(seen, transforms);
   EXPECT_EQ(chargeOf(pod, gates, {}), api::podRequests(*seen.spec));
+  EXPECT_EQ(chargeOf(pod, gates, {}),
+            (api::ResourceList{
+                {"example.com/batch", "2000"}, {"example.com/taken", "5"}, {"memory", "1Gi"}}))
+      << "cpu in thousandths; what is there already is kept";
 }
 
 TEST(QuotaValidating, WhatIsGuaranteedMustBeGuaranteedAbove) {
