@@ -229,12 +229,25 @@ std::string benchTable(const std::vector<BenchResult>& results) {
         r.name, r.mode, r.nodes, r.pods, r.scheduled, r.perSecond, known(r.p50Micros, 1),
         known(r.p99Micros, 1), r.cpuMicrosPerPod, r.rssMegabytes, known(r.rawPerSecond, 0),
         known(r.rawCpuMicros, 1), shareText(r.shareOfRaw));
+  for (const auto& r : results)
+    if (r.moreMicros.count > 0)
+      out += fmt::format(
+          "{}: {:.2f} us [{:.2f}, {:.2f}] of processor time a pod more than without, in {} pairs; "
+          "{:.1f} us in a second in which nothing happens, with {} pods blocked\n",
+          r.name, r.moreMicros.estimate, r.moreMicros.low, r.moreMicros.high, r.moreMicros.count,
+          r.idleMicros, r.firstPods);
   return out;
 }
 
 std::string benchJson(const std::vector<BenchResult>& results) {
   json::Array out;
-  for (const auto& r : results)
+  for (const auto& r : results) {
+    json::Value more;
+    if (r.moreMicros.count > 0)
+      more = json::Object{{"median", r.moreMicros.estimate},
+                          {"low", r.moreMicros.low},
+                          {"high", r.moreMicros.high},
+                          {"pairs", r.moreMicros.count}};
     out.push_back(json::Object{{"case", r.name},
                                {"mode", r.mode},
                                {"nodes", r.nodes},
@@ -251,7 +264,9 @@ std::string benchJson(const std::vector<BenchResult>& results) {
                                {"rawBindingsPerSecond", r.rawPerSecond},
                                {"rawCpuMicrosPerPod", r.rawCpuMicros},
                                {"shareOfRaw", shareJson(r.shareOfRaw)},
+                               {"moreCpuMicrosPerPod", std::move(more)},
                                {"idleMicrosPerSecond", r.idleMicros}});
+  }
   return json::writePretty(out) + "\n";
 }
 

@@ -37,6 +37,7 @@ struct BenchResult {
   double rawCpuMicros = 0;          // of the client that decides nothing, per pod
   stats::Interval shareOfRaw = {};  // from slices taken by turns; zero: not measured
   double idleMicros = 0;            // of a second in which nothing happens; 0: not measured
+  stats::Interval moreMicros = {};  // of the processor a pod, beside raw, by pairs; zero: unknown
 };
 
 struct BenchCase;

@@ -17,7 +17,24 @@ namespace mangrove::scheduler {
 namespace {
 
 constexpr uint64_t kSeed = 1;
-constexpr int kIdleTicks = 20;
+constexpr int kIdleTicks = 200;
+constexpr size_t kSlice = 500;  // pods: short, so that both sides of a pair meet the same machine
+constexpr double kConfidence = 0.95;
+
+std::vector<size_t> shortSlices(size_t pods) {
+  const size_t count = std::max<size_t>(2, pods / kSlice);
+  std::vector<size_t> out;
+  for (size_t i = 0; i < count; i++) out.push_back(pods * (i + 1) / count - pods * i / count);
+  return out;
+}
+
+// Processor time a pod of ours less that of raw, pair by pair.
+stats::Interval moreMicrosOf(const Turns& turns) {
+  std::vector<double> more;
+  for (size_t i = 0; i < turns.ours.size(); i++)
+    more.push_back(cpuMicrosOf({turns.ours[i]}) - cpuMicrosOf({turns.raw[i]}));
+  return stats::medianInterval(more, kConfidence, kSeed);
+}
 
 SchedulerConfig configWith(bool quotas) {
   SchedulerConfig config = defaultConfig({"koord-scheduler"});
@@ -42,16 +59,17 @@ class Side {
     addNodes();
     if (!quotas_) return {};
     addQuotas();
-    addPods(bench_.first, "first", firstOf(bench_, options_));
+    show(decoded(bench_.first, "first", firstOf(bench_, options_)));
     while (engine_.scheduleOne()) effects_.answer();
     return {};
   }
 
   Result<Slice> slice(size_t pods) {
-    addPods(bench_.measured, "pod", pods);
+    const auto coming = decoded(bench_.measured, "pod", pods);
     const size_t wanted = effects_.bound + pods;
     const double cpu = client::processorSecondsOf(::getpid());
     const MonoTime start = realClock().mono();
+    show(coming);
     while (engine_.scheduleOne()) effects_.answer();
     if (realClock().mono() >= tickAt_) {  // once a second, as the role does
       engine_.tick();
@@ -91,14 +109,20 @@ class Side {
                                  std::make_shared<api::ElasticQuota>(std::move(*quota)));
     }
   }
-  void addPods(BenchPod kind, std::string_view name, size_t count) {
+  using Pods = std::vector<std::shared_ptr<const api::Pod>>;
+  Pods decoded(BenchPod kind, std::string_view name, size_t count) {
+    Pods out;
     for (size_t i = 0; i < count; i++, uids_++) {
       auto pod = api::decodeText<api::Pod>(
           podJson(kind, name, uids_, static_cast<size_t>(options_.nodes), "koord-scheduler",
                   "default", static_cast<size_t>(options_.leaves)));
       pod->meta.uid = api::Uid(fmt::format("00000000-0000-4000-8000-{:012x}", uids_ + 1));
-      engine_.podChanged(nullptr, std::make_shared<api::Pod>(std::move(*pod)));
+      out.push_back(std::make_shared<api::Pod>(std::move(*pod)));
     }
+    return out;
+  }
+  void show(const Pods& pods) {
+    for (const auto& pod : pods) engine_.podChanged(nullptr, pod);
   }
 
   const BenchCase& bench_;
@@ -121,7 +145,7 @@ Result<BenchResult> runQuotaCore(const BenchCase& bench, const BenchOptions& opt
   if (auto ok = without.prepare(); !ok) return pass(ok.error());
   const size_t measured = measuredOf(bench, options);
   const auto turns = takeTurns(
-      slicesOf(measured), [&](size_t pods) { return without.slice(pods); },
+      shortSlices(measured), [&](size_t pods) { return without.slice(pods); },
       [&](size_t pods) { return with.slice(pods); }, kSeed);
   if (!turns) return pass(turns.error());
   BenchResult out;
@@ -136,6 +160,7 @@ Result<BenchResult> runQuotaCore(const BenchCase& bench, const BenchOptions& opt
   out.rawPerSecond = rateOf(turns->raw);
   out.rawCpuMicros = cpuMicrosOf(turns->raw);
   out.shareOfRaw = shareOf(*turns);
+  out.moreMicros = moreMicrosOf(*turns);
   out.idleMicros = with.idleMicros();
   out.rssMegabytes = peakMegabytes();
   return out;

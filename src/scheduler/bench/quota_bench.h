@@ -4,7 +4,7 @@
 // quotas and the blocked pods, one with the plugin off and without them.
 //
 //   auto result = runQuotaCore(*findCase("Quota"), {.nodes = 5000});
-//   result->cpuMicrosPerPod - result->rawCpuMicros        // what the plugin costs
+//   result->moreMicros                                    // what the plugin costs a pod, by pairs
 //
 // Blocks; one thread.
 
