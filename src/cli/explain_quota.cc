@@ -2,6 +2,8 @@
 // waits in it and why. mangrove check quota -f FILE: what a changed tree would do to the pods that
 // run and wait now.
 #include <algorithm>
+#include <tuple>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@
 #include "json/yaml.h"
 #include "net/loop.h"
 #include "placement/plugins/elasticquota/page.h"
+#include "placement/plugins/elasticquota/seats.h"
 #include "placement/quota/overuse.h"
 
 namespace mangrove::cli {
@@ -116,9 +119,30 @@ Result<std::vector<api::ElasticQuota>> quotasIn(const std::string& file) {
   return out;
 }
 
+// The waiting pods that quotas have room for, one beside the other, in the order of the line.
+std::unordered_set<api::Uid> admittedIn(QuotaView& view) {
+  const placement::QuotaBook& book = view.desk().book();
+  std::vector<std::tuple<int64_t, WallTime, std::string, api::Uid>> line;
+  for (const QuotaPodName& pod : view.pods())
+    if (const placement::QuotaPod* known = book.podOf(pod.uid); known && !known->assigned)
+      line.emplace_back(-int64_t{known->priority}, known->created, pod.name, pod.uid);
+  std::sort(line.begin(), line.end());
+  std::unordered_set<api::Uid> out;
+  placement::Seats seats;
+  for (const auto& [rank, created, name, uid] : line) {
+    const placement::QuotaPod* pod = book.podOf(uid);
+    const placement::QuotaDesk::Asked asked{book.placeOf(uid), pod->request, pod->kind};
+    if (asked.place && view.desk().isRefused(asked)) continue;
+    if (asked.place) seats.take(asked);
+    out.insert(uid);
+  }
+  return out;
+}
+
 // Pods that would count elsewhere, and waiting ones whose fate differs between the two views.
 void compare(QuotaView& now, QuotaView& then, Told& told) {
   json::Array blocked, freed, moved;
+  const auto admittedNow = admittedIn(now), admittedThen = admittedIn(then);
   for (const QuotaPodName& pod : now.pods()) {
     const placement::QuotaPod* known = now.desk().book().podOf(pod.uid);
     if (!known) continue;
@@ -130,8 +154,7 @@ void compare(QuotaView& now, QuotaView& then, Told& told) {
       moved.emplace_back(pod.name);
     }
     if (known->assigned) continue;
-    const bool before = !now.desk().isRefused({here, known->request, known->kind});
-    const bool after = !then.desk().isRefused({there, known->request, known->kind});
+    const bool before = admittedNow.contains(pod.uid), after = admittedThen.contains(pod.uid);
     if (before == after) continue;
     (after ? freed : blocked).emplace_back(pod.name);
     told.terms += fmt::format("{} would {}\n", pod.name,

@@ -49,6 +49,11 @@ Result<std::unique_ptr<QuotaView>> QuotaView::load(client::ApiClient& client,
         out->pods_.push_back({api::keyOf(pod->meta).text(), pod->meta.uid});
       });
   if (!ok) return pass(ok.error());
+  ok = client::eachObject<api::Reservation>(client, client::kind::kReservation,
+                                            [&](const std::shared_ptr<api::Reservation>& one) {
+                                              picture.reservation(*one, realClock().wall());
+                                            });
+  if (!ok) return pass(ok.error());
   return out;
 }
 

@@ -73,6 +73,11 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
     return all;
   };
   rules.entered = [this](Area area, std::string_view event) { cameIn(area, event); };
+  rules.wakes = [pluginOf](const std::string& name, const PodInfo& pod) {
+    Plugin* plugin = pluginOf(name, pod);
+    return plugin != nullptr && plugin->wakes(pod);
+  };
+  rules.pooled = [this](const QueuedPod& pod, int sign) { countRefused(pod, sign); };
   QueueOptions options;
   options.initialBackoff = config.podInitialBackoff;
   options.maxBackoff = config.podMaxBackoff;
@@ -237,7 +242,7 @@ void Engine::tick() {
   metrics_.pendingPods.with({"backoff"}).set(static_cast<double>(sizes.backoff));
   metrics_.pendingPods.with({"unschedulable"}).set(static_cast<double>(sizes.pool));
   metrics_.pendingPods.with({"gated"}).set(static_cast<double>(sizes.gated));
-  countRefused();
+  showRefused();
   metrics_.cacheSize.with({"nodes"}).set(static_cast<double>(cluster_.table.size()));
   metrics_.cacheSize.with({"pods"}).set(static_cast<double>(cluster_.podCount()));
   metrics_.cacheSize.with({"assumed_pods"}).set(static_cast<double>(binding_.size()));
@@ -282,19 +287,18 @@ void Engine::cameIn(Area area, std::string_view event) {
   at->second.inc();
 }
 
-void Engine::countRefused() {
-  if (std::exchange(poolSeen_, queue_->poolChanges()) == queue_->poolChanges()) return;
-  std::map<std::pair<std::string, std::string>, double> now;
-  for (const auto& known : refusedBefore_) now[known] = 0;
-  queue_->eachInPool([&](const QueuedPod& waiting) {
-    const Profile* profile = profileOf(*waiting.pod->pod);
-    if (!profile) return;
-    for (const auto& plugin : waiting.refusedBy) now[{plugin, profile->config().schedulerName}]++;
-  });
-  for (const auto& [key, pods] : now) {
-    metrics_.unschedulablePods.with({key.first, key.second}).set(pods);
-    refusedBefore_.insert(key);
-  }
+void Engine::countRefused(const QueuedPod& pod, int sign) {
+  const Profile* profile = profileOf(*pod.pod->pod);
+  if (!profile) return;
+  for (const auto& plugin : pod.refusedBy)
+    refused_[{plugin, profile->config().schedulerName}] += sign;
+  refusedChanged_ = true;
+}
+
+void Engine::showRefused() {
+  if (!std::exchange(refusedChanged_, false)) return;
+  for (const auto& [key, pods] : refused_)
+    metrics_.unschedulablePods.with({key.first, key.second}).set(static_cast<double>(pods));
 }
 
 }  // namespace mangrove::placement

@@ -167,7 +167,8 @@ class Engine final : private WaitingPods, private Deeds {
   void tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placement>& placed, Duration took,
             Profile& profile);
   void cameIn(Area area, std::string_view event);
-  void countRefused();
+  void countRefused(const QueuedPod& pod, int sign);
+  void showRefused();
   bool refusedByAbsence(QueuedPod& queued, Profile& profile);
   void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
   void askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
@@ -217,13 +218,14 @@ class Engine final : private WaitingPods, private Deeds {
     size_t rotation = 0;  // where the next search starts
   };
   std::map<const Profile*, Beside> beside_;
-  std::map<std::pair<Area, std::string>, Counter> incoming_;     // by area and event
-  std::set<std::pair<std::string, std::string>> refusedBefore_;  // plugin, profile; of the gauge
+  std::map<std::pair<Area, std::string>, Counter> incoming_;  // by area and event
+  // How many of those who wait for an event were refused, by plugin and profile.
+  std::map<std::pair<std::string, std::string>, int64_t> refused_;
+  bool refusedChanged_ = false;  // since the gauge was set
   std::function<void()> progress_ = [] {};
-  uint64_t poolSeen_ = ~uint64_t{0};  // of the queue, when refusals were counted last
-  size_t idle_ = 0;                   // of binding_
-  uint64_t decided_ = 0;              // numbers of bindings
-  int depth_ = 0;                     // of calls into plugins that may ask for permissions
+  size_t idle_ = 0;       // of binding_
+  uint64_t decided_ = 0;  // numbers of bindings
+  int depth_ = 0;         // of calls into plugins that may ask for permissions
   std::vector<std::function<void()>> deferred_;  // what they asked for
   std::unique_ptr<Auditor> auditor_;             // null: not asked for
   Audited audited_ = Audited::kFailure;          // how the group at hand failed

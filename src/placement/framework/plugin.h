@@ -240,8 +240,7 @@ class GroupWise {
   }
   // A single pod failed, after everything was tried.
   virtual void afterFailure(const PodPtr&, const Diagnosis&) {}
-  // Backfill: whether somebody should find out when the group that just failed will have a place,
-  // and the answer; nullopt: nobody knows.
+  // Backfill: whether to find out when a failed group will have a place; nullopt: nobody knows.
   virtual bool wantsPlan(const GroupTask&) const { return false; }
   virtual void planned(const GroupTask&, const std::optional<GroupPlan>&) {}
   // The group of a pod; nothing is decided by asking.
@@ -327,6 +326,8 @@ class Plugin {
   virtual Hint hint(const ClusterEvent&, const PodInfo&) { return Hint::kSkip; }
   // Event kinds (as bits) that hint() can answer with kQueue: spares asking for every waiting pod.
   virtual uint32_t interests() const { return ~uint32_t{0}; }
+  // Whether it calls this pod that it refused by itself; then time is no reason to try it again.
+  virtual bool wakes(const PodInfo&) const { return false; }
   // About one node that it refused, in more words than the reason; for explanations only.
   virtual std::string detail(const PodPlan&, Row) const { return ""; }
   // The plugins of the profile, told once when all of them are made.

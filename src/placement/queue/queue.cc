@@ -78,7 +78,8 @@ void Queue::leave(QueuedPod& pod) {
     case Area::kPool:
       pool_.erase(&pod);
       gated_ -= !pod.gatedBy.empty();
-      poolChanges_++;
+      timed_.erase(&pod);
+      if (rules_.pooled) rules_.pooled(pod, -1);
       for (const auto& plugin : pod.refusedBy) poolByPlugin_[plugin].erase(&pod);
       for (const auto& plugin : pod.waitingFor) poolByPlugin_[plugin].erase(&pod);
       break;
@@ -105,7 +106,8 @@ void Queue::toPool(QueuedPod& pod, std::string_view event) {
   pod.area = Area::kPool;
   pool_.insert(&pod);
   gated_ += !pod.gatedBy.empty();
-  poolChanges_++;
+  if (endsByTime(pod)) timed_.insert(&pod);
+  if (rules_.pooled) rules_.pooled(pod, +1);
   if (pod.gatedBy == kEvicting) return;  // no event opens that gate
   for (const auto& plugin : pod.refusedBy) poolByPlugin_[plugin].insert(&pod);
   for (const auto& plugin : pod.waitingFor) poolByPlugin_[plugin].insert(&pod);
@@ -117,6 +119,13 @@ void Queue::toBackoff(QueuedPod& pod, std::string_view event) {
   const bool error = pod.refusedBy.empty() && pod.waitingFor.empty();
   pod.area = error ? Area::kErrorBackoff : Area::kBackoff;
   (error ? errors_ : backoff_).insert(&pod);
+}
+
+bool Queue::endsByTime(const QueuedPod& pod) const {
+  if (!pod.gatedBy.empty()) return false;
+  if (!rules_.wakes || pod.refusedBy.empty() || !pod.waitingFor.empty()) return true;
+  return !std::all_of(pod.refusedBy.begin(), pod.refusedBy.end(),
+                      [&](const std::string& plugin) { return rules_.wakes(plugin, *pod.pod); });
 }
 
 bool Queue::isBackingOff(const QueuedPod& pod) const {
@@ -337,18 +346,10 @@ void Queue::flush() {
   };
   ready(backoff_);
   ready(errors_);
-  // Who comes later is due later: nobody is looked at before the first one is.
-  const MonoTime now = clock_.mono();
-  if (now < poolDue_) return;
-  poolDue_ = now + options_.maxInPool;
   std::vector<QueuedPod*> old;
-  for (QueuedPod* pod : pool_) {
-    if (!pod->gatedBy.empty()) continue;
-    const MonoTime due = pod->since + options_.maxInPool;
-    if (due < now)
-      old.push_back(pod);
-    else
-      poolDue_ = std::min(poolDue_, due);
+  for (QueuedPod* pod : timed_) {
+    if (pod->since + options_.maxInPool >= clock_.mono()) break;
+    old.push_back(pod);
   }
   std::sort(old.begin(), old.end(), ByOrder());
   for (QueuedPod* pod : old) wake(*pod, Wake::kAfterBackoff, "UnschedulableTimeout");

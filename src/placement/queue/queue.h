@@ -65,6 +65,11 @@ struct QueueRules {
   std::function<uint32_t(const std::string& plugin)> interests;
   // A pod came into an area, and what brought it there; may be empty.
   std::function<void(Area, std::string_view event)> entered = {};
+  // Whether the plugin calls a pod it refused by itself, as soon as that may help: time alone does
+  // not. May be empty.
+  std::function<bool(const std::string& plugin, const PodInfo&)> wakes = {};
+  // A pod came to those who wait for an event (+1), or left them (-1). May be empty.
+  std::function<void(const QueuedPod&, int sign)> pooled = {};
 };
 
 // min(initial · 2^(n−1), max); zero for n = 0 or max = 0.
@@ -110,13 +115,6 @@ class Queue {
     size_t active = 0, backoff = 0, pool = 0, gated = 0, inFlight = 0;
   };
   Sizes sizes() const;
-  // Another number whenever somebody came to those who wait for an event, or left them.
-  uint64_t poolChanges() const { return poolChanges_; }
-  // fn(pod) for every pod that waits for an event.
-  template <class Visit>
-  void eachInPool(Visit visit) const {
-    for (const QueuedPod* pod : pool_) visit(*pod);
-  }
   bool ready() const { return !active_.empty() || (options_.popFromBackoff && !backoff_.empty()); }
 
  private:
@@ -126,6 +124,11 @@ class Queue {
   struct ByBackoff {
     bool aligned;
     bool operator()(const QueuedPod* a, const QueuedPod* b) const;
+  };
+  struct BySince {
+    bool operator()(const QueuedPod* a, const QueuedPod* b) const {
+      return a->since != b->since ? a->since < b->since : a->number < b->number;
+    }
   };
   enum class Wake : uint8_t { kNo, kAfterBackoff, kNow };
 
@@ -141,6 +144,7 @@ class Queue {
   Wake answer(const QueuedPod& pod, const ClusterEvent& event) const;
   bool gate(QueuedPod& pod, std::string_view event);
   bool isBackingOff(const QueuedPod& pod) const;
+  bool endsByTime(const QueuedPod& pod) const;
   void remember(const ClusterEvent& event);
   std::vector<ClusterEvent> eventsSince(uint64_t first) const;
   void replay(QueuedPod& pod, const std::vector<ClusterEvent>& missed);
@@ -154,9 +158,8 @@ class Queue {
   std::set<QueuedPod*, ByBackoff> backoff_{ByBackoff{true}};
   std::set<QueuedPod*, ByBackoff> errors_{ByBackoff{false}};
   std::unordered_set<QueuedPod*> pool_;
-  size_t gated_ = 0;  // of the pool
-  uint64_t poolChanges_ = 0;
-  MonoTime poolDue_{};  // before that nobody has waited there too long
+  size_t gated_ = 0;                     // of the pool
+  std::set<QueuedPod*, BySince> timed_;  // of the pool: tried again when they waited too long
   std::unordered_map<std::string, std::unordered_set<QueuedPod*>> poolByPlugin_;
   // → number of the first event after the pop; those that wait for permission as well.
   std::unordered_map<const QueuedPod*, uint64_t> inFlight_;

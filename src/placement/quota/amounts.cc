@@ -33,17 +33,6 @@ Amounts::Amounts(std::initializer_list<std::pair<std::string_view, int64_t>> ent
   for (const auto& [name, amount] : entries) set(Interned(name), amount);
 }
 
-const int64_t* Amounts::find(Interned name) const {
-  for (const Entry& entry : entries_)
-    if (entry.name == name) return &entry.amount;
-  return nullptr;
-}
-
-int64_t Amounts::amount(Interned name) const {
-  const int64_t* found = find(name);
-  return found == nullptr ? 0 : *found;
-}
-
 void Amounts::set(Interned name, int64_t amount) {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), name, before);
   if (at != entries_.end() && at->name == name)

@@ -40,11 +40,27 @@ class Amounts {
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
-  const int64_t* find(Interned name) const;
+  const int64_t* find(Interned name) const {
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return &entry.amount;
+    return nullptr;
+  }
   bool has(Interned name) const { return find(name) != nullptr; }
-  int64_t amount(Interned name) const;  // 0 when absent
+  int64_t amount(Interned name) const {  // 0 when absent
+    const int64_t* found = find(name);
+    return found == nullptr ? 0 : *found;
+  }
   int64_t amount(std::string_view name) const { return amount(Interned(name)); }
   void set(Interned name, int64_t amount);
+  // Whether it was another one before.
+  bool change(Interned name, int64_t amount) {
+    for (Entry& entry : entries_) {
+      if (entry.name != name) continue;
+      return std::exchange(entry.amount, amount) != amount;
+    }
+    set(name, amount);
+    return true;
+  }
   void erase(Interned name);
   void clear() { entries_.clear(); }
 

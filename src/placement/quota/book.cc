@@ -1,5 +1,6 @@
 #include "placement/quota/book.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/annotations/quota.h"
@@ -60,6 +61,8 @@ void QuotaBook::settle() const {
   if (!stale_) return;
   auto* self = const_cast<QuotaBook*>(this);
   self->stale_ = false;
+  self->generation_++;
+  resolved_.clear();
   self->makeTrees();
   self->place();
   self->dropUnused();
@@ -105,7 +108,7 @@ void QuotaBook::makeTrees() {
 
 void QuotaBook::place() {
   for (auto& [uid, record] : pods_) {
-    const QuotaPlace now = resolve(record.pod.label.view(), record.pod.ns.view());
+    const QuotaPlace now = placeFor(record.pod);
     if (now == record.place) continue;
     count(record, -1);
     record.place = now;
@@ -122,7 +125,7 @@ void QuotaBook::dropUnused() {
       const bool ours = treeId.empty() && standsApart(name);
       const bool here = quota != nullptr && (!rules_.manyTrees || quota->treeId == treeId);
       if (ours || here) continue;
-      assigned_.erase({tree.get(), id});
+      assigned_.erase(QuotaPlace{tree.get(), id});
       tree->erase(id);
     }
   std::erase_if(trees_, [](const auto& entry) {
@@ -164,6 +167,15 @@ QuotaPlace QuotaBook::resolve(std::string_view label, std::string_view ns) const
   return {&main, main.find(api::object::kDefaultQuota)};
 }
 
+// Thousands of pods have a handful of labels and namespaces.
+QuotaPlace QuotaBook::placeFor(const QuotaPod& pod) const {
+  settle();
+  const uint64_t key = uint64_t{pod.label.id()} << 32 | pod.ns.id();
+  const auto at = resolved_.find(key);
+  if (at != resolved_.end()) return at->second;
+  return resolved_[key] = resolve(pod.label.view(), pod.ns.view());
+}
+
 void QuotaBook::count(const Record& record, int sign) {
   if (!record.place || !record.pod.request) return;
   const Amounts& request = *record.pod.request;
@@ -174,27 +186,36 @@ void QuotaBook::count(const Record& record, int sign) {
 }
 
 void QuotaBook::noteAssigned(const Record& record, int sign) {
-  auto& here = assigned_[{record.place.ledger, record.place.id}];
-  if ((here[record.pod.priority] += sign) <= 0) here.erase(record.pod.priority);
+  Ranks& here = assigned_[record.place];
+  const int32_t priority = record.pod.priority;
+  auto at = std::find_if(here.begin(), here.end(),
+                         [&](const auto& rank) { return rank.first >= priority; });
+  if (at == here.end() || at->first != priority) at = here.insert(at, {priority, 0});
+  if ((at->second += sign) <= 0) here.erase(at);
   if (onAssigned_) onAssigned_(record.place, record.pod, sign > 0);
 }
 
 std::optional<int32_t> QuotaBook::lowestAssigned(const QuotaPlace& place) const {
   settle();
-  const auto at = assigned_.find({place.ledger, place.id});
+  const auto at = assigned_.find(place);
   if (at == assigned_.end() || at->second.empty()) return std::nullopt;
-  return at->second.begin()->first;
+  return at->second.front().first;
+}
+
+QuotaBook::Record* QuotaBook::recordOf(const api::Uid& uid) const {
+  if (latest_.second != nullptr && latest_.first == uid) return latest_.second;
+  const auto at = pods_.find(uid);
+  if (at == pods_.end()) return nullptr;
+  latest_ = {uid, const_cast<Record*>(&at->second)};
+  return latest_.second;
 }
 
 void QuotaBook::see(const api::Uid& uid, const QuotaPod& pod) {
-  const auto at = pods_.find(uid);
-  if (at == pods_.end()) {
-    Record& record = pods_[uid];
-    record = {pod, resolve(pod.label.view(), pod.ns.view())};
-    return count(record, +1);
-  }
+  const QuotaPlace place = placeFor(pod);
+  const auto [at, isNew] = pods_.try_emplace(uid, Record{pod, place});
   Record& record = at->second;
-  settle();
+  latest_ = {uid, &record};
+  if (isNew) return count(record, +1);
   const bool same = record.pod.label == pod.label && record.pod.kind == pod.kind &&
                     record.pod.assigned == pod.assigned && record.pod.priority == pod.priority &&
                     (record.pod.request == pod.request || *record.pod.request == *pod.request);
@@ -203,7 +224,7 @@ void QuotaBook::see(const api::Uid& uid, const QuotaPod& pod) {
     return;
   }
   count(record, -1);
-  record = {pod, resolve(pod.label.view(), pod.ns.view())};
+  record = {pod, place};
   count(record, +1);
 }
 
@@ -212,31 +233,48 @@ void QuotaBook::gone(const api::Uid& uid) {
   if (at == pods_.end()) return;
   settle();
   count(at->second, -1);
+  if (latest_.second == &at->second) latest_ = {};
   pods_.erase(at);
 }
 
 bool QuotaBook::setAssigned(const api::Uid& uid, bool assigned, Meant meant) {
-  const auto at = pods_.find(uid);
-  if (at == pods_.end() || at->second.pod.assigned == assigned) return false;
+  Record* record = recordOf(uid);
+  if (record == nullptr || record->pod.assigned == assigned) return false;
   settle();
-  Record& record = at->second;
-  record.pod.assigned = assigned;
-  if (!record.place || !record.pod.request) return true;
+  record->pod.assigned = assigned;
+  if (!record->place || !record->pod.request) return true;
   const int sign = assigned ? +1 : -1;
-  record.place.ledger->use(record.place.id, *record.pod.request, sign, record.pod.kind, meant);
-  noteAssigned(record, sign);
+  record->place.ledger->use(record->place.id, *record->pod.request, sign, record->pod.kind, meant);
+  noteAssigned(*record, sign);
   return true;
+}
+
+void QuotaBook::setRequest(const api::Uid& uid, const std::shared_ptr<const Amounts>& request,
+                           Meant meant) {
+  Record* record = recordOf(uid);
+  if (record == nullptr || record->pod.request == request || *record->pod.request == *request)
+    return;
+  settle();
+  const std::shared_ptr<const Amounts> before = std::exchange(record->pod.request, request);
+  if (!record->place) return;
+  QuotaLedger& ledger = *record->place.ledger;
+  const PodKind kind = record->pod.kind;
+  ledger.request(record->place.id, *request, +1, kind);
+  ledger.request(record->place.id, *before, -1, kind);
+  if (!record->pod.assigned) return;
+  ledger.use(record->place.id, *before, -1, kind, meant);
+  ledger.use(record->place.id, *request, +1, kind, meant);
 }
 
 QuotaPlace QuotaBook::placeOf(const api::Uid& uid) const {
   settle();
-  const auto at = pods_.find(uid);
-  return at == pods_.end() ? QuotaPlace() : at->second.place;
+  const Record* record = recordOf(uid);
+  return record == nullptr ? QuotaPlace() : record->place;
 }
 
 const QuotaPod* QuotaBook::podOf(const api::Uid& uid) const {
-  const auto at = pods_.find(uid);
-  return at == pods_.end() ? nullptr : &at->second.pod;
+  const Record* record = recordOf(uid);
+  return record == nullptr ? nullptr : &record->pod;
 }
 
 void QuotaBook::eachPod(

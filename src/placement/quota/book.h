@@ -19,6 +19,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "api/object/meta.h"
 #include "base/number/units.h"
@@ -65,6 +67,11 @@ class QuotaBook {
   const QuotaTree& quotas() const;  // as the webhooks have them
   // By tree id; "" is the default tree.
   const std::map<std::string, std::unique_ptr<QuotaLedger>, std::less<>>& trees() const;
+  // Another number whenever the trees are others: quotas came, went or changed.
+  uint64_t generation() const {
+    settle();
+    return generation_;
+  }
   QuotaPlace find(std::string_view quota) const;
   // Where a pod with this label in this namespace counts; nowhere: quotas do not concern it.
   QuotaPlace resolve(std::string_view label, std::string_view ns) const;
@@ -80,6 +87,8 @@ class QuotaBook {
   bool unassign(const api::Uid& uid, Meant meant = Meant::kReal) {
     return setAssigned(uid, false, meant);
   }
+  // It counts for something else from now on.
+  void setRequest(const api::Uid& uid, const std::shared_ptr<const Amounts>& request, Meant meant);
   QuotaPlace placeOf(const api::Uid& uid) const;
   const QuotaPod* podOf(const api::Uid& uid) const;
   size_t podCount() const { return pods_.size(); }
@@ -102,6 +111,15 @@ class QuotaBook {
     QuotaPod pod;
     QuotaPlace place;
   };
+  // How many pods of each priority are assigned in a quota; few priorities, lowest first.
+  using Ranks = std::vector<std::pair<int32_t, int64_t>>;
+  struct PlaceHash {
+    size_t operator()(const QuotaPlace& place) const {
+      return std::hash<const void*>()(place.ledger) ^ (place.id * size_t{0x9E3779B97F4A7C15});
+    }
+  };
+  Record* recordOf(const api::Uid& uid) const;
+  QuotaPlace placeFor(const QuotaPod& pod) const;
   void settle() const;
   void makeTrees();
   void place();
@@ -118,10 +136,13 @@ class QuotaBook {
   QuotaTree quotas_;
   std::map<std::string, std::unique_ptr<QuotaLedger>, std::less<>> trees_;
   std::unordered_map<api::Uid, Record> pods_;
-  // By quota and priority: how many are assigned.
-  std::map<std::pair<const QuotaLedger*, QuotaId>, std::map<int32_t, int64_t>> assigned_;
+  // The record that was asked for last: one pod is asked about several times in a row.
+  mutable std::pair<api::Uid, Record*> latest_{};
+  std::unordered_map<QuotaPlace, Ranks, PlaceHash> assigned_;
   Amounts total_;
   Assigned onAssigned_;
+  mutable std::unordered_map<uint64_t, QuotaPlace> resolved_;  // by label and namespace
+  uint64_t generation_ = 0;
   bool stale_ = true;
 };
 

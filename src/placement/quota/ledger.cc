@@ -13,6 +13,8 @@ QuotaLedger::QuotaLedger(LedgerRules rules) : rules_(rules) {
   root.live = true;
   root.terms.name = api::object::kRootQuota;
   nodes_.push_back(std::move(root));
+  eased_.push_back(0);
+  touched_.push_back(0);
   byName_.emplace(api::object::kRootQuota, kRootId);
 }
 
@@ -27,10 +29,13 @@ QuotaId QuotaLedger::put(QuotaTerms terms) {
   if (id == kRootId) return kRootId;  // the root is ours; its object only shows it
   if (id == kNoQuota) {
     id = free_.empty() ? static_cast<QuotaId>(nodes_.size()) : free_.back();
-    if (free_.empty())
+    if (free_.empty()) {
       nodes_.emplace_back();
-    else
+      eased_.push_back(0);
+      touched_.push_back(0);
+    } else {
       free_.pop_back();
+    }
     nodes_[id].live = true;
     byName_.emplace(terms.name, id);
   } else if (nodes_[id].terms == terms) {
@@ -56,6 +61,13 @@ QuotaId QuotaLedger::parentOf(QuotaId id) const {
   return nodes_[id].parent;
 }
 
+bool QuotaLedger::isBelow(QuotaId id, QuotaId top) const {
+  settle();
+  for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent)
+    if (at == top) return true;
+  return false;
+}
+
 const std::vector<QuotaId>& QuotaLedger::childrenOf(QuotaId id) const {
   settle();
   return nodes_[id].children;
@@ -76,7 +88,7 @@ bool QuotaLedger::holdsPods(QuotaId id) const {
 void QuotaLedger::setTotal(Amounts total) {
   if (total == total_) return;
   total_ = std::move(total);
-  nodes_[kRootId].splitStale = true;
+  markStale(kRootId);
   relief_++;
 }
 
@@ -107,8 +119,12 @@ void QuotaLedger::link() {
   moment_++;
   for (QuotaId id : order) {
     Node& node = nodes_[id];
-    node.splitStale = true;
-    node.eased = moment_;
+    node.splitStale = node.staleBelow = id == kRootId || !node.children.empty();
+    node.plenty.clear();
+    node.numbers.scaledMin = node.terms.min;
+    node.numbers.runtime = node.terms.apart ? node.terms.max : Amounts();
+    eased_[id] = moment_;
+    touch(id);
     node.counted = id == kRootId ? Amounts() : nodes_[node.parent].counted;
     node.counted.raiseTo(node.terms.max);
   }
@@ -198,31 +214,35 @@ void QuotaLedger::sumUp(QuotaId id) {
   n.guaranteed = rules_.guaranteeUsage ? guaranteedOf(node.terms, n.allocated) : Amounts();
 }
 
-void QuotaLedger::addUp(QuotaId id, const Amounts& amounts, int sign,
-                        Amounts QuotaNumbers::*number) {
+void QuotaLedger::addUp(QuotaId id, Interned name, int64_t amount, Amounts QuotaNumbers::*number) {
   for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) {
     Amounts& sum = nodes_[at].numbers.*number;
-    if (sign > 0)
-      sum.add(amounts);
-    else
-      sum.subtract(amounts);
-    sum.holdAboveZero();
+    sum.change(name, std::max<int64_t>(saturatingSum(sum.amount(name), amount), 0));
   }
 }
 
-// Upwards until a parent sees what it saw before.
-void QuotaLedger::requestChanged(QuotaId id) {
+// Upwards until a parent sees what it saw before; then downwards what they may use.
+void QuotaLedger::requestChanged(QuotaId id, Interned name) {
+  steps_.clear();
   for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) {
     Node& node = nodes_[at];
-    node.numbers.request = requestOf(node.terms, node.numbers.childRequest);
-    Amounts seen = limited(node.numbers.request, node.terms.max);
-    std::swap(seen, node.numbers.limitRequest);  // `seen` is what the parent saw before
-    if (node.parent == kNoQuota || seen == node.numbers.limitRequest) return;
-    Node& parent = nodes_[node.parent];
-    parent.numbers.childRequest.add(node.numbers.limitRequest);
-    parent.numbers.childRequest.subtract(seen);
-    if (!node.terms.apart) parent.splitStale = true;
+    int64_t asked = node.numbers.childRequest.amount(name);
+    const int64_t* least = node.terms.lends ? nullptr : node.terms.min.find(name);
+    if (least != nullptr) asked = std::max(asked, *least);
+    node.numbers.request.change(name, asked);
+    const int64_t* most = node.terms.max.find(name);
+    const int64_t before = node.numbers.limitRequest.amount(name);
+    const int64_t now = most == nullptr ? asked : std::min(asked, *most);
+    node.numbers.limitRequest.change(name, now);
+    touch(at);
+    if (now == before || node.parent == kNoQuota) break;
+    Amounts& above = nodes_[node.parent].numbers.childRequest;
+    above.change(name, saturatingSum(above.amount(name), saturatingDifference(now, before)));
+    steps_.push_back({at, before, now});
   }
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
+    if (!nodes_[step->quota].terms.apart && !follow(step->quota, name, step->before, step->now))
+      markStale(nodes_[step->quota].parent);
 }
 
 void QuotaLedger::allocationChanged(QuotaId id) {
@@ -234,69 +254,70 @@ void QuotaLedger::allocationChanged(QuotaId id) {
     Node& parent = nodes_[node.parent];
     parent.numbers.allocated.add(node.numbers.guaranteed);
     parent.numbers.allocated.subtract(floor);
-    parent.splitStale = true;
+    markStale(node.parent);
+    touch(node.parent);
   }
 }
 
 void QuotaLedger::request(QuotaId id, const Amounts& amounts, int sign, PodKind kind) {
   settle();
-  Node& node = nodes_[id];
-  const auto change = [&](Amounts& sum, const Amounts& by) {
-    if (sign > 0)
-      sum.add(by);
-    else
-      sum.subtract(by);
+  QuotaNumbers& numbers = nodes_[id].numbers;
+  const auto add = [](Amounts& sum, Interned name, int64_t by) {
+    sum.change(name, saturatingSum(sum.amount(name), by));
   };
-  change(node.numbers.selfRequest, amounts);
-  const Amounts mine = counted(amounts, node.counted);
-  change(node.numbers.childRequest, mine);
-  requestChanged(id);
-  if (kind == PodKind::kFixed) {
-    change(node.numbers.selfFixedRequest, amounts);
-    addUp(id, mine, sign, &QuotaNumbers::fixedRequest);
+  for (const auto& [name, amount] : amounts) {
+    const int64_t by = amount * sign;
+    const bool counts = nodes_[id].counted.has(name);
+    add(numbers.selfRequest, name, by);
+    if (counts) add(numbers.childRequest, name, by);
+    if (counts) requestChanged(id, name);
+    if (kind != PodKind::kFixed) continue;
+    add(numbers.selfFixedRequest, name, by);
+    if (counts) addUp(id, name, by, &QuotaNumbers::fixedRequest);
   }
+  if (kind == PodKind::kFixed)
+    for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) touch(at);
   relief_++;  // more asked for is a larger runtime, less leaves more to others
-}
-
-uint64_t QuotaLedger::easedAt(QuotaId id) const {
-  refresh(id);
-  uint64_t latest = 0;
-  for (QuotaId at = id; at != kRootId && at != kNoQuota; at = nodes_[at].parent)
-    latest = std::max(latest, nodes_[at].eased);
-  return latest;
 }
 
 void QuotaLedger::use(QuotaId id, const Amounts& amounts, int sign, PodKind kind, Meant meant) {
   settle();
   Node& node = nodes_[id];
-  const auto change = [&](Amounts& sum) { sign > 0 ? sum.add(amounts) : sum.subtract(amounts); };
-  change(node.numbers.selfUsed);
-  const Amounts mine = counted(amounts, node.counted);
-  addUp(id, mine, sign, &QuotaNumbers::used);
-  if (kind == PodKind::kFixed) {
-    change(node.numbers.selfFixedUsed);
-    addUp(id, mine, sign, &QuotaNumbers::fixedUsed);
+  for (const auto& [name, amount] : amounts) {
+    const int64_t by = amount * sign;
+    Amounts& self = node.numbers.selfUsed;
+    self.change(name, saturatingSum(self.amount(name), by));
+    const bool counts = node.counted.has(name);
+    const int64_t before = node.numbers.used.amount(name);
+    if (counts) addUp(id, name, by, &QuotaNumbers::used);
+    // What they use is missing in the total of the others.
+    if (counts && node.terms.apart)
+      totalChanged(kRootId, name, before - node.numbers.used.amount(name));
+    if (kind != PodKind::kFixed) continue;
+    Amounts& fixed = node.numbers.selfFixedUsed;
+    fixed.change(name, saturatingSum(fixed.amount(name), by));
+    if (counts) addUp(id, name, by, &QuotaNumbers::fixedUsed);
   }
-  if (node.terms.apart) nodes_[kRootId].splitStale = true;
   if (rules_.guaranteeUsage) {
-    Amounts known = counted(mine, names_);
+    Amounts known = counted(counted(amounts, node.counted), names_);
     sign > 0 ? node.numbers.allocated.add(known) : node.numbers.allocated.subtract(known);
     allocationChanged(id);
   }
-  if (meant == Meant::kTrial) return;
-  if (sign > 0) {
-    taken_++;
-    return;
+  // A use on trial may stay, and is seen; one that goes on trial helps nobody.
+  const bool eases = sign < 0 && meant == Meant::kReal;
+  if (eases) moment_++;
+  for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) {
+    touch(at);
+    if (eases) eased_[at] = moment_;
   }
-  relief_++;
-  moment_++;
-  for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) nodes_[at].eased = moment_;
+  if (meant == Meant::kReal) (sign > 0 ? taken_ : relief_)++;
 }
 
 void QuotaLedger::setPastUse(QuotaId id, Amounts past) {
   if (nodes_[id].pastUse == past) return;
   nodes_[id].pastUse = std::move(past);
-  nodes_[parentOf(id)].splitStale = true;
+  markStale(parentOf(id));
+  touch(id);
   relief_++;
 }
 

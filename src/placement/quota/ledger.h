@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "placement/quota/amounts.h"
+#include "placement/quota/split.h"
 
 namespace mangrove::placement {
 
@@ -69,6 +70,7 @@ class QuotaLedger {
   const QuotaTerms& terms(QuotaId id) const { return nodes_[id].terms; }
   bool live(QuotaId id) const { return id < nodes_.size() && nodes_[id].live; }
   QuotaId parentOf(QuotaId id) const;                        // kNoQuota for the root
+  bool isBelow(QuotaId id, QuotaId top) const;               // or the same
   const std::vector<QuotaId>& childrenOf(QuotaId id) const;  // by name, without those apart
   std::vector<QuotaId> all() const;                          // without the root, by name
   bool holdsPods(QuotaId id) const;
@@ -96,40 +98,80 @@ class QuotaLedger {
   bool limitOf(QuotaId id, Interned resource, bool byRuntime, int64_t& limit) const;
   // Grows whenever a limit may have become larger or a use smaller, somewhere.
   uint64_t relief() const { return relief_; }
-  // The moment at which that was last so for the quota or one above it; compared with now(). Who
-  // was refused after it is refused still.
-  uint64_t easedAt(QuotaId id) const;
+  // The moment at which that was last so for this quota itself; compared with now(). Whom it
+  // refused after it is refused by it still.
+  uint64_t easedAt(QuotaId id) const {
+    refresh(id);
+    return eased_[id];
+  }
   uint64_t now() const { return moment_; }
   // Grows with every change of any number.
   uint64_t changes() const { return relief_ + taken_; }
+  // visit(id) for every quota that eased after the moment; whose numbers or terms changed after so
+  // many touches(). The rest costs next to nothing.
+  template <class Visit>
+  void eachEased(uint64_t after, Visit visit) const {
+    refreshAll();
+    for (QuotaId id = 0; id < eased_.size(); id++)
+      if (eased_[id] > after && nodes_[id].live) visit(id);
+  }
+  template <class Visit>
+  void eachTouched(uint64_t after, Visit visit) const {
+    refreshAll();
+    for (QuotaId id = kRootId + 1; id < touched_.size(); id++)
+      if (touched_[id] > after && nodes_[id].live) visit(id);
+  }
+  uint64_t touches() const {
+    refreshAll();
+    return touches_;
+  }
 
  private:
+  // How one resource of a quota is divided among its children. While there is enough for all, a
+  // child has what it asks for whatever the others do, and a change concerns that child alone.
+  struct Plenty {
+    Interned name;
+    int64_t total = 0, minSum = 0;
+    int64_t left = 0;  // after everybody has what he asks for; below 0: there is not enough
+  };
   struct Node {
     QuotaTerms terms;
     QuotaNumbers numbers;
     bool live = false;
-    bool splitStale = true;  // its children's runtime is not what it should be
+    bool splitStale = true;   // its children's runtime is not what it should be
+    bool staleBelow = false;  // the same for it, or for somebody below it
     QuotaId parent = kNoQuota;
     std::vector<QuotaId> children;
-    Amounts counted;  // names of its own and its ancestors' maxima
+    std::vector<Plenty> plenty;  // as its amounts were divided last
+    Amounts counted;             // names of its own and its ancestors' maxima
     Amounts pastUse;
-    uint64_t eased = 0;  // when its limit changed or its use became smaller
   };
 
   void settle() const;  // after changes of the tree
   void link();
   std::vector<QuotaId> topDown() const;
   void sumUp(QuotaId id);
-  void addUp(QuotaId id, const Amounts& amounts, int sign, Amounts QuotaNumbers::*number);
-  void requestChanged(QuotaId id);
+  void addUp(QuotaId id, Interned name, int64_t amount, Amounts QuotaNumbers::*number);
+  void requestChanged(QuotaId id, Interned name);
   void allocationChanged(QuotaId id);
   void refresh(QuotaId id) const;
+  void refreshAll() const;
+  void divideBelow(QuotaId id);
   void split(QuotaId id);
-  std::vector<int64_t> scaledOf(const Node& parent, Interned name, int64_t amount) const;
-  std::vector<int64_t> weightsOf(const Node& parent, Interned name, int64_t amount) const;
+  Plenty splitOne(Node& parent, Interned name, int64_t amount, bool scales);
+  void setRuntime(QuotaId id, Interned name, int64_t amount);
+  bool follow(QuotaId child, Interned name, int64_t before, int64_t now);
+  void totalChanged(QuotaId id, Interned name, int64_t by);
+  void markStale(QuotaId id);
+  void touch(QuotaId id) { touched_[id] = ++touches_; }
+  void scaledOf(const Node& parent, Interned name, int64_t amount);
+  void weightsOf(const Node& parent, Interned name, int64_t amount);
 
   LedgerRules rules_;
   std::vector<Node> nodes_;
+  // By quota, beside the nodes so that looking through all of them is quick: when its limit changed
+  // or its use became smaller; when any of its numbers changed.
+  std::vector<uint64_t> eased_, touched_;
   std::vector<QuotaId> free_;  // places of quotas that are gone
   std::map<std::string, QuotaId, std::less<>> byName_;
   std::vector<QuotaId> apart_;
@@ -139,6 +181,16 @@ class QuotaLedger {
   uint64_t relief_ = 0;
   uint64_t taken_ = 0;  // uses that were added
   uint64_t moment_ = 1;
+  uint64_t touches_ = 0;
+  // Of the last change, kept for the next one.
+  struct Step {
+    QuotaId quota;
+    int64_t before, now;  // what the parent sees of its request
+  };
+  std::vector<Step> steps_;
+  std::vector<int64_t> mins_, weights_;
+  std::vector<Share> shares_;
+  WaterFill waterFill_;
 };
 
 // The weight of somebody whose fair part of the total is `part` and who has borrowed `past` lately:

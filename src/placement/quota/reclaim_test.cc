@@ -2,7 +2,6 @@
 #include "placement/quota/reclaim.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "api/wire/names.h"
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 
 namespace mangrove::placement {
 namespace {
@@ -138,7 +138,7 @@ bool isWholesome(const std::vector<Debtor>& debtors, const std::vector<size_t>& 
 // Wherever a search through all sets finds one that suffices, an equally cheap one is taken.
 TEST(Reclaim, NoSufficientSetIsCheaper) {
   Rng rng(6);
-  const int wanted = std::getenv("MANGROVE_LONG") != nullptr ? 10000 : 150;
+  const int wanted = sized(150, 10000);
   const WallTime now{std::chrono::hours(1000)};
   int found = 0;
   for (int round = 0; round < wanted; round++) {
@@ -199,7 +199,7 @@ TEST(Reclaim, NoSufficientSetIsCheaper) {
 // Whoever leaves admits the pod, and where all that may leave admit it, somebody does.
 TEST(Reclaim, SufficesOrDoesNotBegin) {
   Rng rng(5);
-  const int wanted = std::getenv("MANGROVE_LONG") != nullptr ? 10000 : 300;
+  const int wanted = sized(300, 10000);
   int begun = 0;
   for (int i = 0; i < wanted; i++) {
     TwoTenants world;

@@ -13,12 +13,6 @@ constexpr int kPatience = 8;     // steps after which a minimum alone is not bel
 constexpr int kMostPasses = 8;   // of making it smaller
 constexpr int64_t kTooMuch = int64_t{1} << 61;
 
-bool isBelow(const QuotaLedger& ledger, QuotaId id, QuotaId top) {
-  for (QuotaId at = id; at != kNoQuota; at = ledger.parentOf(at))
-    if (at == top) return true;
-  return false;
-}
-
 class Search {
  public:
   Search(const QuotaLedger& ledger, QuotaId id, const Amounts& asked, PodKind kind,
@@ -98,7 +92,7 @@ class Search {
     std::pair<int64_t, int64_t> most{0, 0};
     for (QuotaId id : trial_.all()) {
       const int64_t own = ownUse(id, resource, fixed);
-      if (own <= 0 || !isBelow(trial_, id, top)) continue;
+      if (own <= 0 || !trial_.isBelow(id, top)) continue;
       const int64_t borrowed =
           std::max<int64_t>(0, saturatingDifference(trial_.used(id).amount(resource),
                                                     trial_.terms(id).min.amount(resource)));

@@ -17,6 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "base/number/int128.h"
+
 namespace mangrove::placement {
 
 struct Share {
@@ -28,6 +30,21 @@ struct Share {
 
 // Children in the order of their names. Σ ≤ total whenever the floors together are.
 std::vector<int64_t> waterFill(int64_t total, std::span<const Share> children);
+// What a child has when there is enough for all of them.
+int64_t satedBy(const Share& child);
+
+// The same for whoever divides often: what is needed on the way is kept from one call to the next.
+// One thread.
+class WaterFill {
+ public:
+  // Valid until the next call.
+  std::span<const int64_t> operator()(int64_t total, std::span<const Share> children);
+
+ private:
+  std::vector<int64_t> runtime_, weights_, parts_;
+  std::vector<size_t> asking_, order_;
+  std::vector<Int128> remainders_;
+};
 
 struct MinShare {
   int64_t min = 0;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 
 namespace mangrove::placement {
 namespace {
@@ -90,7 +91,7 @@ TEST(ScaledMins, WhoDoesNotScaleComesFirst) {
 
 TEST(WaterFill, HandsOutNeitherTooMuchNorTooLittle) {
   Rng rng(7);
-  const int rounds = std::getenv("MANGROVE_LONG") != nullptr ? 200000 : 5000;
+  const int rounds = sized(5000, 200000);
   for (int i = 0; i < rounds; i++) {
     Split children(1 + rng.below(9));
     int64_t floors = 0, asked = 0;

@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kSeed = 1;
 constexpr int kIdleTicks = 200;
 constexpr size_t kSlice = 500;  // pods: short, so that both sides of a pair meet the same machine
-constexpr double kConfidence = 0.95;
+constexpr double kCostConfidence = 0.95;
 
 std::vector<size_t> shortSlices(size_t pods) {
   const size_t count = std::max<size_t>(2, pods / kSlice);
@@ -33,7 +33,7 @@ stats::Interval moreMicrosOf(const Turns& turns) {
   std::vector<double> more;
   for (size_t i = 0; i < turns.ours.size(); i++)
     more.push_back(cpuMicrosOf({turns.ours[i]}) - cpuMicrosOf({turns.raw[i]}));
-  return stats::medianInterval(more, kConfidence, kSeed);
+  return stats::medianInterval(more, kCostConfidence, kSeed);
 }
 
 SchedulerConfig configWith(bool quotas) {

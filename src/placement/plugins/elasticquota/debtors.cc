@@ -105,7 +105,7 @@ DebtorField debtorsOf(const Cluster& cluster, const QuotaDesk& desk, const Quota
   desk.book().eachPod([&](const api::Uid& uid, const QuotaPod& pod, const QuotaPlace& place) {
     if (!pod.assigned || place.ledger != &ledger) return;
     const PodPtr there = cluster.find(uid);
-    if (!there || there->row == kNoRow || there->terminating) return;
+    if (!there || there->row == kNoRow || there->terminating || there->isStandIn) return;
     out.pods.push_back(there);
     out.debtors.push_back(debtorOf(*there, pod, place.id));
     const std::string& gang = out.debtors.back().candidate.gang;

@@ -1,20 +1,17 @@
 // Random histories of a whole scheduler with quotas: bindings that fail, pods that move between
 // quotas, quotas that change, restarts. What must hold in every one of them.
-#include <cstdlib>
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "base/number/rng.h"
+#include "base/os/log.h"
+#include "base/testing/size.h"
 #include "placement/plugins/elasticquota/debtors.h"
 #include "placement/testing/quota_lab.h"
 
 namespace mangrove::placement {
 namespace {
-
-int rounds(int few, int many) {
-  return std::getenv("MANGROVE_LONG") != nullptr ? many : few;
-}
 
 constexpr int kQuotas = 4;
 constexpr int kCpus = 24;
@@ -166,8 +163,9 @@ class History {
 };
 
 TEST(QuotaHistories, CountOnceThroughFailuresMovesAndRestarts) {
+  const LogCapture quiet({LogLevel::kError, {}, false});
   Rng rng(21);
-  for (int i = 0; i < rounds(6, 400); i++) {
+  for (int i = 0; i < sized(6, 100000); i++) {
     History history(rng, rng.below(2) == 0);
     for (int step = 0; step < 25; step++) {
       history.step();
@@ -177,8 +175,9 @@ TEST(QuotaHistories, CountOnceThroughFailuresMovesAndRestarts) {
 }
 
 TEST(QuotaHistories, NobodyWithinItsMinimumWaitsWhileBorrowersCouldGo) {
+  const LogCapture quiet({LogLevel::kError, {}, false});
   Rng rng(22);
-  for (int i = 0; i < rounds(6, 400); i++) {
+  for (int i = 0; i < sized(6, 100000); i++) {
     History history(rng, true);
     for (int step = 0; step < 15; step++) history.step();
     history.rest();

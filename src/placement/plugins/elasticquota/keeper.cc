@@ -58,16 +58,9 @@ void QuotaKeeper::eachQuota(Visit visit) const {
     for (QuotaId id : tree->all()) visit(QuotaPlace{tree.get(), id}, treeId);
 }
 
-uint64_t QuotaKeeper::changes() const {
-  uint64_t out = 0;
-  for (const auto& [treeId, tree] : desk_.book().trees()) out += tree->changes();
-  return out;
-}
-
 void QuotaKeeper::tick(WallTime now) {
   if (desk_.args().fairHalfLife) fade(now);
-  const uint64_t latest = changes();
-  if (std::exchange(seen_, latest) != latest) noteBorrowers(now);
+  noteBorrowers(now);
   if (series_) series_->show(desk_, clock_.mono());
 }
 
@@ -91,16 +84,24 @@ WallTime QuotaKeeper::beganAt(const std::string& quota, Interned resource, WallT
 }
 
 void QuotaKeeper::noteBorrowers(WallTime now) {
-  Borrowings next;
-  eachQuota([&](const QuotaPlace& place, const std::string&) {
-    const QuotaNumbers& numbers = place.ledger->numbers(place.id);
-    if (place.ledger->terms(place.id).apart) return;
-    remember(place.name(), now);
-    for (const auto& [name, used] : numbers.used)
-      if (used > numbers.scaledMin.amount(name))
-        next[place.name()][name] = beganAt(place.name(), name, now);
-  });
-  borrowings_ = std::move(next);
+  const bool anew = noted_.each(
+      desk_.book(), [&](const QuotaPlace& place, const std::string&) { noteBorrower(place, now); });
+  if (anew)
+    std::erase_if(borrowings_, [&](const auto& known) { return !desk_.book().find(known.first); });
+}
+
+void QuotaKeeper::noteBorrower(const QuotaPlace& place, WallTime now) {
+  if (place.ledger->terms(place.id).apart) return;
+  const QuotaNumbers& numbers = place.ledger->numbers(place.id);
+  const std::string& quota = place.name();
+  remember(quota, now);
+  Since next;
+  for (const auto& [name, used] : numbers.used)
+    if (used > numbers.scaledMin.amount(name)) next[name] = beganAt(quota, name, now);
+  if (next.empty())
+    borrowings_.erase(quota);
+  else
+    borrowings_[quota] = std::move(next);
 }
 
 // past = past · f + borrowed · (1 − f), f = 2^(−elapsed / half-life): who borrows b all the time
@@ -138,8 +139,7 @@ std::vector<ObjectPatch> QuotaKeeper::takePatches(WallTime now) {
   if (!keeps_) return out;
   if (desk_.args().monitorAllQuotas && desk_.args().runtime) revoker_.look();
   makeOwnQuotas(now, out);
-  const uint64_t latest = changes();
-  if (std::exchange(reported_, latest) != latest || !sent_.empty()) takeFigures(now, out);
+  takeFigures(now, out);
   return out;
 }
 
@@ -166,22 +166,34 @@ json::Object QuotaKeeper::notesFor(const QuotaPlace& place, const api::ElasticQu
 }
 
 void QuotaKeeper::takeFigures(WallTime now, std::vector<ObjectPatch>& out) {
-  for (const auto& [key, object] : cluster_.elasticQuotas) {
-    const QuotaPlace place = desk_.book().find(object->meta.name.view());
-    const Quota* quota = place ? desk_.book().quotas().find(place.name()) : nullptr;
-    if (quota == nullptr || quota->ns != object->meta.ns.view()) continue;
-    auto body = figuresPatch(*object, place.ledger->numbers(place.id), notesFor(place, *object));
-    if (!body) {
-      sent_.erase(key);
-      continue;
-    }
-    // Not again while the watch is still to show it.
-    std::string text = json::write(*body);
-    Sent& last = sent_[key];
-    if (last.body == text && now - last.at < kEchoTime) continue;
-    last = {std::move(text), now, clock_.mono()};
-    out.push_back({&api::kind::kElasticQuota, quota->ns, quota->name, false, std::move(*body)});
+  reported_.each(desk_.book(), [&](const QuotaPlace& place, const std::string&) {
+    if (const Quota* quota = desk_.book().quotas().find(place.name()))
+      due_.insert(quota->ns + "/" + quota->name);
+  });
+  for (const auto& [key, sent] : sent_)
+    if (now - sent.at >= kEchoTime) due_.insert(key);
+  for (const std::string& key : std::exchange(due_, {})) takeFigure(key, now, out);
+}
+
+void QuotaKeeper::takeFigure(const std::string& key, WallTime now, std::vector<ObjectPatch>& out) {
+  const auto object = cluster_.elasticQuotas.find(key);
+  const QuotaPlace place = object ? desk_.book().find(object->meta.name.view()) : QuotaPlace();
+  const Quota* quota = place ? desk_.book().quotas().find(place.name()) : nullptr;
+  // Of two objects of one name only one counts.
+  const bool counts = quota != nullptr && quota->ns == object->meta.ns.view();
+  auto body = counts
+                  ? figuresPatch(*object, place.ledger->numbers(place.id), notesFor(place, *object))
+                  : std::nullopt;
+  if (!body) {
+    sent_.erase(key);
+    return;
   }
+  // Not again while the watch is still to show it.
+  std::string text = json::write(*body);
+  Sent& last = sent_[key];
+  if (last.body == text && now - last.at < kEchoTime) return;
+  last = {std::move(text), now, clock_.mono()};
+  out.push_back({&api::kind::kElasticQuota, quota->ns, quota->name, false, std::move(*body)});
 }
 
 void QuotaKeeper::written(const ObjectPatch& patch) {

@@ -12,13 +12,16 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "placement/framework/plugin.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
 #include "placement/plugins/elasticquota/report.h"
 #include "placement/plugins/elasticquota/revoker.h"
 #include "placement/plugins/elasticquota/series.h"
+#include "placement/plugins/elasticquota/touched.h"
 
 namespace mangrove::placement {
 
@@ -33,6 +36,8 @@ class QuotaKeeper {
   QuotaKeeper& operator=(const QuotaKeeper&) = delete;
 
   void tick(WallTime now);
+  // A quota's object is another one: what stands on it may not be what it should.
+  void objectChanged(std::string_view key) { due_.emplace(key); }
   // Figures that are to be written; revokes what is overdue on the way.
   std::vector<ObjectPatch> takePatches(WallTime now);
   void written(const ObjectPatch& patch);
@@ -46,11 +51,13 @@ class QuotaKeeper {
     MonoTime sentAt{};
   };
   void noteBorrowers(WallTime now);
+  void noteBorrower(const QuotaPlace& place, WallTime now);
   void remember(const std::string& name, WallTime now);
   WallTime beganAt(const std::string& quota, Interned resource, WallTime now) const;
   void fade(WallTime now);
   Amounts faded(const QuotaPlace& place, double keep);
   void takeFigures(WallTime now, std::vector<ObjectPatch>& out);
+  void takeFigure(const std::string& key, WallTime now, std::vector<ObjectPatch>& out);
   void makeOwnQuotas(WallTime now, std::vector<ObjectPatch>& out);
   json::Object notesFor(const QuotaPlace& place, const api::ElasticQuota& object) const;
   // Calls visit(place, treeId) for every quota of every tree.
@@ -63,9 +70,8 @@ class QuotaKeeper {
   QuotaRevoker revoker_;
   std::optional<QuotaSeries> series_;
   bool keeps_ = false;
-  uint64_t seen_ = 0;      // changes of the trees, by tick()
-  uint64_t reported_ = 0;  // the same, by takePatches()
-  uint64_t changes() const;
+  TouchedQuotas noted_, reported_;  // by tick() and takePatches()
+  std::set<std::string> due_;       // objects to be looked at, by ns/name
   Borrowings borrowings_;
   std::map<std::string, Amounts> past_;
   // What stood on the objects when they were first seen, and when that was: pods come later than

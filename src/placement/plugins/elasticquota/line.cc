@@ -3,32 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "placement/plugins/elasticquota/seats.h"
+
 namespace mangrove::placement {
-
-namespace {
-
-// Uses on trial, as long as it lives.
-class Seats {
- public:
-  Seats() = default;
-  ~Seats() {
-    for (const auto& [place, request, kind] : taken_)
-      place.ledger->use(place.id, *request, -1, kind, QuotaLedger::Meant::kTrial);
-  }
-  Seats(const Seats&) = delete;
-  Seats& operator=(const Seats&) = delete;
-
-  void take(const QuotaPlace& place, const std::shared_ptr<const Amounts>& request, PodKind kind) {
-    place.ledger->use(place.id, *request, +1, kind, QuotaLedger::Meant::kTrial);
-    taken_.emplace_back(place, request, kind);
-  }
-  bool empty() const { return taken_.empty(); }
-
- private:
-  std::vector<std::tuple<QuotaPlace, std::shared_ptr<const Amounts>, PodKind>> taken_;
-};
-
-}  // namespace
 
 QuotaLine::Group& QuotaLine::groupFor(const QuotaPlace& place, const QuotaPod& pod, bool alone) {
   Groups& here = groups_[{place.ledger, place.id}];
@@ -45,14 +22,32 @@ QuotaLine::Group& QuotaLine::groupFor(const QuotaPlace& place, const QuotaPod& p
   return made;
 }
 
-void QuotaLine::put(const api::Uid& uid, bool alone) {
+void QuotaLine::judged(Group& group, QuotaId refusedBy) {
+  group.judgedAt = group.place.ledger->now();
+  const QuotaId before = std::exchange(group.refusedBy, refusedBy);
+  if (const auto at = byRefuser_.find({group.place.ledger, before}); at != byRefuser_.end())
+    if (before != refusedBy && at->second.erase(&group) > 0 && at->second.empty())
+      byRefuser_.erase(at);
+  byRefuser_[{group.place.ledger, refusedBy}].insert(&group);
+}
+
+void QuotaLine::judgeAgain(Group& group) {
+  group.judgedAt = 0;
+  again_.insert(&group);
+}
+
+void QuotaLine::judgeAgain(const api::Uid& uid) {
+  if (const auto at = where_.find(uid); at != where_.end()) judgeAgain(*at->second.group);
+}
+
+void QuotaLine::put(const api::Uid& uid, QuotaId refusedBy, bool alone) {
   erase(uid);
   const QuotaPod* pod = desk_.book().podOf(uid);
   const QuotaPlace place = pod ? desk_.book().placeOf(uid) : QuotaPlace();
   if (!place) return;
   settle();
   Group& group = groupFor(place, *pod, alone);
-  group.judgedAt = place.ledger->now();
+  judged(group, refusedBy);
   const Turn turn{-static_cast<int64_t>(pod->priority), pod->created, uid};
   group.pods.insert(turn);
   where_[uid] = {&group, turn, alone};
@@ -67,15 +62,18 @@ void QuotaLine::seen(const api::Uid& uid) {
   const bool same = group.place == desk_.book().placeOf(uid) && group.kind == pod->kind &&
                     (group.request == pod->request || *group.request == *pod->request);
   if (same) return;
-  put(uid, true);
-  if (const auto now = where_.find(uid); now != where_.end()) now->second.group->judgedAt = 0;
-  again_ = true;
+  put(uid, kRootId, true);
+  judgeAgain(uid);
 }
 
 void QuotaLine::drop(const Standing& standing) {
   Group& group = *standing.group;
   group.pods.erase(standing.turn);
   if (!group.pods.empty()) return;
+  again_.erase(&group);
+  const auto refused = byRefuser_.find({group.place.ledger, group.refusedBy});
+  refused->second.erase(&group);
+  if (refused->second.empty()) byRefuser_.erase(refused);
   const auto at = groups_.find({group.place.ledger, group.place.id});
   std::erase_if(at->second, [&](const auto& one) { return one.get() == &group; });
   if (at->second.empty()) groups_.erase(at);
@@ -92,29 +90,32 @@ void QuotaLine::settle() {
   if (!std::exchange(stale_, false)) return;
   std::vector<std::pair<api::Uid, bool>> all;
   for (const auto& [uid, standing] : where_) all.emplace_back(uid, standing.alone);
+  again_.clear();
+  byRefuser_.clear();
   groups_.clear();
   where_.clear();
-  relief_.clear();
+  looks_.clear();
   for (const auto& [uid, alone] : all) {
-    put(uid, alone);
-    if (const auto at = where_.find(uid); at != where_.end()) at->second.group->judgedAt = 0;
+    put(uid, kRootId, alone);
+    judgeAgain(uid);
   }
 }
 
 std::vector<api::Uid> QuotaLine::callable() {
-  desk_.book().trees();  // as they are now
+  const auto& trees = desk_.book().trees();  // as they are now
   settle();
-  bool relieved = std::exchange(again_, false);
-  for (const auto& [id, tree] : desk_.book().trees())
-    if (uint64_t& seen = relief_[tree.get()]; seen != tree->relief()) {
-      seen = tree->relief();
-      relieved = true;
-    }
-  if (!relieved || where_.empty()) return {};
-  std::vector<Group*> all;
-  for (const auto& [place, groups] : groups_)
-    for (const auto& group : groups) all.push_back(group.get());
-  return call(std::move(all));
+  if (where_.empty()) return {};
+  std::unordered_set<Group*> eased = std::exchange(again_, {});
+  for (const auto& [id, tree] : trees) {
+    Look& last = looks_[tree.get()];
+    if (std::exchange(last.relief, tree->relief()) == tree->relief()) continue;
+    tree->eachEased(last.moment, [&](QuotaId quota) {
+      if (const auto at = byRefuser_.find({tree.get(), quota}); at != byRefuser_.end())
+        eased.insert(at->second.begin(), at->second.end());
+    });
+    last.moment = tree->now();
+  }
+  return call({eased.begin(), eased.end()});
 }
 
 std::vector<api::Uid> QuotaLine::callableIn(const QuotaPlace& place) {
@@ -126,11 +127,11 @@ std::vector<api::Uid> QuotaLine::callableIn(const QuotaPlace& place) {
   return call(std::move(all));
 }
 
-// Of all kinds whose way up has eased the first in line is judged, the most important first; who has
-// room sits down, and the next of its kind is judged beside it.
+// Of all kinds whose refusal has eased the first in line is judged, the most important first; who
+// has room sits down, and the next of its kind is judged beside it.
 std::vector<api::Uid> QuotaLine::call(std::vector<Group*> candidates) {
   std::erase_if(candidates, [](Group* group) {
-    return group->place.ledger->easedAt(group->place.id) <= group->judgedAt;
+    return group->place.ledger->easedAt(group->refusedBy) <= group->judgedAt;
   });
   std::set<std::pair<Turn, Group*>> line;
   for (Group* group : candidates) line.emplace(*group->pods.begin(), group);
@@ -138,17 +139,22 @@ std::vector<api::Uid> QuotaLine::call(std::vector<Group*> candidates) {
   Seats seats;
   while (!line.empty()) {
     const auto [turn, group] = line.extract(line.begin()).value();
-    const bool refused = desk_.isRefused({group->place, group->request, group->kind});
-    // Beside others that may not come after all a refusal says nothing about later.
-    if (refused && seats.empty()) group->judgedAt = group->place.ledger->now();
-    if (refused) continue;
-    seats.take(group->place, group->request, group->kind);
+    const QuotaDesk::Asked asked{group->place, group->request, group->kind};
+    const auto refusal = desk_.verdict(asked);
+    if (refusal || desk_.objection(asked)) {
+      // Beside others that may not come after all a refusal says nothing about later.
+      if (seats.empty())
+        judged(*group, refusal ? refusal->quota : kRootId);
+      else
+        judgeAgain(*group);
+      continue;
+    }
+    seats.take(asked);
     called.push_back(std::get<api::Uid>(turn));
     if (const auto next = group->pods.upper_bound(turn); next != group->pods.end())
       line.emplace(*next, group);
   }
   for (const api::Uid& uid : called) erase(uid);
-  again_ = again_ || !called.empty();
   return called;
 }
 

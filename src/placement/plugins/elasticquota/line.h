@@ -1,10 +1,11 @@
 #pragma once
 // Pods that a quota refused, in line: by quota, by what they ask for, by priority and age. They cost
-// nothing until a limit on their way up changes or somebody there gives something back; then one of
-// each kind is judged, and as many are called as there is room for.
+// nothing until the quota that refused them (their own, or one above it) may use more or somebody
+// there gives something back; then one of each kind is judged, and as many are called as there is
+// room for.
 //
 //   QuotaLine line(desk);
-//   line.put(uid, alone);                            // refused just now
+//   line.put(uid, refusal.quota, alone);             // refused just now
 //   for (const api::Uid& uid : line.callable()) …    // no longer in line; try them again
 //
 // A pod that was refused while others of its gang had their places on trial stands for itself: what
@@ -15,6 +16,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "placement/plugins/elasticquota/quota_desk.h"
@@ -25,7 +27,8 @@ class QuotaLine {
  public:
   explicit QuotaLine(QuotaDesk& desk) : desk_(desk) {}
 
-  void put(const api::Uid& uid, bool alone);
+  // kRootId: something else than the numbers of a quota refused it.
+  void put(const api::Uid& uid, QuotaId refusedBy, bool alone);
   // Another version of a pod that may be in line: it keeps its turn, unless it asks for something
   // else or elsewhere; then it is judged again.
   void seen(const api::Uid& uid);
@@ -47,7 +50,8 @@ class QuotaLine {
     std::shared_ptr<const Amounts> request;
     PodKind kind = PodKind::kPreemptible;
     bool alone = false;
-    uint64_t judgedAt = 0;  // the ledger's moment; nothing eased since: still refused
+    QuotaId refusedBy = kRootId;
+    uint64_t judgedAt = 0;  // the ledger's moment; it has not eased since: still refused
     std::set<Turn> pods;
   };
   using Groups = std::vector<std::unique_ptr<Group>>;
@@ -59,6 +63,9 @@ class QuotaLine {
   };
 
   Group& groupFor(const QuotaPlace& place, const QuotaPod& pod, bool alone);
+  void judged(Group& group, QuotaId refusedBy);
+  void judgeAgain(Group& group);
+  void judgeAgain(const api::Uid& uid);
   void drop(const Standing& standing);
   void settle();
   std::vector<api::Uid> call(std::vector<Group*> candidates);
@@ -66,9 +73,13 @@ class QuotaLine {
   QuotaDesk& desk_;
   std::map<Place, Groups> groups_;
   std::unordered_map<api::Uid, Standing> where_;
-  std::map<const QuotaLedger*, uint64_t> relief_;  // of the last look at everybody
+  std::map<Place, std::unordered_set<Group*>> byRefuser_;
+  struct Look {
+    uint64_t relief = 0, moment = 0;
+  };
+  std::map<const QuotaLedger*, Look> looks_;  // the last ones
+  std::unordered_set<Group*> again_;  // beside some that were called: they may have room, too
   bool stale_ = false;
-  bool again_ = false;  // some were called: who is behind them may have room, too
 };
 
 }  // namespace mangrove::placement

@@ -40,6 +40,37 @@ TEST_F(Blocked, NobodyIsTriedWhileNothingChanges) {
   for (int i = 0; i < 30; i++) EXPECT_EQ(tried(), 0u);
 }
 
+// Others are tried again after five minutes whatever happened; these are called.
+TEST_F(Blocked, NobodyIsTriedBecauseTimePasses) {
+  lab.wait(std::chrono::minutes(20));
+  lab.run();
+  EXPECT_THAT(lab.lab.takeLog(), ::testing::IsEmpty());
+  lab.removePod("a");
+  EXPECT_LE(tried(), 2u);
+  EXPECT_EQ(placed(), 1);
+}
+
+// Only the quota that refuses can make a difference, be it above or below.
+TEST(QuotaLine, WhoIsRefusedAboveIsCalledWhenThereIsRoomAbove) {
+  QuotaLab lab;
+  lab.machine("n1", 100);
+  lab.quota("top", {.max = 3, .isParent = true});
+  lab.quota("one", {.max = 3, .parent = "top"});
+  lab.quota("two", {.max = 3, .parent = "top"});
+  for (int i = 0; i < 3; i++) lab.ask("r" + std::to_string(i), "one", 1);
+  lab.run();
+  for (int i = 0; i < 4; i++) lab.ask("w" + std::to_string(i), "two", 1);
+  lab.settle(2);
+  lab.lab.takeLog();
+  lab.settle(5);
+  EXPECT_THAT(lab.lab.takeLog(), ::testing::IsEmpty());
+  lab.removePod("r1");
+  lab.settle(2);
+  EXPECT_EQ(lab.nodeOf("w0"), "n1");
+  EXPECT_EQ(lab.nodeOf("w1"), "");
+  EXPECT_EQ(lab.used("top"), "3");
+}
+
 TEST_F(Blocked, WhatHappensElsewhereWakesNobody) {
   lab.ask("x", "other", 1);
   lab.run();

@@ -1,6 +1,7 @@
 #include "placement/plugins/elasticquota/picture.h"
 
 #include "placement/intake/transform.h"
+#include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
 
@@ -24,6 +25,17 @@ void QuotaPicture::pod(const api::Pod& pod, WallTime now) {
   api::Pod seen = pod;
   transformPod(seen);
   desk().see(seen, false, now);
+}
+
+// It counts for what its owners have not taken, as its status says.
+void QuotaPicture::reservation(const api::Reservation& reservation, WallTime now) {
+  if (!checkReservation(reservation)) return;
+  auto left = std::make_shared<Amounts>(amountsOf(reservedAmountsOf(reservation)));
+  const Amounts reserved = *left;
+  left->subtract(amountsOf(reservation.status.allocated));
+  left->holdAboveZero();
+  left->keepOnly(reserved);
+  desk().see(reservePodOf(reservation), false, now, left);
 }
 
 }  // namespace mangrove::placement

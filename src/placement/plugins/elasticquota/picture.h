@@ -3,7 +3,8 @@
 // look: `explain`, `check quota`, `top` and the dashboard.
 //
 //   QuotaPicture picture(args);
-//   picture.node(node);  picture.quota(quota);  …  picture.pod(pod);      // in this order
+//   picture.node(node);  picture.quota(quota);  …  picture.pod(pod, now);      // in this order
+//   picture.reservation(reservation, now);
 //   quotaPage(picture.desk(), picture.borrowings(), "quotas/team-a")
 //
 // One thread.
@@ -22,6 +23,7 @@ class QuotaPicture {
   void node(const std::shared_ptr<const api::Node>& node);
   void quota(const std::shared_ptr<const api::ElasticQuota>& quota);
   void pod(const api::Pod& pod, WallTime now);
+  void reservation(const api::Reservation& reservation, WallTime now);
 
   QuotaDesk& desk();
   Borrowings borrowings() const { return borrowingsOn(cluster_); }

@@ -61,13 +61,13 @@ std::shared_ptr<const Amounts> QuotaDesk::requestOf(const api::Pod& pod) {
   return known.request;
 }
 
-void QuotaDesk::see(const api::Pod& pod, bool onNode, WallTime now) {
+void QuotaDesk::see(const api::Pod& pod, bool onNode, WallTime now, Counts counts) {
   if (isIgnored(pod, now)) return gone(pod.meta.uid);
   QuotaPod out;
   out.label = Interned(api::quotaNameOf(pod.meta.labels));
   out.ns = pod.meta.ns;
   out.name = pod.meta.name.str();
-  out.request = requestOf(pod);
+  out.request = counts ? std::move(counts) : requestOf(pod);
   out.kind = kindOf(pod);
   out.assigned = onNode || !pod.nodeName.empty();
   out.priority = pod.spec->priority.value_or(0);
@@ -127,6 +127,29 @@ std::optional<QuotaRefusal> QuotaDesk::verdict(const Asked& asked) const {
   if (!asked.counted) ledger.request(asked.place.id, *asked.request, +1, asked.kind);
   auto out = judge(ledger, asked.place.id, *asked.request, asked.kind, rules());
   if (!asked.counted) ledger.request(asked.place.id, *asked.request, -1, asked.kind);
+  return out;
+}
+
+bool QuotaDesk::admitsInside(const Asked& asked, const api::Uid& standIn) const {
+  const QuotaPod* pod = book_.podOf(standIn);
+  if (pod == nullptr || !pod->assigned) return false;
+  const QuotaPlace place = book_.placeOf(standIn);
+  Amounts taken = *pod->request;
+  taken.keepOnly(*asked.request);
+  taken.lowerTo(*asked.request);
+  const PodKind kind = pod->kind;
+  place.ledger->use(place.id, taken, -1, kind, QuotaLedger::Meant::kTrial);
+  const bool out = !verdict(asked);
+  place.ledger->use(place.id, taken, +1, kind, QuotaLedger::Meant::kTrial);
+  return out;
+}
+
+std::optional<QuotaRefusal> QuotaDesk::verdictOnPlaced(const Asked& asked) const {
+  if (!asked.place) return std::nullopt;
+  QuotaLedger& ledger = *asked.place.ledger;
+  ledger.use(asked.place.id, *asked.request, -1, asked.kind, QuotaLedger::Meant::kTrial);
+  auto out = verdict(asked);
+  ledger.use(asked.place.id, *asked.request, +1, asked.kind, QuotaLedger::Meant::kTrial);
   return out;
 }
 

@@ -32,7 +32,14 @@ class QuotaDesk {
   AdmissionRules rules() const { return {args_.runtime, args_.checkParents}; }
 
   // ---- what there is
-  void see(const api::Pod& pod, bool onNode, WallTime now);
+  // `counts`: what it counts for where that is not what it asks for: owners took part of the
+  // reservation that it stands for. Null: what it asks for.
+  using Counts = std::shared_ptr<const Amounts>;
+  void see(const api::Pod& pod, bool onNode, WallTime now, Counts counts = nullptr);
+  // The same pod counts for something else.
+  void recount(const api::Pod& pod, const Counts& counts, QuotaBook::Meant meant) {
+    book_.setRequest(pod.meta.uid, counts ? counts : requestOf(pod), meant);
+  }
   void gone(const api::Uid& uid) { book_.gone(uid); }
   void nodeChanged(Row row);
   void nodeGone(Row row);
@@ -51,6 +58,10 @@ class QuotaDesk {
   // Where the pod counts and with what; place is empty: quotas do not concern it.
   Asked askedBy(const api::Pod& pod);
   std::optional<QuotaRefusal> verdict(const Asked& asked) const;
+  // The same if the pod took its part of a reservation, which counts for less then.
+  bool admitsInside(const Asked& asked, const api::Uid& standIn) const;
+  // The same for a pod that is counted as used already.
+  std::optional<QuotaRefusal> verdictOnPlaced(const Asked& asked) const;
   // What a hook says against it; nullopt: nothing.
   std::optional<std::string> objection(const Asked& asked) const;
   bool isRefused(const Asked& asked) const { return verdict(asked) || objection(asked); }

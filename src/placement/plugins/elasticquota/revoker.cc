@@ -12,13 +12,6 @@ namespace {
 
 const Logger log("quota");
 
-// Whether `id` is `top` or below it.
-bool isIn(const QuotaLedger& ledger, QuotaId id, QuotaId top) {
-  for (QuotaId at = id; at != kNoQuota; at = ledger.parentOf(at))
-    if (at == top) return true;
-  return false;
-}
-
 }  // namespace
 
 void QuotaRevoker::look() {
@@ -54,7 +47,7 @@ bool QuotaRevoker::isLeaving(const PodInfo& pod) const {
 Amounts QuotaRevoker::leaving(const QuotaPlace& place) const {
   Amounts out;
   desk_.book().eachPod([&](const api::Uid& uid, const QuotaPod& pod, const QuotaPlace& where) {
-    if (!pod.assigned || where.ledger != place.ledger || !isIn(*place.ledger, where.id, place.id))
+    if (!pod.assigned || where.ledger != place.ledger || !place.ledger->isBelow(where.id, place.id))
       return;
     if (const PodPtr there = cluster_.find(uid); there && isLeaving(*there)) out.add(*pod.request);
   });
@@ -66,7 +59,7 @@ std::vector<PodPtr> QuotaRevoker::byReference(const QuotaPlace& place, const Amo
   std::vector<OverusePod> demands;
   desk_.book().eachPod([&](const api::Uid& uid, const QuotaPod& pod, const QuotaPlace& where) {
     const PodPtr there = pod.assigned && where == place ? cluster_.find(uid) : nullptr;
-    if (!there || isLeaving(*there) || there->assumed) return;
+    if (!there || isLeaving(*there) || there->assumed || there->isStandIn) return;
     pods.push_back(there);
     demands.push_back({there->cls->priority, there->pod->status.startTime, *pod.request, pod.kind});
   });

@@ -36,15 +36,6 @@ class Gone {
   Transaction trial_;
 };
 
-bool somebodyBorrows(const QuotaLedger& ledger, const Amounts& asked) {
-  for (QuotaId id : ledger.all()) {
-    const QuotaNumbers& numbers = ledger.numbers(id);
-    for (const auto& [name, amount] : asked)
-      if (amount > 0 && numbers.used.amount(name) > numbers.scaledMin.amount(name)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool QuotaRoom::Offer::isBetterThan(const Offer& other) const {
@@ -247,28 +238,14 @@ void QuotaRoom::dropOldClaims(const api::Uid& asking) {
   });
 }
 
-std::vector<api::Uid> QuotaRoom::worthATry() {
-  constexpr Duration kEvery = std::chrono::seconds(5);
-  std::vector<api::Uid> out;
-  for (const auto& [uid, last] : unhelped_) {
-    const QuotaPod* pod = desk_.book().podOf(uid);
-    const QuotaPlace place = desk_.book().placeOf(uid);
-    if (pod == nullptr || !place || place.ledger->changes() == last.changes) continue;
-    if (clock_.mono() - last.at < kEvery || !isWithinMin(*place.ledger, place.id, *pod->request))
-      continue;
-    if (somebodyBorrows(*place.ledger, *pod->request)) out.push_back(uid);
-  }
-  for (const api::Uid& uid : out) unhelped_.erase(uid);
-  return out;
-}
-
 RoomAnswer QuotaRoom::make(const Stranded& stranded) {
   using Kind = RoomAnswer::Kind;
   const PodPtr pod = stranded.pod;
   const QuotaDesk::Asked asked = desk_.askedBy(*pod->pod);
-  if (deeds_ == nullptr || !asked.place) return {};
+  // Room that is kept for later is nobody's loss now.
+  if (deeds_ == nullptr || !asked.place || pod->isStandIn) return {};
   if (desk_.args().reclaim)
-    unhelped_[pod->pod->meta.uid] = {asked.place.ledger->changes(), clock_.mono()};
+    unhelped_.put(pod->pod->meta.uid, asked.place, asked.request, clock_.mono());
   if (!mayHelp(*pod, asked)) return {};
   if (pod->cls->spec->preemptionPolicy == api::PreemptionPolicy::kNever)
     return {Kind::kRefused, "quota: not eligible due to preemptionPolicy=Never."};

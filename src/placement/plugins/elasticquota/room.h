@@ -17,6 +17,7 @@
 #include "placement/framework/plugin.h"
 #include "placement/plugins/elasticquota/debtors.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
+#include "placement/plugins/elasticquota/unhelped.h"
 
 namespace mangrove::placement {
 
@@ -31,9 +32,8 @@ class QuotaRoom {
     claims_.erase(claimant);
     unhelped_.erase(claimant);
   }
-  // Pods that nobody's going would have helped, within their minimums now while others borrow, and
-  // the numbers have changed since: worth another try. Nobody without the argument reclaim.
-  std::vector<api::Uid> worthATry();
+  // Pods that nobody's going would have helped, and may now. Nobody without the argument reclaim.
+  std::vector<api::Uid> worthATry() { return unhelped_.worthATry(desk_, clock_.mono()); }
 
  private:
   // Room that is being made: what leaves is the claimant's, and nobody else's to count on.
@@ -73,11 +73,7 @@ class QuotaRoom {
   Deeds* deeds_;
   QuotaDesk& desk_;
   std::map<api::Uid, Claimed> claims_;  // by claimant
-  struct Unhelped {
-    uint64_t changes = 0;  // of its ledger
-    MonoTime at{};
-  };
-  std::map<api::Uid, Unhelped> unhelped_;
+  Unhelped unhelped_;
 };
 
 }  // namespace mangrove::placement

@@ -54,29 +54,46 @@ void QuotaSeries::publish(GaugeFamily& family, Shown& shown, Shown next) {
 void QuotaSeries::show(const QuotaDesk& desk, MonoTime now) {
   if (shownAt_ != MonoTime() && now - shownAt_ < kEvery) return;
   shownAt_ = now;
-  Shown spec, status;
-  for (const auto& [treeId, tree] : desk.book().trees())
-    for (QuotaId id : tree->all()) {
-      const QuotaTerms& terms = tree->terms(id);
-      const QuotaNumbers& n = tree->numbers(id);
-      const Quota* object = desk.book().quotas().find(terms.name);
-      const bool isParent = object != nullptr && object->isParent;
-      const LabelValues labels{
-          terms.name, "", treeId, isParent ? "true" : "false", tree->terms(tree->parentOf(id)).name,
-          ""};
-      add(spec, labels, "min", terms.min);
-      add(spec, labels, "max", terms.max);
-      add(spec, labels, "sharedWeight", terms.weight);
-      for (const auto& [field, amounts] :
-           {std::pair{"runtime", &n.runtime}, std::pair{"request", &n.request},
-            std::pair{"child-request", &n.childRequest}, std::pair{"guaranteed", &n.guaranteed},
-            std::pair{"allocated", &n.allocated}, std::pair{"used", &n.used},
-            std::pair{"non-preemptible-request", &n.fixedRequest},
-            std::pair{"non-preemptible-used", &n.fixedUsed}})
-        add(status, labels, field, *amounts);
+  const bool anew = touched_.each(
+      desk.book(),
+      [&](const QuotaPlace& place, const std::string& treeId) { showOne(desk, place, treeId); });
+  if (anew) dropGone(desk);
+}
+
+void QuotaSeries::showOne(const QuotaDesk& desk, const QuotaPlace& place,
+                          const std::string& treeId) {
+  const QuotaTerms& terms = place.ledger->terms(place.id);
+  const QuotaNumbers& n = place.ledger->numbers(place.id);
+  const Quota* object = desk.book().quotas().find(terms.name);
+  const bool isParent = object != nullptr && object->isParent;
+  const std::string& parent = place.ledger->terms(place.ledger->parentOf(place.id)).name;
+  const LabelValues labels{terms.name, "", treeId, isParent ? "true" : "false", parent, ""};
+  OfQuota next;
+  add(next.spec, labels, "min", terms.min);
+  add(next.spec, labels, "max", terms.max);
+  add(next.spec, labels, "sharedWeight", terms.weight);
+  for (const auto& [field, amounts] :
+       {std::pair{"runtime", &n.runtime}, std::pair{"request", &n.request},
+        std::pair{"child-request", &n.childRequest}, std::pair{"guaranteed", &n.guaranteed},
+        std::pair{"allocated", &n.allocated}, std::pair{"used", &n.used},
+        std::pair{"non-preemptible-request", &n.fixedRequest},
+        std::pair{"non-preemptible-used", &n.fixedUsed}})
+    add(next.status, labels, field, *amounts);
+  OfQuota& shown = shown_[terms.name];
+  publish(spec_, shown.spec, std::move(next.spec));
+  publish(status_, shown.status, std::move(next.status));
+}
+
+void QuotaSeries::dropGone(const QuotaDesk& desk) {
+  for (auto at = shown_.begin(); at != shown_.end();) {
+    if (desk.book().find(at->first)) {
+      ++at;
+      continue;
     }
-  publish(spec_, shownSpec_, std::move(spec));
-  publish(status_, shownStatus_, std::move(status));
+    publish(spec_, at->second.spec, {});
+    publish(status_, at->second.status, {});
+    at = shown_.erase(at);
+  }
 }
 
 }  // namespace mangrove::placement

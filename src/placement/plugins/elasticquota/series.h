@@ -4,7 +4,7 @@
 // thousandths), and how long writing a quota's figures takes.
 //
 //   QuotaSeries series(*registry);
-//   series.show(desk);                         // every ten seconds; quotas that are gone go too
+//   series.show(desk, now);                    // every ten seconds; quotas that are gone go too
 //
 // Owner thread.
 
@@ -15,6 +15,7 @@
 #include "base/metrics.h"
 #include "base/number/units.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
+#include "placement/plugins/elasticquota/touched.h"
 
 namespace mangrove::placement {
 
@@ -26,14 +27,20 @@ class QuotaSeries {
 
  private:
   using Shown = std::map<LabelValues, int64_t>;
+  struct OfQuota {
+    Shown spec, status;
+  };
   static void add(Shown& out, const LabelValues& labels, std::string_view field,
                   const Amounts& amounts);
   static void publish(GaugeFamily& family, Shown& shown, Shown next);
+  void showOne(const QuotaDesk& desk, const QuotaPlace& place, const std::string& treeId);
+  void dropGone(const QuotaDesk& desk);
 
   GaugeFamily& spec_;
   GaugeFamily& status_;
   Histogram writing_;
-  Shown shownSpec_, shownStatus_;
+  std::map<std::string, OfQuota> shown_;  // by name
+  TouchedQuotas touched_;
   MonoTime shownAt_{};
 };
 
