@@ -27,6 +27,7 @@
 #include "api/object/workload.h"
 #include "placement/cluster/node_table.h"
 #include "placement/cluster/storage.h"
+#include "placement/dra/objects.h"
 #include "placement/reservation/book.h"
 
 namespace mangrove::placement {
@@ -66,6 +67,7 @@ class Cluster {
   PodClasses classes{table.resources()};
   NamespaceLabels namespaces;
   Storage storage;
+  ClaimBook claims;  // Kubernetes' own devices
   ObjectMap<api::Service> services;
   ObjectMap<api::Workload> replicaSets, statefulSets, replicationControllers;
   ObjectMap<api::PodDisruptionBudget> budgets;

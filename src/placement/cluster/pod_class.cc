@@ -57,14 +57,17 @@ api::Annotations readAnnotations(const api::Annotations& all) {
   return out;
 }
 
-// Ephemeral claims are called after the pod: then every pod is a class of its own.
+// Ephemeral claims are called after the pod, and those of devices belong to it: then every pod is a
+// class of its own.
 bool namesClaims(const api::PodSpec& spec) {
+  if (!spec.resourceClaims.empty()) return true;
   return std::any_of(spec.volumes.begin(), spec.volumes.end(), [](const api::Volume& volume) {
     return volume.source == api::Volume::Source::kEphemeral;
   });
 }
 
 bool hasClaims(const api::PodSpec& spec) {
+  if (!spec.resourceClaims.empty()) return true;
   return std::any_of(spec.volumes.begin(), spec.volumes.end(), [](const api::Volume& volume) {
     return volume.source == api::Volume::Source::kClaim ||
            volume.source == api::Volume::Source::kEphemeral;

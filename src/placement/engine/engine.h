@@ -179,6 +179,7 @@ class Engine final : private WaitingPods, private Deeds {
   void proceed(const api::Uid& uid);
   void lookForPermits();
   void setIdle(Binding& binding, bool waitsForVolumes, std::set<std::string> permits);
+  void bindVolumes(const api::Uid& uid);
   void send(const api::Uid& uid, Binding& binding);
   void write(std::vector<ObjectPatch> patches, std::function<void(Result<>)> done);
   void lookForVolumes();

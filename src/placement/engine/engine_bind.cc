@@ -135,6 +135,14 @@ void Engine::proceed(const api::Uid& uid) {
           .metrics.took(Point::kPreBind, false, clock_.mono() - binding.sentAt);
       return bindingDone(uid, written);
     }
+  write(std::exchange(binding.notes.patches, {}), [this, uid](Result<> result) {
+    if (binding_.find(uid) == binding_.end()) return;
+    result ? bindVolumes(uid) : bindingDone(uid, result);
+  });
+}
+
+void Engine::bindVolumes(const api::Uid& uid) {
+  Binding& binding = binding_.at(uid);
   if (binding.notes.volumes.empty()) return send(uid, binding);
   effects_.nominate(*binding.pod->pod, binding.pod->nodeName.view());
   effects_.bindVolumes(binding.notes.volumes, [this, uid](Result<> result) {

@@ -88,6 +88,23 @@ void Ingress::nodeTopology(std::string_view key,
 void Ingress::device(std::string_view key, const std::shared_ptr<const api::Device>& after) {
   happened(EventKind::kDevice, "Device", cluster_.putDevice(key, after));
 }
+void Ingress::deviceClass(std::string_view key,
+                          const std::shared_ptr<const api::DeviceClass>& after) {
+  after ? cluster_.claims.classes.put(std::string(key), after) : cluster_.claims.classes.erase(key);
+  cluster_.claims.changed();
+  happened(EventKind::kResourceClaims, "DeviceClass");
+}
+void Ingress::resourceSlice(std::string_view key,
+                            const std::shared_ptr<const api::ResourceSlice>& after) {
+  after ? cluster_.claims.slices.put(std::string(key), after) : cluster_.claims.slices.erase(key);
+  cluster_.claims.changed();
+  happened(EventKind::kResourceClaims, "ResourceSlice");
+}
+void Ingress::resourceClaim(std::string_view key,
+                            const std::shared_ptr<const api::ResourceClaim>& after) {
+  cluster_.claims.put(key, after);
+  happened(EventKind::kResourceClaims, "ResourceClaim");
+}
 void Ingress::podGroup(std::string_view key, const std::shared_ptr<const api::PodGroup>& after) {
   cluster_.putPodGroup(key, after);
   happened(EventKind::kPodGroup, "PodGroup");

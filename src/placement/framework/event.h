@@ -30,6 +30,7 @@ enum class EventKind : uint8_t {
   kPodGroup,
   kQuota,
   kDevice,
+  kResourceClaims,  // claims of Kubernetes' own devices, their classes and slices
 };
 
 constexpr uint32_t bit(EventKind kind) {

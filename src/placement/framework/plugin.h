@@ -102,6 +102,7 @@ struct BindNotes {
   Duration longestVolumeWait = std::chrono::seconds(600);
   std::vector<std::pair<std::string, std::string>> annotations;
   std::vector<std::pair<std::string, std::string>> labels;
+  std::vector<ObjectPatch> patches = {};  // of other objects, in this order and before the binding
 };
 
 struct Decision {

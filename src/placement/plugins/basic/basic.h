@@ -16,7 +16,6 @@ Result<std::unique_ptr<Plugin>> makeSchedulingGates(const json::Value& args, Plu
 Result<std::unique_ptr<Plugin>> makePrioritySort(const json::Value& args, PluginHandle handle);
 Result<std::unique_ptr<Plugin>> makeDefaultBinder(const json::Value& args, PluginHandle handle);
 Result<std::unique_ptr<Plugin>> makeDefaultPreemption(const json::Value& args, PluginHandle handle);
-Result<std::unique_ptr<Plugin>> makeDynamicResources(const json::Value& args, PluginHandle handle);
 Result<std::unique_ptr<Plugin>> makeDefaultPreBind(const json::Value& args, PluginHandle handle);
 
 }  // namespace mangrove::placement

@@ -35,23 +35,6 @@ class Named final : public Plugin {
   std::string_view name_;
 };
 
-// Claims of dynamic resource allocation need an allocator we do not have; a pod placed without its
-// devices would fail on the node, so it waits here and says why.
-class DynamicResources final : public Plugin {
- public:
-  std::string_view name() const override { return "DynamicResources"; }
-  bool prepares() const override { return true; }
-  PodVerdict prepare(const PodPlan& plan, const api::Pod&) override {
-    const auto& claims = plan.cls->spec->resourceClaims;
-    if (claims.empty()) return {};
-    return PodVerdict::refuse(
-        PodVerdict::Kind::kUnresolvable,
-        fmt::format("resource claim {} cannot be served: dynamic resource allocation is not "
-                    "supported by this scheduler",
-                    claims[0].name.view()));
-  }
-};
-
 Result<std::unique_ptr<Plugin>> named(std::string_view name) {
   return std::make_unique<Named>(name);
 }
@@ -69,9 +52,6 @@ Result<std::unique_ptr<Plugin>> makeDefaultBinder(const json::Value&, PluginHand
 }
 Result<std::unique_ptr<Plugin>> makeDefaultPreBind(const json::Value&, PluginHandle) {
   return named("DefaultPreBind");
-}
-Result<std::unique_ptr<Plugin>> makeDynamicResources(const json::Value&, PluginHandle) {
-  return std::make_unique<DynamicResources>();
 }
 Result<std::unique_ptr<Plugin>> makeDefaultPreemption(const json::Value& value, PluginHandle) {
   if (auto args = readPreemptionArgs(value); !args) return pass(args.error());
