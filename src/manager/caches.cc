@@ -1,5 +1,6 @@
 #include "manager/caches.h"
 
+#include "api/annotations/report_validity.h"
 #include "api/koordinator/node_slo.h"
 #include "api/object/node_pause.h"
 #include "api/wire/names.h"
@@ -82,6 +83,7 @@ bool read(const api::In& in, MetricSeen& out) {
   if (!read(in, metric)) return false;
   out.specDigest = digestOf(toJson(metric.spec));
   out.facts = metricFacts(metric.status);
+  out.validity = api::reportValidity(metric.meta.annotations);
   return true;
 }
 

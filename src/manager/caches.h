@@ -33,6 +33,7 @@ bool read(const api::In& in, PodSeen& out);
 // A NodeMetric: the agent's figures, and by a digest what the manager wrote as its spec.
 struct MetricSeen {
   uint64_t specDigest = 0;
+  Duration validity{};  // as the object says how long its reports hold
   MetricFacts facts;
 };
 bool read(const api::In& in, MetricSeen& out);

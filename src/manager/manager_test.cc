@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "manager/control_loop.h"
+#include "manager/controllers/nodemetric/controller.h"
 #include "manager/controllers/noderesource/node_gauges.h"
 #include "manager/manager_test_support.h"
 #include "manager/switches.h"
@@ -152,6 +153,31 @@ TEST_F(ManagerTest, ObjectsOfNodesThatAreGoneAreRemoved) {
   api.remove(kind::kNode, "", "n1");
   EXPECT_TRUE(until(
       [&] { return api.truth(kind::kNodeMetric).empty() && api.truth(kind::kNodeSlo).empty(); }));
+}
+
+// Readers are told how long reports hold, on objects that were there and on new ones; and no more when
+// the manager no longer says so.
+TEST_F(ManagerTest, SaysHowLongReportsHold) {
+  node("n1");
+  node("n2");
+  report("n1", 33, clock.wall());
+  ManagerOptions options;
+  options.own.of<NodeMetricOptions>().validity = std::chrono::minutes(20);
+  const auto says = [&](const std::string& name, const std::string& want) {
+    const auto all = api.truth(kind::kNodeMetric);
+    const auto at = all.find(name);
+    return at != all.end() &&
+           (at->second.find("report-validity") != std::string::npos) == !want.empty() &&
+           at->second.find(want) != std::string::npos;
+  };
+  start(options);
+  manager->lead();
+  EXPECT_TRUE(until([&] { return says("n1", "\"780s\"") && says("n2", "\"780s\""); }))
+      << "not as long as the manager itself would wait: 15 minutes";
+  manager.reset();
+  start();
+  manager->lead();
+  EXPECT_TRUE(until([&] { return says("n1", "") && says("n2", ""); }));
 }
 
 TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <string_view>
 
 #include "json/merge_patch.h"
 
@@ -21,13 +23,30 @@ class Comparison {
            within(sent.resources.memory().v, now.resources.memory().v,
                   share(size_.memory.v, tolerance_.nodeShare, tolerance_.memoryFloor.v));
   }
-  bool ofPart(const api::ResourceMap& sent, const api::ResourceMap& now) const {
-    const int64_t cpu = sent.resources.cpu().v, memory = sent.resources.memory().v;
+  // What amounts for sale are computed from.
+  bool ofSold(const api::ResourceMap& sent, const api::ResourceMap& now) const {
+    return sameKeys(sent, now) && sold(amountsOf(sent), amountsOf(now));
+  }
+  bool sold(const NodeSize& sent, const NodeSize& now) const {
+    return within(sent.cpu.v, now.cpu.v,
+                  share(size_.cpu.v, tolerance_.soldShare, tolerance_.cpuFloor.v)) &&
+           within(sent.memory.v, now.memory.v,
+                  share(size_.memory.v, tolerance_.soldShare, tolerance_.memoryFloor.v));
+  }
+  // A pod: by a share of itself, and by so much of the node that it matters who it is.
+  bool ofPod(const api::ResourceMap& sent, const api::ResourceMap& now) const {
+    const NodeSize was = amountsOf(sent), is = amountsOf(now);
+    const auto allowed = [&](int64_t own, int64_t node, int64_t floor) {
+      return std::max(share(own, tolerance_.ownShare, floor),
+                      share(node, tolerance_.podShare, floor));
+    };
     return sameKeys(sent, now) &&
-           within(cpu, now.resources.cpu().v,
-                  share(cpu, tolerance_.ownShare, tolerance_.cpuFloor.v)) &&
-           within(memory, now.resources.memory().v,
-                  share(memory, tolerance_.ownShare, tolerance_.memoryFloor.v));
+           within(was.cpu.v, is.cpu.v, allowed(was.cpu.v, size_.cpu.v, tolerance_.cpuFloor.v)) &&
+           within(was.memory.v, is.memory.v,
+                  allowed(was.memory.v, size_.memory.v, tolerance_.memoryFloor.v));
+  }
+  static NodeSize amountsOf(const api::ResourceMap& map) {
+    return {map.resources.cpu(), map.resources.memory()};
   }
 
  private:
@@ -61,7 +80,7 @@ bool sameAggregates(const std::vector<api::AggregatedUsage>& sent,
 
 bool sameNode(const api::NodeUsageReport& a, const api::NodeUsageReport& b,
               const Comparison& same) {
-  return same.ofNode(a.nodeUsage, b.nodeUsage) && same.ofNode(a.systemUsage, b.systemUsage) &&
+  return same.ofNode(a.nodeUsage, b.nodeUsage) && same.ofSold(a.systemUsage, b.systemUsage) &&
          sameAggregates(a.aggregatedNodeUsages, b.aggregatedNodeUsages, same) &&
          sameAggregates(a.aggregatedSystemUsages, b.aggregatedSystemUsages, same) &&
          std::equal(a.numaUsages.begin(), a.numaUsages.end(), b.numaUsages.begin(),
@@ -72,13 +91,30 @@ bool sameNode(const api::NodeUsageReport& a, const api::NodeUsageReport& b,
                     });
 }
 
+// What pods of one band use together: the manager and the scheduler never look further.
+using Bands = std::map<std::string_view, NodeSize>;
+Bands bandsOf(const std::vector<api::PodMetric>& pods) {
+  Bands out;
+  for (const api::PodMetric& pod : pods) {
+    NodeSize& sum = out[pod.priority.view()];
+    sum.cpu = sum.cpu + pod.podUsage.resources.cpu();
+    sum.memory = sum.memory + pod.podUsage.resources.memory();
+  }
+  return out;
+}
+
 bool samePods(const std::vector<api::PodMetric>& sent, const std::vector<api::PodMetric>& now,
               const Comparison& same) {
-  return std::equal(sent.begin(), sent.end(), now.begin(), now.end(),
-                    [&](const api::PodMetric& a, const api::PodMetric& b) {
-                      return a.ns == b.ns && a.name == b.name && a.priority == b.priority &&
-                             a.qos == b.qos && same.ofPart(a.podUsage, b.podUsage);
-                    });
+  const bool isEach = std::equal(sent.begin(), sent.end(), now.begin(), now.end(),
+                                 [&](const api::PodMetric& a, const api::PodMetric& b) {
+                                   return a.ns == b.ns && a.name == b.name &&
+                                          a.priority == b.priority && a.qos == b.qos &&
+                                          same.ofPod(a.podUsage, b.podUsage);
+                                 });
+  if (!isEach) return false;
+  const Bands was = bandsOf(sent), is = bandsOf(now);
+  return std::all_of(was.begin(), was.end(),
+                     [&](const auto& band) { return same.sold(band.second, is.at(band.first)); });
 }
 
 bool sameApps(const std::vector<api::HostApplicationMetric>& sent,
@@ -86,13 +122,13 @@ bool sameApps(const std::vector<api::HostApplicationMetric>& sent,
   return std::equal(sent.begin(), sent.end(), now.begin(), now.end(),
                     [&](const auto& a, const auto& b) {
                       return a.name == b.name && a.priority == b.priority && a.qos == b.qos &&
-                             same.ofPart(a.usage, b.usage);
+                             same.ofSold(a.usage, b.usage);
                     });
 }
 
 bool samePrediction(const std::optional<api::PredictedMetric>& a,
                     const std::optional<api::PredictedMetric>& b, const Comparison& same) {
-  return a.has_value() == b.has_value() && (!a || same.ofNode(a->resource, b->resource));
+  return a.has_value() == b.has_value() && (!a || same.ofSold(a->resource, b->resource));
 }
 
 }  // namespace

@@ -1,6 +1,15 @@
 #pragma once
-// Whether a new NodeMetric status says something that the one sent last did not. A PATCH costs the
-// API server 7-10 ms of CPU, so noise is not sent; what any reader would act on is.
+// Whether anybody would decide something else by a new NodeMetric status than by the one sent last. A
+// PATCH costs the API server 7-10 ms of CPU, so numbers that move are not sent; what changes a decision
+// is. Who decides:
+//
+//   the manager sells capacity less the system's usage, less the sum of what prod, mid and unlabelled
+//   pods use, and a share of what is predicted reclaimable: sums, within 0.4 % of the node
+//   the scheduler and the descheduler judge the node's usage, its percentiles and the sum of prod pods
+//   in percent of the node: within 1 %; who is there, and of which class: exactly
+//   whoever picks a pod by its usage: a pod that moved by a twentieth of itself and 2 % of the node
+//
+// Single pods that move against each other change none of it.
 //
 //   if (worthSending(sent, now, capacity)) …
 //   json::Value patch = statusPatch(sent, now);        // only the parts that differ
@@ -17,9 +26,11 @@ namespace mangrove::agent {
 // percentages of it (LoadAware thresholds, reclaim ratios with a 10 % difference threshold).
 // Smaller things are compared with themselves.
 struct Tolerance {
-  double nodeShare = 0.01;  // of the capacity
-  double ownShare = 0.05;   // of the value sent last
-  MilliCpu cpuFloor{20};    // below both of these a difference means nothing
+  double nodeShare = 0.01;   // of the capacity
+  double soldShare = 0.004;  // of the capacity: what amounts for sale are computed from
+  double podShare = 0.02;    // of the capacity: a single pod's
+  double ownShare = 0.05;    // of the value sent last
+  MilliCpu cpuFloor{20};     // below both of these a difference means nothing
   Bytes memoryFloor = kMiB * 16;
 };
 struct NodeSize {
@@ -30,8 +41,8 @@ struct NodeSize {
 bool worthSending(const api::NodeMetricStatus& sent, const api::NodeMetricStatus& now,
                   const NodeSize& size, const Tolerance& tolerance = {});
 
-// `now`, but with the pods and host applications that were sent where all of them are the same: a
-// merge patch replaces whole lists, and a list of pods is nearly all of a status.
+// `now`, but with the pods and host applications that were sent where nobody would decide anything by
+// the difference: a merge patch replaces whole lists, and a list of pods is nearly all of a status.
 api::NodeMetricStatus withoutNoise(const api::NodeMetricStatus& sent, api::NodeMetricStatus now,
                                    const NodeSize& size, const Tolerance& tolerance = {});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/annotations/report_validity.h"
 #include "base/os/log.h"
 #include "json/value.h"
 
@@ -56,7 +57,14 @@ const api::NodeMetricStatus& Reporter::known() const {
 }
 
 Duration Reporter::untilExpiry() const {
-  return std::max(policy_.interval, kReadersExpiry - kFreshMargin);
+  if (setup_.everyInterval) return policy_.interval;
+  const Duration held = metric_ ? api::reportValidity(metric_->meta.annotations) : Duration::zero();
+  const Duration fresh = std::max(held, kReadersExpiry) - kFreshMargin;
+  return std::max(policy_.interval, std::min(fresh, kFullEvery));
+}
+
+bool Reporter::isFullDue(MonoTime now) const {
+  return setup_.everyInterval || !lastFullAt_ || now - *lastFullAt_ >= kFullEvery;
 }
 
 void Reporter::watchLoad(const Look& look) {
@@ -109,7 +117,10 @@ void Reporter::round(const Look& look, const Predict& predict, bool early) {
   if (onStatus_) onStatus_(*built_);
   stats_.bytesWhole += json::write(toJson(*built_)).size();
   const bool stale = !lastSentAt_ || look.at - *lastSentAt_ >= untilExpiry();
-  if (!early && !stale && !worthSending(known(), *built_, sizeOf(look))) {
+  const bool due = isFullDue(look.at);
+  // The last report before it is due saves one of its own.
+  isFull_ = due || isFullDue(look.at + untilExpiry());
+  if (!early && !stale && !due && !worthSending(known(), *built_, sizeOf(look))) {
     ++stats_.skipped;
     return;
   }
@@ -118,7 +129,7 @@ void Reporter::round(const Look& look, const Predict& predict, bool early) {
   earlyAt_ = MonoTime::max();
   stallIsNews_ = false;
   notBefore_ = look.at + kShortestGap;
-  send(withoutNoise(known(), *built_, sizeOf(look)), early);
+  send(isFull_ ? *built_ : withoutNoise(known(), *built_, sizeOf(look)), early);
 }
 
 void Reporter::send(api::NodeMetricStatus status, bool early) {
@@ -143,6 +154,7 @@ void Reporter::answered(const Result<client::Reply>& reply, api::NodeMetricStatu
     stats_.early += early ? 1 : 0;
     lastSent_ = std::move(status);
     lastSentAt_ = setup_.clock.mono();
+    if (isFull_) lastFullAt_ = lastSentAt_;
     return;
   }
   ++stats_.failed;

@@ -1,6 +1,8 @@
 #pragma once
-// Writes the NodeMetric: at the spec's cadence, early when load jumps, and not at all while nothing
-// changed that anybody would act on — but often enough that no reader takes it for expired.
+// Writes the NodeMetric: looked at with the spec's cadence, early when load jumps, and not at all
+// while nobody would decide anything else by it (changes.h), but often enough that no reader takes it
+// for expired: every 135 s, or every ten minutes where the object says that its readers know how long
+// reports hold (api/annotations/report_validity.h). All of it goes out every ten minutes.
 //
 //   Reporter reporter({client, owner, clock, "node-1", seed});
 //   reporter.follow(metric);                      // the object as the server has it; null: none
@@ -39,6 +41,7 @@ struct ReporterSetup {
   // start together spread it by half as much again.
   Duration firstReport = std::chrono::seconds(5);
   stats::PercentileRule percentiles = stats::PercentileRule::kReference;
+  bool everyInterval = false;  // the reference's rhythm: everything, whether it changed or not
 };
 
 struct ReporterStats {
@@ -62,6 +65,8 @@ class Reporter {
   static constexpr Duration kReadersExpiry = std::chrono::seconds(180);
   // Time for one failed attempt and its repetition.
   static constexpr Duration kFreshMargin = std::chrono::seconds(45);
+  // Whatever changed or did not: who reads single pods' figures gets them this often.
+  static constexpr Duration kFullEvery = std::chrono::minutes(10);
   static constexpr Duration kShortestGap = std::chrono::seconds(10);
   static constexpr Duration kEarlyJitter = std::chrono::seconds(2);
   // Stalls that follow each other more closely are the same story.
@@ -93,6 +98,7 @@ class Reporter {
  private:
   void watchLoad(const Look& look);
   void round(const Look& look, const Predict& predict, bool early);
+  bool isFullDue(MonoTime now) const;
   const api::NodeMetricStatus& known() const;
   void send(api::NodeMetricStatus status, bool early);
   void answered(const Result<client::Reply>& reply, api::NodeMetricStatus status, bool early);
@@ -103,7 +109,7 @@ class Reporter {
   ReportPolicy policy_;
   std::shared_ptr<const api::NodeMetric> metric_;
   std::optional<api::NodeMetricStatus> lastSent_, built_;
-  std::optional<MonoTime> lastSentAt_;
+  std::optional<MonoTime> lastSentAt_, lastFullAt_;
   MonoTime nextRound_ = MonoTime::min();
   MonoTime notBefore_ = MonoTime::min();
   MonoTime earlyAt_ = MonoTime::max();
@@ -116,7 +122,7 @@ class Reporter {
   Load cpuLoad_, memoryLoad_;
   std::optional<MonoTime> stalledAt_;
   bool stallIsNews_ = false;
-  bool inFlight_ = false;
+  bool inFlight_ = false, isFull_ = false;  // what is in flight says everything
   uint64_t failuresInARow_ = 0;
   std::function<void(const api::NodeMetricStatus&)> onStatus_;
   ReporterStats stats_;

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "api/annotations/node.h"
+#include "api/annotations/report_validity.h"
 #include "api/pod/classes.h"
 
 namespace mangrove::descheduler {
@@ -11,7 +12,8 @@ namespace {
 
 bool isFresh(const api::NodeMetric* metric, WallTime now, Duration expiration) {
   if (metric == nullptr || !metric->status.nodeMetric) return false;
-  return metric->status.updateTime != kZeroTime && now - metric->status.updateTime < expiration;
+  const Duration held = std::max(expiration, api::reportValidity(metric->meta.annotations));
+  return metric->status.updateTime != kZeroTime && now - metric->status.updateTime < held;
 }
 
 using UsageByPod = std::unordered_map<api::NamespacedName, Loads>;

@@ -106,6 +106,19 @@ TEST(LowNodeLoad, OldMetricsDoNotCount) {  // case 6
   EXPECT_EQ(judged.nodes[0].name(), "b");
 }
 
+// An object that says how long its reports hold is believed so long.
+TEST(LowNodeLoad, AReportHoldsAsLongAsItSays) {
+  Scene scene = nodesUsing({{"a", "1"}, {"b", "1"}});
+  for (const char* name : {"a", "b"})
+    scene.metric(name).meta.annotations.set("node.mangrove.io/report-validity", "780s");
+  scene.metric("a").status.updateTime = scene.now - seconds(780);
+  scene.metric("b").status.updateTime = scene.now - seconds(779);
+  const Look look = scene.look();
+  const Judged judged = judge(look, kAtOnce);
+  ASSERT_EQ(judged.nodes.size(), 1U);
+  EXPECT_EQ(judged.nodes[0].name(), "b");
+}
+
 TEST(LowNodeLoad, UsageIsTheSystemsAndThePodsNotTheNodes) {  // case 7
   Scene scene;
   scene.node("a", {{"cpu", "4"}});

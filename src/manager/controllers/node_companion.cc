@@ -61,6 +61,17 @@ void NodeCompanion::ensure(const std::string& name, std::optional<uint64_t> pres
   write(replaceRequest(kind_, name, spec), std::move(done));
 }
 
+void NodeCompanion::annotate(const std::string& name, std::string_view key,
+                             const std::optional<std::string>& value, ControlLoop::Done done) {
+  const json::Value said = value ? json::Value(*value) : json::Value();
+  const json::Value body = json::Object{
+      {"metadata", json::Object{{"annotations", json::Object{{std::string(key), said}}}}}};
+  auto request =
+      client::patchRequest({kind_, "", name, ""}, client::PatchType::kMerge, json::write(body));
+  request.repeat = client::Repeat::kSafe;
+  write(std::move(request), std::move(done));
+}
+
 void NodeCompanion::remove(const std::string& name, ControlLoop::Done done) {
   write(client::deleteRequest({kind_, "", name, ""}), std::move(done));
 }

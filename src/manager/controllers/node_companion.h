@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "json/fwd.h"
 #include "manager/desk.h"
@@ -29,6 +30,9 @@ class NodeCompanion {
   // `present` is the digest of the spec that is there; nullopt: there is no object.
   void ensure(const std::string& name, std::optional<uint64_t> present, const json::Value& spec,
               ControlLoop::Done done);
+  // Of an object that is there; nullopt takes it away. Its change brings the key again.
+  void annotate(const std::string& name, std::string_view key,
+                const std::optional<std::string>& value, ControlLoop::Done done);
   void remove(const std::string& name, ControlLoop::Done done);
   void leave(ControlLoop::Done done);  // as it is
 

@@ -1,5 +1,10 @@
 #include "manager/controllers/nodemetric/controller.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/annotations/report_validity.h"
 #include "json/value.h"
 #include "manager/config/node_strategy.h"
 #include "manager/controllers/list.h"
@@ -19,15 +24,52 @@ api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta
   return {policy};
 }
 
+Duration validityFor(Duration wanted, const SloConfig& config, const api::ObjectMeta& node) {
+  constexpr Duration kToWriteAnew = std::chrono::minutes(2);
+  const auto chosen = colocationFor(config.colocation.config, node);
+  const Duration degrades = std::chrono::minutes(chosen.strategy.degradeTimeMinutes.value_or(15));
+  const Duration held = std::min(wanted, std::max(degrades - kToWriteAnew, Duration::zero()));
+  return std::chrono::duration_cast<std::chrono::seconds>(held);
+}
+
+namespace {
+
+void declareFlags(frame::Flags& flags, OwnOptions& own) {
+  flags.add(
+      "report-validity", own.of<NodeMetricOptions>().validity,
+      "how long every reader of NodeMetrics trusts a report; agents then write what changes a "
+      "decision, and everything every ten minutes. Only where scheduler and descheduler are "
+      "ours; 0: readers expect a report every 180 s");
+}
+
+Result<> checkFlags(const OwnOptions& own) {
+  const Duration validity = own.get<NodeMetricOptions>().validity;
+  if (validity == Duration::zero()) return {};
+  if (validity < std::chrono::minutes(3) || validity > std::chrono::hours(1))
+    return invalid("--report-validity {} s: want 0, or 3m to 1h",
+                   std::chrono::duration_cast<std::chrono::seconds>(validity).count());
+  return {};
+}
+
+// nullopt: nothing is said.
+std::optional<std::string> textOf(Duration validity) {
+  if (validity == Duration::zero()) return std::nullopt;
+  return fmt::format("{}s", std::chrono::duration_cast<std::chrono::seconds>(validity).count());
+}
+
+}  // namespace
+
 NodeMetricController::NodeMetricController(const ControllerSetup& setup)
     : desk_(setup.desk),
       keys_(setup.keys),
-      companion_(setup.desk, client::kind::kNodeMetric, "nodemetric") {}
+      companion_(setup.desk, client::kind::kNodeMetric, "nodemetric"),
+      options_(setup.options.own.get<NodeMetricOptions>()) {}
 
 void NodeMetricController::start() {
   addNodesWithNews(desk_.caches, keys_);
   desk_.caches.metrics.onChange([this](const client::Change<MetricSeen>& change) {
-    if (!change.before || !change.after || change.before->specDigest != change.after->specDigest)
+    if (!change.before || !change.after || change.before->specDigest != change.after->specDigest ||
+        change.before->validity != change.after->validity)
       keys_.add(change.key);
   });
 }
@@ -47,6 +89,9 @@ void NodeMetricController::reconcile(const std::string& name, ControlLoop::Done 
   const auto spec = metricSpecFor(*desk_.config, node->meta);
   companion_.parsed().good();
   if (metric && desk_.config->errorStatus()) return companion_.leave(std::move(done));
+  const Duration validity = validityFor(options_.validity, *desk_.config, node->meta);
+  if (metric && metric->validity != validity)
+    return companion_.annotate(name, api::kReportValidityKey, textOf(validity), std::move(done));
   companion_.ensure(name, metric ? std::optional(metric->specDigest) : std::nullopt, toJson(spec),
                     std::move(done));
 }
@@ -56,7 +101,9 @@ ControllerInfo controllers::nodemetric() {
           .make = makeController<NodeMetricController>,
           .access = {{client::kind::kNode, kFollow},
                      {client::kind::kNodeMetric, "list watch create patch delete"}},
-          .after = "noderesource"};
+          .after = "noderesource",
+          .flags = declareFlags,
+          .check = checkFlags};
 }
 
 }  // namespace mangrove::manager

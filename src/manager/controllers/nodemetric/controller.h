@@ -15,6 +15,14 @@ namespace mangrove::manager {
 // range, the built-in policy otherwise. Pure.
 api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta& node);
 
+struct NodeMetricOptions {
+  // How long readers trust a report; zero: nothing is said, and all readers have their own 180 s.
+  Duration validity{};
+};
+// What a node's NodeMetric says of it: never so long that the manager itself would call the report too
+// old to sell by. Whole seconds. Pure.
+Duration validityFor(Duration wanted, const SloConfig& config, const api::ObjectMeta& node);
+
 class NodeMetricController final : public Controller {
  public:
   explicit NodeMetricController(const ControllerSetup& setup);
@@ -26,6 +34,7 @@ class NodeMetricController final : public Controller {
   Desk& desk_;
   ControlLoop& keys_;
   NodeCompanion companion_;
+  NodeMetricOptions options_;
 };
 
 }  // namespace mangrove::manager

@@ -85,6 +85,7 @@ struct LoadReport {
   bool hasUsage = false;  // with status.nodeMetric
   WallTime updatedAt = kZeroTime;
   Duration interval = std::chrono::seconds(60);
+  Duration validity{};  // as the object says how long it holds; zero: it does not
   LoadVector nodeUsage, systemUsage;
   struct Aggregated {
     Duration duration;

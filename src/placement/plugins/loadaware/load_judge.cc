@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "api/annotations/report_validity.h"
 #include "api/annotations/scheduling.h"
 #include "placement/framework/scale.h"
 #include "placement/plugins/loadaware/load.h"
@@ -79,6 +80,7 @@ LoadReport reportOf(const LoadArgs& args, const api::NodeMetric& metric) {
   out.updatedAt = metric.status.updateTime;
   if (const auto& policy = metric.spec.collectPolicy; policy && policy->reportIntervalSeconds)
     out.interval = std::chrono::seconds(*policy->reportIntervalSeconds);
+  out.validity = api::reportValidity(metric.meta.annotations);
   out.nodeUsage.resize(args.resources.size());
   out.systemUsage.resize(args.resources.size());
   for (const auto& pod : metric.status.podsMetric) {
@@ -102,7 +104,8 @@ LoadReport reportOf(const LoadArgs& args, const api::NodeMetric& metric) {
 }
 
 bool isExpired(const LoadArgs& args, const LoadReport& report, WallTime now) {
-  return report.updatedAt == kZeroTime || now - report.updatedAt >= args.expiration;
+  return report.updatedAt == kZeroTime ||
+         now - report.updatedAt >= std::max(args.expiration, report.validity);
 }
 
 bool isStale(const LoadArgs& args, const LoadReport& report, WallTime now) {

@@ -184,6 +184,24 @@ std::string used(std::string_view name, std::string_view cpu, std::string_view m
       name, priority, cpu, memory);
 }
 
+TEST(LoadJudge, believes_a_report_as_long_as_it_says) {
+  const WallTime now = *parseTime(kNow);
+  const auto reported = [&](const char* annotations, int secondsAgo) {
+    const auto metric = api::decodeText<api::NodeMetric>(
+        fmt::format(R"({{"metadata":{{"annotations":{}}}}})", annotations));
+    LoadReport report = reportOf({}, *metric);
+    report.updatedAt = now - std::chrono::seconds(secondsAgo);
+    return report;
+  };
+  EXPECT_TRUE(isExpired({}, reported("{}", 180), now));
+  EXPECT_FALSE(isExpired({}, reported("{}", 179), now));
+  const char* const held = R"({"node.mangrove.io/report-validity":"780s"})";
+  EXPECT_FALSE(isExpired({}, reported(held, 779), now));
+  EXPECT_TRUE(isExpired({}, reported(held, 780), now));
+  EXPECT_FALSE(isExpired({}, reported(R"({"node.mangrove.io/report-validity":"60s"})", 179), now))
+      << "never less than what was configured";
+}
+
 TEST(LoadJudge, filters_as_the_table_says) {
   const std::string old = "2026-01-15T11:00:00Z";
   const std::string prod = R"("priority":9500,)";
