@@ -1,5 +1,6 @@
 #include "agent/agent.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/koordinator/slo_defaults.h"
@@ -56,7 +57,8 @@ Agent::Agent(AgentSetup setup, AgentOptions options, std::unique_ptr<Machine> ma
       claims_(setup.client, setup.owner),
       predictor_(options_.predict),
       reporter_({setup.client, setup.owner, setup.clock, options_.node, options_.seed,
-                 options_.report, options_.firstReport, options_.percentiles}),
+                 options_.report, options_.firstReport, options_.percentiles,
+                 options_.reportEveryInterval}),
       topology_(setup.client, setup.owner, options_.node, options_.topology),
       devices_(setup.client, setup.owner, options_.node, options_.devices),
       kubelet_(setup.io, setup.owner, book_, &setup.internal, options_.kubelet),
@@ -116,6 +118,9 @@ void Agent::makeInformers() {
     if (change.key != options_.node) return;
     reporter_.follow(change.after);
     collector_.countAppsWithCache(reporter_.policy().memory == MemoryPolicy::kWithCache);
+    const ReportPolicy& policy = reporter_.policy();
+    history_.remember(*std::max_element(policy.durations.begin(), policy.durations.end()),
+                      policy.window);
   });
   topologies_ = std::make_unique<client::Informer<api::NodeResourceTopology>>(
       following(client::kind::kNodeResourceTopology, byName));

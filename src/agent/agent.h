@@ -62,9 +62,10 @@ struct AgentOptions {
   bool report = true;
   Duration firstReport = std::chrono::seconds(5);  // after the first tick, see ReporterSetup
   stats::PercentileRule percentiles = stats::PercentileRule::kReference;
-  bool nodeMetricSeries = false;  // mirror the NodeMetric as gauges
-  bool perCpuSeries = false;      // a series per CPU of the pools
-  bool rightUnits = false;        // see AgentMetrics::useRightUnits
+  bool reportEveryInterval = false;  // see ReporterSetup
+  bool nodeMetricSeries = false;     // mirror the NodeMetric as gauges
+  bool perCpuSeries = false;         // a series per CPU of the pools
+  bool rightUnits = false;           // see AgentMetrics::useRightUnits
   uint64_t seed = 1;
   // Pods from the API watch; off when another source feeds the book (kubelet).
   bool watchPods = true;

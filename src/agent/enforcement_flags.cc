@@ -1,6 +1,7 @@
 #include "agent/enforcement_flags.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,11 @@ EnforcerOptions enforcerOptions(const AgentFlags& flags) {
   for (std::string_view name : splitTrimmed(flags.dryStrategies, ','))
     if (!name.empty()) out.dryStrategies.emplace(name);
   out.stateFile = flags.enforceState;
-  if (flags.root == "/") out.diskPath = flags.kubeletDir;
+  // In a container either the folder is mounted where the host has it, or the host's root is.
+  std::error_code error;
+  const std::string below = flags.root + "/" + flags.kubeletDir;
+  if (isThisMachine(flags.root))
+    out.diskPath = std::filesystem::exists(below, error) ? below : flags.kubeletDir;
   return out;
 }
 
@@ -56,8 +61,9 @@ EnforcementOptions enforcementOptions(const AgentFlags& flags) {
   out.killWhenApiAway = flags.killWhenApiAway;
   out.cooldownTaint = flags.cooldownTaint;
   out.hamiLibrary = flags.hamiLibrary;
-  // Captured machines have neither processes nor links nor a runtime of their own.
-  out.isLive = flags.root == "/";
+  // Captured machines have neither processes nor links nor a runtime of their own; the host of a
+  // container, seen through its mounts, does.
+  out.isLive = isThisMachine(flags.root);
   if (flags.nri && out.isLive) out.nri = nriOptions(flags);
   return out;
 }

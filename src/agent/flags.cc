@@ -1,5 +1,7 @@
 #include "agent/flags.h"
 
+#include <filesystem>
+
 namespace mangrove::agent {
 namespace {
 
@@ -30,7 +32,8 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("max-open-files", descriptors, "kernel files kept open at most");
   flags.add("enforce", enforce, "change this machine as the NodeSLO says; false only observes");
   flags.add("dry-run", dryRun, "say what would be changed on this machine, and change nothing");
-  flags.add("dry-run-strategies", dryStrategies, "the same for some strategies: name,name");
+  flags.add("dry-run-strategies", dryStrategies,
+            "the same for some strategies, or for one file of them: name,name:cpu.shares");
   flags.add("restore", restore, "give back what an agent that died had changed here, and end");
   flags.add("runtime-hooks", runtimeHooks, "settings of pods that are on or off: name=bool,…");
   flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
@@ -92,6 +95,10 @@ void AgentFlags::declare(frame::Flags& flags) {
   flags.add("right-resource-units", rightUnits,
             "label container requests and limits with the resource's own unit; the reference says "
             "integer for all requests and byte for all limits");
+  flags.add(
+      "report-every-interval", reportEveryInterval,
+      "report everything at every interval, whether or not anybody would decide anything else "
+      "by it: the reference's rhythm");
   flags.add("nearest-rank-percentiles", nearestRank,
             "report percentiles by nearest rank (of ten samples p99 is the tenth); the reference's "
             "rule takes the ninth");
@@ -156,9 +163,15 @@ Result<> AgentFlags::check() const {
 }
 
 std::string AgentFlags::nriSocketPath() const {
-  if (nriSocket.starts_with('/')) return nriSocket;
-  const std::string dir = place(kernel::SysRoot(root), varRunRoot, "host-var-run", "var/run");
-  return "/" + kernel::joinPath({dir, nriSocket});
+  if (!nriSocket.starts_with('/')) {
+    const std::string dir = place(kernel::SysRoot(root), varRunRoot, "host-var-run", "var/run");
+    return "/" + kernel::joinPath({root, dir, nriSocket});
+  }
+  // In a container the folder may be mounted where the host has it, or below the host's root only.
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::path(nriSocket).parent_path();
+  if (root == "/" || std::filesystem::exists(here, error)) return nriSocket;
+  return "/" + kernel::joinPath({root, nriSocket});
 }
 
 kernel::Mounts AgentFlags::mounts(const kernel::SysRoot& rootDir) const {

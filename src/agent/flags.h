@@ -28,7 +28,7 @@ struct AgentFlags {
   int64_t descriptors = 20000;
   bool enforce = true;
   bool dryRun = false;
-  std::string dryStrategies;  // names, comma-separated
+  std::string dryStrategies;  // names or name:file, comma-separated
   bool restore = false;
   std::string runtimeHooks;  // gates: "CPUNormalization=true"
   int64_t evictionsPerMinute = 10;
@@ -76,6 +76,7 @@ struct AgentFlags {
   bool reportNodeMetric = true;
   bool rightUnits = false;
   bool nearestRank = false;
+  bool reportEveryInterval = false;
   Duration topologyInterval = std::chrono::seconds(3);
   std::string podResourcesDir = "/var/run/koordlet/pod-resources";
   std::string xpuDir = "/var/run/koordlet/xpu-device-infos/";

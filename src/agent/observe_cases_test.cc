@@ -257,6 +257,49 @@ TEST(ObserveCases, Case37HalfOfTheWindowMustBeCovered) {
   }
 }
 
+// Two hours are two hours, not the half hour that is kept second by second; what was just begun to
+// be remembered is told as soon as half of it is there.
+TEST(ObserveCases, WindowsBeyondTheKeptHistory) {
+  ReportPolicy policy;
+  policy.durations = {30min, 2h};
+  policy.window = 1h;
+  Told told(0);
+  const auto later = [&](int seconds, double cores) {
+    for (int i = 0; i < seconds; ++i) {
+      told.clock.advance(1s);
+      told.history.begin(told.clock.mono());
+      for (const auto& [column, value] :
+           {std::pair{node_column::kCpu, cores}, {node_column::kMemory, 3.0 * (1 << 30)}})
+        told.history.node().put(told.history.nodeTrack(), column, value);
+    }
+    told.look.at = told.clock.mono();
+    return told.status(policy);
+  };
+  EXPECT_EQ(longShape(2h, 1440, 30min).step, 10s);
+  EXPECT_EQ(longShape(24h, 1440, 30min).step, 60s);
+  EXPECT_EQ(longShape(168h, 360, 5min).step, 5min) << "no longer than the seconds reach back";
+  told.history.remember(2h, 1h);
+  const auto cpu = [](const std::optional<api::ResourceMap>& map) {
+    return map->resources.cpu().v;
+  };
+  const auto early = later(1800, 1);
+  EXPECT_TRUE(early.nodeMetric->aggregatedNodeUsages.at(1)
+                  .usage[static_cast<size_t>(api::Aggregation::kAvg)]
+                  ->resources.empty())
+      << "half an hour says too little of two";
+  EXPECT_NEAR(early.nodeMetric->nodeUsage.resources.cpu().v, 1000, 5);
+  later(1800, 1);
+  const auto late = later(3600, 3);
+  const auto& two = late.nodeMetric->aggregatedNodeUsages.at(1).usage;
+  EXPECT_NEAR(cpu(two[static_cast<size_t>(api::Aggregation::kAvg)]), 2000, 20);
+  EXPECT_EQ(cpu(two[static_cast<size_t>(api::Aggregation::kP90)]), 3000);
+  EXPECT_LT(cpu(two[static_cast<size_t>(api::Aggregation::kP50)]), 3000) << "half of it was quiet";
+  EXPECT_NEAR(late.nodeMetric->nodeUsage.resources.cpu().v, 3000, 20) << "the last hour";
+  EXPECT_GT(told.history.bytes(), History::open({}, MonoTime{}).bytes());
+  told.history.remember(30min, 5min);
+  EXPECT_EQ(&told.history.over(HistoryKind::kNode, 2h), &told.history.node()) << "nobody asks";
+}
+
 TEST(ObserveCases, Case38NodeGpusAndClasses) {
   Told told(60);
   const auto gpu = [&](int minor, const char* uuid, double core, double used, double total) {

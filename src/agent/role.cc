@@ -5,6 +5,7 @@
 
 #include "agent/almanac/serve.h"
 #include "agent/audit/http.h"
+#include "agent/audit/record_event.h"
 #include "agent/devices/nvml.h"
 #include "agent/enforcement_flags.h"
 #include "agent/gates.h"
@@ -24,36 +25,15 @@ net::HttpResponse exposition(const std::string& text) {
   return response;
 }
 
-// The reasons are those of the agent ours replaces.
-const char* reasonOf(const AuditRecord& record) {
-  if (record.file.starts_with("resctrl")) return "UpdateResctrl";
-  return record.cgroup.empty() ? "UpdateSystemConfig" : "UpdateCgroups";
-}
-
-// Evictions are always told, tasks that move to a resctrl group only to who wants everything.
-int levelOf(const AuditRecord& record) {
-  if (record.file == "eviction") return 0;
-  return record.file == "tasks" ? 5 : 3;
-}
-
-AuditEvent eventOf(const AuditRecord& record) {
-  AuditEvent event;
-  event.createdAt = record.at;
-  if (record.file == "eviction") {
-    const Halves pod = cut(record.cgroup, '/');
-    event.type = "pod";
-    event.ns = pod.before;
-    event.name = pod.after;
-    event.reason = record.owner;
-    event.message = fmt::format("{} ({})", record.why, record.outcome);
-    return event;
-  }
-  event.type = record.cgroup.empty() ? "node" : "group";
-  event.name = record.cgroup;
-  event.reason = reasonOf(record);
-  event.message = fmt::format("{} from {} to {}: {} ({}, {})", record.file, record.from, record.to,
-                              record.why, record.owner, record.outcome);
-  return event;
+PredictorOptions predictorOptions(const AgentFlags& flags) {
+  PredictorOptions out;
+  out.models = {flags.cpuHalfLife, flags.memoryHalfLife, flags.coldStart, flags.trainingInterval,
+                flags.modelExpiry};
+  out.checkpointDir = flags.checkpointDir;
+  out.exportDir = flags.exportDir;
+  out.checkpointInterval = flags.checkpointInterval;
+  out.marginPercent = flags.safetyMargin;
+  return out;
 }
 
 }  // namespace
@@ -109,12 +89,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   collect.cpiInterval = flags_.cpiInterval;
   collect.cpiWindow = flags_.cpiWindow;
   collect.machineInterval = flags_.cpuInfoInterval;
-  options.predict.models = {flags_.cpuHalfLife, flags_.memoryHalfLife, flags_.coldStart,
-                            flags_.trainingInterval, flags_.modelExpiry};
-  options.predict.checkpointDir = flags_.checkpointDir;
-  options.predict.exportDir = flags_.exportDir;
-  options.predict.checkpointInterval = flags_.checkpointInterval;
-  options.predict.marginPercent = flags_.safetyMargin;
+  options.predict = predictorOptions(flags_);
   options.topology.enabled =
       context.gates.on(gate::kNodeTopologyReport) && flags_.topologyInterval > Duration::zero();
   options.topology.interval = flags_.topologyInterval;
@@ -138,6 +113,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   options.configDir = flags_.stateDir.empty() ? flags_.historyDir : flags_.stateDir;
   options.report = flags_.reportNodeMetric;
   options.rightUnits = flags_.rightUnits;
+  options.reportEveryInterval = flags_.reportEveryInterval;
   if (flags_.nearestRank) options.percentiles = stats::PercentileRule::kNearestRank;
   options.perCpuSeries = context.gates.on(gate::kPerCpuSeries);
   options.collect.storage = context.gates.on(gate::kBlkio);
@@ -180,7 +156,7 @@ void AgentRole::keepAudit(frame::RoleContext& context) {
         context.clock);
   if (audit_ && enforcement_)
     enforcement_->audit().onAdd([audit = audit_](const AuditRecord& record) {
-      audit->add(eventOf(record), levelOf(record));
+      audit->add(eventOf(record), auditLevel(record));
     });
   if (context.ops == nullptr || !context.gates.on(gate::kAuditHttp)) return;
   context.ops->route("/events", [audit = audit_](const net::HttpRequest& request) {

@@ -133,8 +133,17 @@ TEST(Changes, NoiseIsNotWorthAPatch) {
   EXPECT_FALSE(worthSending(sent, sent, size));
   EXPECT_FALSE(worthSending(sent, statusOf(8.3, 1), size)) << "1 % of the node";
   EXPECT_TRUE(worthSending(sent, statusOf(8.4, 1), size));
-  EXPECT_FALSE(worthSending(sent, statusOf(8, 1.04), size)) << "5 % of the pod";
-  EXPECT_TRUE(worthSending(sent, statusOf(8, 1.1), size));
+  EXPECT_FALSE(worthSending(sent, statusOf(8, 1.12), size)) << "0.4 % of the node";
+  EXPECT_TRUE(worthSending(sent, statusOf(8, 1.2), size)) << "what is left to sell";
+  // Two that move against each other leave as much for sale, unless one of them is somebody else now.
+  const auto two = [&](double a, double b) {
+    auto status = statusOf(8, a);
+    status.podsMetric.push_back(statusOf(8, b).podsMetric[0]);
+    status.podsMetric[1].name = api::Text("db");
+    return status;
+  };
+  EXPECT_FALSE(worthSending(two(1, 1), two(1.5, 0.5), size));
+  EXPECT_TRUE(worthSending(two(1, 1), two(1.7, 0.3), size)) << "2 % of the node";
   auto withoutPod = sent;
   withoutPod.podsMetric.clear();
   EXPECT_TRUE(worthSending(sent, withoutPod, size)) << "a pod went";
@@ -236,6 +245,23 @@ TEST(Models, TrustComesWithLessonsNotWithAge) {
   EXPECT_FALSE(models.trustedPeak("x", now + std::chrono::hours(72))) << "it faded";
 }
 
+// Half of the lessons are there after six hours, but a cold start is a day.
+TEST(Models, TrustComesNotBeforeTheSpanOfAColdStart) {
+  Models models({});
+  const WallTime begin = WallTime(std::chrono::hours(500000));
+  for (int minute = 1; minute <= 24 * 60; ++minute) {
+    models.learn("x", {1, 1e9}, begin + std::chrono::minutes(minute));
+    if (minute % 3 != 0) models.learn("gaps", {1, 1e9}, begin + std::chrono::minutes(minute));
+  }
+  EXPECT_FALSE(models.trustedPeak("x", begin + std::chrono::hours(23)));
+  EXPECT_TRUE(models.trustedPeak("x", begin + std::chrono::hours(24)));
+  EXPECT_TRUE(models.trustedPeak("gaps", begin + std::chrono::hours(24))) << "two lessons of three";
+  // A file without the beginning: the shortest time in which it can have learnt so much.
+  const Duration span = leastSpan(models.find("x")->cpu, 1min, begin + std::chrono::hours(24));
+  EXPECT_NEAR(std::chrono::duration<double>(span).count(), 86400, 300);
+  EXPECT_EQ(leastSpan(models.blank().cpu, 1min, begin), Duration::zero());
+}
+
 TEST(Models, UnusedOnesExpireButGroupsStay) {
   Models models({});
   const WallTime now = WallTime(std::chrono::hours(500000));
@@ -274,6 +300,7 @@ TEST(Checkpoint, ModelsAndLessonsComeBackOnceEach) {
   EXPECT_EQ(report.models, 1u);
   EXPECT_EQ(report.lessons, 1u) << "only the third is new";
   EXPECT_NEAR(effectiveLessons(again.find("uid-1")->cpu, now + 3min), 3, 0.01);
+  EXPECT_EQ(again.find("uid-1")->since, now) << "a minute before the first lesson";
   EXPECT_FALSE(place.exists("models/junk.tmp"));
   EXPECT_FALSE(place.exists("models/broken-uid"));
   EXPECT_EQ(place.read("models/lessons.log").find("torn"), std::string::npos)

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/audit/http.h"
+#include "agent/audit/record_event.h"
 #include "json/value.h"
 #include "kernel/testing/fake_root.h"
 
@@ -113,6 +114,44 @@ TEST(AuditEvents, OthersOfTheSameFileGoOnAndTornLinesAreLeftOut) {
   quiet.events->add({.name = "loud"}, 3);
   quiet.events->add({.name = "said"}, 2);
   EXPECT_EQ(quiet.events->page("", 10)->lines.size(), 1u);
+}
+
+// Kinds, reasons and levels of the reference's log.
+TEST(AuditEvents, RecordsBecomeEventsThatReadersKnow) {
+  struct Row {
+    const char *cgroup, *file, *to;
+    const char *type, *reason;
+    int level;
+  };
+  for (const Row& row : {
+           Row{"shop/web", "eviction", "1", "pod", "evicted", 0},
+           Row{"kubepods/besteffort", "cpu.cfs_quota_us", "1", "group", "UpdateCgroups", 3},
+           Row{"kubepods/besteffort", "io.max[8:0]", "1", "group", "UpdateCgroups", 3},
+           Row{"sys/fs/resctrl/BE", "group", "made", "group", "CreateCATGroup", 3},
+           Row{"sys/fs/resctrl/BE", "group", "removed", "group", "RemoveCATGroup", 3},
+           Row{"sys/fs/resctrl/BE", "tasks", "+2", "group", "UpdateResctrl", 5},
+           Row{"sys/fs/resctrl/BE/schemata", "schemata[L3]", "f", "group", "UpdateResctrl", 3},
+           Row{"proc/sys/vm/min_free_kbytes", "parameter", "1", "node", "UpdateSystemConfig", 3},
+           Row{"proc/sys/kernel/sched_core", "switch", "1", "node", "UpdateSystemConfig", 3},
+           Row{"sys/kernel/debug/sched/features", "sched_features[X]", "1", "node",
+               "UpdateSystemConfig", 3},
+           Row{"eth0", "tc", "x", "node", "UpdateSystemConfig", 3},
+           Row{"process 7", "cookie", "x", "unknown", "UpdateCgroups", 3},
+       }) {
+    AuditRecord record;
+    record.cgroup = row.cgroup, record.file = row.file, record.to = row.to;
+    record.owner = "BEMemoryEvict", record.why = "memory", record.outcome = "evicted";
+    const AuditEvent event = eventOf(record);
+    EXPECT_EQ(event.type, row.type) << row.file;
+    EXPECT_EQ(event.reason, row.reason) << row.file;
+    EXPECT_EQ(auditLevel(record), row.level) << row.file;
+  }
+  AuditRecord eviction;
+  eviction.owner = "BEMemoryEvict", eviction.why = "memory", eviction.cgroup = "shop/web";
+  eviction.file = "eviction", eviction.outcome = "evicted";
+  const AuditEvent gone = eventOf(eviction);
+  EXPECT_EQ(gone.ns + "|" + gone.name + "|" + gone.message,
+            "shop|web|BEMemoryEvict: memory (evicted)");
 }
 
 }  // namespace

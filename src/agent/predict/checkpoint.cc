@@ -71,7 +71,8 @@ json::Value checkpointJson(std::string_view key, const Model& model) {
   return json::Object{{"UID", key},
                       {"CPU", histogramJson(model.cpu)},
                       {"Memory", histogramJson(model.memory)},
-                      {"LastUpdated", formatMicroTime(model.updated)}};
+                      {"LastUpdated", formatMicroTime(model.updated)},
+                      {"FirstLearnt", formatMicroTime(model.since)}};
 }
 
 Result<NamedModel> readCheckpoint(json::View view, const ModelOptions& options) {
@@ -84,7 +85,14 @@ Result<NamedModel> readCheckpoint(json::View view, const ModelOptions& options) 
   if (!cpu) return cpu.error().in("CPU");
   auto memory = readHistogram(view["Memory"], stats::memoryHistogram(options.memoryHalfLife));
   if (!memory) return memory.error().in("Memory");
-  return NamedModel{std::string(*key), Model{*std::move(cpu), *std::move(memory), *time}};
+  // Ours; the reference and our own older files do not say it.
+  const auto first = view["FirstLearnt"].string();
+  const auto since = first ? parseTime(*first) : Result<WallTime>(kZeroTime);
+  Model model{*std::move(cpu), *std::move(memory), *time, since.value_or(kZeroTime)};
+  if (model.since == kZeroTime)
+    model.since = *time - std::chrono::duration_cast<WallTime::duration>(
+                              leastSpan(model.cpu, options.trainingInterval, *time));
+  return NamedModel{std::string(*key), std::move(model)};
 }
 
 std::string lessonLine(std::string_view key, const Lesson& lesson, WallTime at) {

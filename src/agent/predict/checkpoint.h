@@ -51,7 +51,7 @@ class CheckpointDir {
   UniqueFd log_;
 };
 
-// {UID, CPU, Memory, LastUpdated}, the reference's shape.
+// {UID, CPU, Memory, LastUpdated}, the reference's shape, and FirstLearnt, which it skips.
 json::Value checkpointJson(std::string_view key, const Model& model);
 struct NamedModel {
   std::string key;

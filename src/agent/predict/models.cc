@@ -1,5 +1,6 @@
 #include "agent/predict/models.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/text/strings.h"
@@ -42,9 +43,18 @@ double lessonsNeeded(Duration coldStart, Duration interval, Duration halfLife) {
   return kCoverage * perHalfLife / std::log(2) * (1 - std::exp2(-ratio(coldStart, halfLife)));
 }
 
+Duration leastSpan(const stats::DecayingHistogram& histogram, Duration interval, WallTime now) {
+  const Duration halfLife = histogram.options().halfLife;
+  // One lesson after the other for ever weighs so much; more is a rounding.
+  const double most = ratio(halfLife, interval) / std::log(2);
+  const double share = std::min(effectiveLessons(histogram, now) / most, 0.999);
+  return std::chrono::duration_cast<Duration>(halfLife * -std::log2(1 - share));
+}
+
 Model Models::blank() const {
   return {stats::DecayingHistogram(stats::cpuHistogram(options_.cpuHalfLife)),
-          stats::DecayingHistogram(stats::memoryHistogram(options_.memoryHalfLife)), kZeroTime};
+          stats::DecayingHistogram(stats::memoryHistogram(options_.memoryHalfLife)), kZeroTime,
+          kZeroTime};
 }
 
 void Models::learn(std::string_view key, const Lesson& lesson, WallTime at) {
@@ -53,6 +63,8 @@ void Models::learn(std::string_view key, const Lesson& lesson, WallTime at) {
   it->second.cpu.add(lesson.cores, 1, at);
   it->second.memory.add(lesson.bytes, 1, at);
   it->second.updated = at;
+  if (it->second.since != kZeroTime) return;
+  it->second.since = at - std::chrono::duration_cast<WallTime::duration>(options_.trainingInterval);
 }
 
 const Model* Models::find(std::string_view key) const {
@@ -79,7 +91,8 @@ std::optional<Peak> Models::trustedPeak(std::string_view key, WallTime now) cons
                                                              options_.trainingInterval,
                                                              histogram.options().halfLife);
   };
-  return enough(model->cpu) && enough(model->memory) ? peak(key) : std::nullopt;
+  const bool isOld = model->since != kZeroTime && now - model->since >= options_.coldStart;
+  return isOld && enough(model->cpu) && enough(model->memory) ? peak(key) : std::nullopt;
 }
 
 std::optional<Quantiles> Models::cpuQuantiles(std::string_view key) const {

@@ -1,7 +1,8 @@
 #pragma once
 // What was learnt: one model (a CPU and a memory histogram, old samples fading) per pod and per
-// group of pods. A model is trusted only when it has learnt long enough, by its own weight and not
-// by the age of what it describes: after a reboot without checkpoints nothing is guessed.
+// group of pods. A model is trusted only when it has learnt for the whole cold start and has half of
+// its lessons, by its own book and not by the age of what it describes: after a reboot without
+// checkpoints nothing is guessed, and a busy morning is not a day.
 //
 //   Models models({.cpuHalfLife = 12h});
 //   models.learn("uid", {1.2, 300e6}, clock.wall());
@@ -53,6 +54,7 @@ struct Model {
   stats::DecayingHistogram cpu;
   stats::DecayingHistogram memory;
   WallTime updated = kZeroTime;
+  WallTime since = kZeroTime;  // the beginning of what the first lesson was about
 };
 
 class Models {
@@ -86,6 +88,9 @@ class Models {
 // How many lessons of today's weight a histogram holds: each lesson counts 1, halved every
 // half-life.
 double effectiveLessons(const stats::DecayingHistogram& histogram, WallTime now);
+// The shortest time in which a histogram can have come to its weight, by one lesson an interval: of
+// models that do not say since when they learn.
+Duration leastSpan(const stats::DecayingHistogram& histogram, Duration interval, WallTime now);
 // What a model has after half of the lessons of a whole cold start (a day with gaps), e.g. 24 h of
 // minutes at a half-life of 12 h: 1440 lessons weigh 779 at the end, half of that are 390.
 double lessonsNeeded(Duration coldStart, Duration interval, Duration halfLife);

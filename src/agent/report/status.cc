@@ -66,17 +66,33 @@ class Builder {
     return out;
   }
 
+  // What windows of the policy's length are computed from.
+  const Shelf& shelf(HistoryKind kind) const { return history_.over(kind, in_.policy.window); }
+
+  // A coarse series knows nothing yet of who has just come.
+  std::optional<api::ResourceMap> usageOf(HistoryKind kind, std::string_view subject, uint32_t cpu,
+                                          uint32_t memory) const {
+    for (const Shelf* one : {&shelf(kind), &history_.over(kind, Duration::zero())}) {
+      const auto id = one->find(subject);
+      if (const auto usage = id ? average(*one, *id, cpu, memory) : std::nullopt) return usage;
+    }
+    return std::nullopt;
+  }
+
   // The five aggregates of one duration. Samples that span less than half of it say too little:
   // the keys are there, the maps empty.
   api::AggregatedUsage over(Duration duration, uint32_t cpu, uint32_t memory) const {
     using api::Aggregation;
-    const Shelf& shelf = history_.node();
-    const Shelf::Id id = history_.nodeTrack();
+    const Shelf& shelf = history_.over(HistoryKind::kNode, duration);
+    const auto node = shelf.find(kNodeSubject);
     const MonoTime from = end_ - duration;
     api::AggregatedUsage out{duration, {}};
-    const Duration span = shelf.window(id, cpu, from, end_).span();
-    const auto cores = shelf.aggregate(id, cpu, from, end_, in_.policy.percentiles);
-    const auto bytes = shelf.aggregate(id, memory, from, end_, in_.policy.percentiles);
+    const Duration span = node ? shelf.window(*node, cpu, from, end_).span() : Duration::zero();
+    const auto all = [&](uint32_t column) {
+      return node ? shelf.aggregate(*node, column, from, end_, in_.policy.percentiles)
+                  : std::nullopt;
+    };
+    const auto cores = all(cpu), bytes = all(memory);
     const bool enough = cores && bytes && span * 2 >= duration;
     const auto set = [&](Aggregation kind, double stats::Aggregate::*field) {
       out.set(kind, enough ? api::ResourceMap{resourcesOf((*cores).*field, (*bytes).*field), {}}
@@ -94,8 +110,7 @@ class Builder {
     api::NodeUsageReport report;
     const uint32_t memory = nodeMemory(in_.policy.memory, hot_);
     const auto one = [&](uint32_t cpu, uint32_t bytes) {
-      return average(history_.node(), history_.nodeTrack(), cpu, bytes)
-          .value_or(api::ResourceMap{});
+      return usageOf(HistoryKind::kNode, kNodeSubject, cpu, bytes).value_or(api::ResourceMap{});
     };
     report.nodeUsage = one(node_column::kCpu, memory);
     report.nodeUsage.devices = gpus("");
@@ -111,7 +126,7 @@ class Builder {
 
   // Of the node with prefix "", of a pod with its own.
   std::vector<api::DeviceInfo> gpus(const std::string& prefix) const {
-    const Shelf& shelf = history_.gpus();
+    const Shelf& shelf = this->shelf(HistoryKind::kGpus);
     std::vector<api::DeviceInfo> out;
     if (shelf.tracks() == 0) return out;
     for (const std::string& subject : shelf.subjects()) {
@@ -133,13 +148,14 @@ class Builder {
 
   std::vector<api::NumaUsage> numa() const {
     std::vector<api::NumaUsage> out;
-    const Shelf& shelf = history_.numa();
     for (int node : in_.look.machine->numaNodes()) {
-      const auto id = shelf.find(std::to_string(node));
-      if (!id) continue;
-      const auto usage = average(shelf, *id, numa_column::kCpu, numa_column::kMemory);
+      const std::string name = std::to_string(node);
+      const auto of = [&](uint32_t cpu, uint32_t memory) {
+        return usageOf(HistoryKind::kNuma, name, cpu, memory);
+      };
+      const auto usage = of(numa_column::kCpu, numa_column::kMemory);
       if (!usage) continue;
-      const auto system = average(shelf, *id, numa_column::kSystemCpu, numa_column::kSystemMemory);
+      const auto system = of(numa_column::kSystemCpu, numa_column::kSystemMemory);
       out.push_back({node, *usage, system.value_or(api::ResourceMap{})});
     }
     return out;
@@ -153,7 +169,7 @@ class Builder {
       std::replace(subject.begin(), subject.end(), '_', '-');
       const auto id = history_.pods().find(subject);
       if (!id) return;
-      auto usage = average(history_.pods(), *id, pod_column::kCpu, memory);
+      auto usage = usageOf(HistoryKind::kPods, subject, pod_column::kCpu, memory);
       if (!usage) usage = cpuAlone(history_.pods(), *id);
       if (!usage) return;
       usage->devices = gpus(podGpuPrefix(subject));
@@ -172,9 +188,7 @@ class Builder {
     const uint32_t memory = podMemory(in_.policy.memory, hot_);
     for (const api::HostApplication& app :
          in_.look.slo ? in_.look.slo->hostApplications : std::vector<api::HostApplication>{}) {
-      const auto id = history_.hostApps().find(app.name);
-      if (!id) continue;
-      const auto usage = average(history_.hostApps(), *id, pod_column::kCpu, memory);
+      const auto usage = usageOf(HistoryKind::kHostApps, app.name, pod_column::kCpu, memory);
       if (usage) out.push_back({app.name, *usage, Interned(app.priority), Interned(app.qos)});
     }
     std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });

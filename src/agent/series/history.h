@@ -7,12 +7,20 @@
 //   history.pods().put(track, pod_column::kCpu, cores);
 //   history.node().aggregate(history.nodeTrack(), node_column::kCpu, now - 5min, now);
 //
+// Windows that reach further back are computed from means of ten seconds and more (long_shelf.h):
+//
+//   history.remember(hours(2), hours(1));               // the longest windows that are asked for
+//   history.over(HistoryKind::kNode, hours(2))          // the shelf that reaches back so far
+//
 // One owner, no locks.
 
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "agent/series/long_shelf.h"
 #include "agent/series/shelf.h"
 
 namespace mangrove::agent {
@@ -64,6 +72,12 @@ struct HistoryOptions {
   Duration containerSpan = std::chrono::minutes(1);
 };
 
+// What windows of any length are asked of.
+enum class HistoryKind : uint8_t { kNode, kNuma, kPods, kHostApps, kGpus };
+inline constexpr size_t kHistoryKinds = 5;
+
+inline constexpr std::string_view kNodeSubject = "node";
+
 class History {
  public:
   // A shelf whose file cannot be used lives in memory; `troubles` says why.
@@ -73,6 +87,10 @@ class History {
   bool begin(MonoTime at);
   // What was seen says nothing about now any more: the machine slept.
   void forget();
+  // The longest windows anybody asks for, of the node and of everything else.
+  void remember(Duration node, Duration others);
+  // The finest shelf that reaches back so far. Its tracks are found by subject; the node's is "node".
+  const Shelf& over(HistoryKind kind, Duration window) const;
 
   Shelf& node() { return node_; }
   Shelf& numa() { return numa_; }
@@ -96,12 +114,21 @@ class History {
   const HistoryOptions& options() const { return options_; }
 
  private:
+  struct Fine {
+    const char* name;
+    Duration span;
+    const Shelf* shelf;
+  };
+  Fine fine(HistoryKind kind) const;
+  void lengthen(HistoryKind kind, Duration window);
+
   History(HistoryOptions options, Shelf node, Shelf numa, Shelf pods, Shelf containers,
           Shelf hostApps, Shelf groups, Shelf gpus);
 
   HistoryOptions options_;
   Shelf node_, numa_, pods_, containers_, hostApps_, groups_, gpus_;
   Shelf::Id nodeTrack_;
+  std::array<std::optional<LongShelf>, kHistoryKinds> long_;  // by kind
   std::vector<std::string> troubles_;
 };
 
