@@ -8,6 +8,7 @@
 #include "base/os/log.h"
 #include "kernel/numa.h"
 #include "kernel/read_text.h"
+#include "kernel/recorded_facts.h"
 #include "kernel/scan.h"
 
 namespace mangrove::agent {
@@ -123,8 +124,9 @@ Result<bool> Machine::refreshCpus() {
 
 void Machine::refreshLayout() {
   layout_ = kernel::CgroupLayout(chooseDriver(), options_.bestEffort);
-  can_ = kernel::probeCapabilities(root_, mounts(), trees_, layout_,
-                                   options_.live ? kernel::probeLive() : kernel::LiveFacts{});
+  can_ =
+      kernel::probeCapabilities(root_, mounts(), trees_, layout_,
+                                options_.live ? kernel::probeLive() : kernel::recordedFacts(root_));
 }
 
 }  // namespace mangrove::agent

@@ -7,7 +7,15 @@
 //   Result<int> id = watch.add(podsDir);
 //   watch.changed([&](int id) { rescan(id); });          // false: something was lost, rescan all
 //
+// Or which files in them were written:
+//
+//   DirWatch writes(DirWatch::What::kWrites);
+//   writes.changed([&](int id, std::string_view file) { … });
+//
 // A watch ends when its directory is removed. One owner, no locks.
+
+#include <string_view>
+#include <type_traits>
 
 #include "base/os/fd.h"
 #include "base/result.h"
@@ -17,7 +25,10 @@ namespace mangrove::kernel {
 
 class DirWatch {
  public:
-  DirWatch();  // where inotify is refused, ok() is false and nothing is ever reported
+  enum class What : uint8_t { kEntries, kWrites };
+
+  // Where inotify is refused, ok() is false and nothing is ever reported.
+  explicit DirWatch(What what = What::kEntries);
   bool ok() const { return static_cast<bool>(fd_); }
 
   Result<int> add(int directoryFd);
@@ -27,12 +38,20 @@ class DirWatch {
   // lost.
   template <class F>
   bool changed(F each) {
-    return drain([](void* f, int id) { (*static_cast<F*>(f))(id); }, &each);
+    return drain(
+        [](void* f, int id, std::string_view name) {
+          if constexpr (std::is_invocable_v<F, int, std::string_view>)
+            (*static_cast<F*>(f))(id, name);
+          else
+            (*static_cast<F*>(f))(id);
+        },
+        &each);
   }
   int fd() const { return fd_.get(); }  // readable when something changed
 
  private:
-  bool drain(void (*each)(void*, int), void* context);
+  bool drain(void (*each)(void*, int, std::string_view), void* context);
+  What what_;
   UniqueFd fd_;
 };
 

@@ -6,9 +6,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/text/strings.h"
 #include "kernel/capabilities.h"
 #include "kernel/perf_group.h"
 #include "kernel/psi_trigger.h"
+#include "kernel/read_text.h"
+#include "kernel/recorded_facts.h"
 
 namespace mangrove::kernel {
 namespace {
@@ -53,6 +56,23 @@ LiveFacts probeLive() {
   facts.perfDetail = perf ? "perf_event_open counts cycles" : perf.error().text();
   probeCoreScheduling(facts);
   probePressure(facts);
+  return facts;
+}
+
+LiveFacts recordedFacts(const SysRoot& root) {
+  LiveFacts facts;
+  const auto text = readText(root, "live-facts");
+  if (!text || !*text) return facts;
+  for (std::string_view line : split(**text, '\n')) {
+    const auto take = [&](const char* name, bool& present, std::string& detail) {
+      if (trim(line) != name) return;
+      present = true;
+      detail = "recorded with the machine";
+    };
+    take("perf", facts.perf, facts.perfDetail);
+    take("core-scheduling", facts.coreScheduling, facts.coreDetail);
+    take("short-pressure", facts.shortPressure, facts.pressureDetail);
+  }
   return facts;
 }
 

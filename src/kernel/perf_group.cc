@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/perf_seam.h"
+
 namespace mangrove::kernel {
 namespace {
 
@@ -28,6 +30,13 @@ UniqueFd openEvent(uint64_t event, int pid, int cpu, int leader, unsigned long f
       ::syscall(SYS_perf_event_open, &attr, pid, cpu, leader, flags | PERF_FLAG_FD_CLOEXEC)));
 }
 
+OpenCounter openCounter = nullptr;
+
+UniqueFd openOfCgroup(uint64_t event, int cgroup, int cpu, int leader) {
+  if (openCounter != nullptr) return openCounter(event, cgroup, cpu, leader);
+  return openEvent(event, cgroup, cpu, leader, PERF_FLAG_PID_CGROUP);
+}
+
 Failure refused(int error, int cpu) {
   const Code code = error == ENOENT || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL
                         ? Code::kUnsupported
@@ -37,6 +46,10 @@ Failure refused(int error, int cpu) {
 }
 
 }  // namespace
+
+void setOpenCounter(OpenCounter open) {
+  openCounter = open;
+}
 
 PerfCounts scaled(const PerfReading& reading) {
   if (reading.running == 0) return {};
@@ -54,10 +67,9 @@ Result<PerfGroup> PerfGroup::open(int cgroup, const CpuSet& cpus) {
   PerfGroup group;
   for (int cpu : cpus) {
     PerCpu one;
-    one.leader = openEvent(PERF_COUNT_HW_CPU_CYCLES, dir.get(), cpu, -1, PERF_FLAG_PID_CGROUP);
+    one.leader = openOfCgroup(PERF_COUNT_HW_CPU_CYCLES, dir.get(), cpu, -1);
     if (!one.leader) return refused(errno, cpu);
-    one.instructions = openEvent(PERF_COUNT_HW_INSTRUCTIONS, dir.get(), cpu, one.leader.get(),
-                                 PERF_FLAG_PID_CGROUP);
+    one.instructions = openOfCgroup(PERF_COUNT_HW_INSTRUCTIONS, dir.get(), cpu, one.leader.get());
     if (!one.instructions) return refused(errno, cpu);
     group.cpus_.push_back(std::move(one));
   }

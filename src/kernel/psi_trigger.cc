@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "kernel/psi_seam.h"
+
 namespace mangrove::kernel {
 namespace {
 
@@ -17,7 +19,19 @@ std::string textOf(const PsiThreshold& threshold) {
                      us(threshold.window));
 }
 
+ArmTrigger standIn = nullptr;
+
+// write, not pwrite as files of cgroups take: those of proc have no position.
+bool arm(int fd, const std::string& text) {
+  if (standIn != nullptr) return standIn(fd, text);
+  return ::write(fd, text.c_str(), text.size() + 1) > 0;
+}
+
 }  // namespace
+
+void setArmTrigger(ArmTrigger trigger) {
+  standIn = trigger;
+}
 
 PsiThreshold widened(const PsiThreshold& wanted) {
   if (wanted.window.count() <= 0) return wanted;
@@ -35,10 +49,8 @@ Result<PsiTrigger> PsiTrigger::open(const Dir& dir, std::string_view file,
   for (const PsiThreshold& threshold : {wanted, widened(wanted)}) {
     auto opened = dir.open(file, Access::kReadWrite);
     if (!opened) return opened.error().in("pressure trigger");
-    // write, not pwrite as files of cgroups take: those of proc have no position.
     const std::string text = textOf(threshold);
-    if (::write(opened->fd(), text.c_str(), text.size() + 1) > 0)
-      return PsiTrigger(*std::move(opened), threshold);
+    if (arm(opened->fd(), text)) return PsiTrigger(*std::move(opened), threshold);
     last = failErrno(errno, "write '" + text + "'").value();
   }
   return last.in("pressure trigger on {}/{}", dir.path(), file);

@@ -8,6 +8,7 @@
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
 #include "kernel/make_dir.h"
+#include "kernel/mount_resctrl.h"
 #include "kernel/read_text.h"
 
 namespace mangrove::agent {
@@ -70,7 +71,10 @@ void Deeds::applyGroup(const OwnedDeeds& by, const GroupWish& wish, ApplyReport&
       record(by.owner, wish.why, wish.path, "group", "made", "dry-run");
     return;
   }
-  auto made = kernel::makeDir(machine_.root(), wish.path);
+  const bool isWhole = wish.path == machine_.mounts().resctrl;
+  if (isWhole && groups_.count(wish.path) != 0) return;
+  auto made = isWhole ? kernel::mountResctrl(machine_.root(), wish.path)
+                      : kernel::makeDir(machine_.root(), wish.path);
   if (!made) {
     ++report.failed;
     if (said_.insert(made.error().text()).second)
@@ -115,6 +119,8 @@ void Deeds::dropGroups(const std::set<std::string>& wanted, std::string_view why
     const Group group = groups_[path];
     groups_.erase(path);
     if (!group.made) continue;
+    // Mounted it stays: groups of pods and of others may be in it by now.
+    if (path == machine_.mounts().resctrl) continue;
     auto gone = kernel::removeDir(machine_.root(), path);
     ++(gone ? report.written : report.failed);
     record(group.owner, why, path, "group", "removed", gone ? "written" : gone.error().text());

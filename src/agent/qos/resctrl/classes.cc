@@ -45,7 +45,13 @@ void putCache(std::span<const int> ids, int64_t start, int64_t end, const CacheF
 
 void putBandwidth(std::span<const int> ids, int64_t percent, const CacheFacts& facts,
                   Entries& out) {
-  const auto value = bandwidthValue(facts.vendor, percent, facts.steps);
+  auto value = bandwidthValue(facts.vendor, percent, facts.steps);
+  if (facts.megabytes) {
+    const int64_t most = *facts.megabytes;
+    value = most > 0 && percent >= 1 && percent <= 100
+                ? std::optional(std::to_string(std::max<int64_t>(most * percent / 100, 1)))
+                : std::nullopt;
+  }
   if (!value) return;
   for (int id : ids) out.values[id] = *value;
 }

@@ -25,6 +25,10 @@ struct CacheFacts {
   std::vector<int> bandwidthIds;  // of MB; empty: no bandwidth allocation
   std::string vendor;
   BandwidthSteps steps = {};
+  bool codeAndData = false;  // the cache is divided for code and for data: a line for each
+  // resctrl is mounted to take megabytes per second (mba_MBps): what a domain's memory can give, by
+  // the Node's annotation; 0: nobody said, and bandwidth is left alone.
+  std::optional<int64_t> megabytes = {};
 };
 
 // Empty: leave that line alone.

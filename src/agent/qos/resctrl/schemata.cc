@@ -85,12 +85,13 @@ Result<Schemata> parseSchemata(std::string_view text, int caches) {
   for (std::string_view one : split(text, '\n')) {
     const auto parts = split(trim(one), ':');
     if (parts.size() != 2) continue;
-    if (parts[0] == "L3") out.l3 = parseEntries(parts[1], 16), hasCache = true;
+    if (parts[0] == "L3" || parts[0] == "L3CODE")
+      out.l3 = parseEntries(parts[1], 16), hasCache = true, out.codeAndData = parts[0] != "L3";
     if (parts[0] == "MB") out.mb = parseEntries(parts[1], 10), hasBandwidth = true;
   }
   if (hasCache)
     if (auto ok = checkCount("L3", out.l3.size(), caches); !ok) return pass(ok.error());
-  const int wanted = caches < 0 ? static_cast<int>(out.l3.size()) : caches;
+  const int wanted = caches < 0 && hasCache ? static_cast<int>(out.l3.size()) : caches;
   if (hasBandwidth)
     if (auto ok = checkCount("MB", out.mb.size(), wanted); !ok) return pass(ok.error());
   return out;

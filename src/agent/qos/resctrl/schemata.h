@@ -35,10 +35,11 @@ std::string bandwidthLine(std::span<const int> cacheIds, std::string_view value)
 struct Schemata {
   std::map<int, int64_t> l3;  // by cache id
   std::map<int, int64_t> mb;
+  bool codeAndData = false;  // lines L3CODE and L3DATA instead of L3; `l3` is that of code
   bool operator==(const Schemata&) const = default;
 };
-// `caches`: how many there must be, -1: as many as the L3 line has. Lines of other resources are
-// skipped.
+// `caches`: how many there must be, -1: as many as the L3 line has, if there is one. Lines of other
+// resources are skipped.
 Result<Schemata> parseSchemata(std::string_view text, int caches);
 
 }  // namespace mangrove::agent

@@ -26,6 +26,24 @@ std::vector<int> idsOf(const std::map<int, int64_t>& entries) {
   return out;
 }
 
+// Mounted with mba_MBps the kernel takes megabytes per second, and steers itself.
+bool countsMegabytes(const Situation& now) {
+  const std::string mounts =
+      now.present.text(now.look.machine->mounts().procFile("mounts")).value_or("");
+  for (std::string_view line : split(mounts, '\n')) {
+    const auto words = split(line, ' ');
+    if (words.size() > 3 && words[2] == "resctrl")
+      return words[3].find("mba_MBps") != std::string_view::npos;
+  }
+  return false;
+}
+
+int64_t megabytesOf(const Situation& now) {
+  const auto said = now.node ? now.node->meta.annotations.get(kBandwidthAnnotation) : std::nullopt;
+  const auto marks = said ? parseBandwidthMarks(*said) : Result<BandwidthMarks>(BandwidthMarks());
+  return marks ? static_cast<int64_t>(marks->perDomain / 1e6) : 0;
+}
+
 // nullopt: this machine cannot, or resctrl is not mounted.
 std::optional<CacheFacts> factsOf(const Situation& now) {
   const auto root = now.present.text(pathOf(now, "schemata"));
@@ -34,8 +52,10 @@ std::optional<CacheFacts> factsOf(const Situation& now) {
   CacheFacts facts;
   const kernel::Capabilities& can = now.look.machine->can();
   if (can.has(Feature::kCacheAllocation)) {
-    const auto mask = now.present.text(pathOf(now, "info/L3/cbm_mask"));
-    const auto least = now.present.text(pathOf(now, "info/L3/min_cbm_bits"));
+    facts.codeAndData = schemata->codeAndData;
+    const std::string info = facts.codeAndData ? "info/L3CODE/" : "info/L3/";
+    const auto mask = now.present.text(pathOf(now, info + "cbm_mask"));
+    const auto least = now.present.text(pathOf(now, info + "min_cbm_bits"));
     facts.fullMask = std::string(trim(mask.value_or("")));
     facts.leastWays = parseInt<int64_t>(trim(least.value_or("1"))).value_or(1);
     facts.cacheIds = idsOf(schemata->l3);
@@ -46,13 +66,23 @@ std::optional<CacheFacts> factsOf(const Situation& now) {
   if (can.has(Feature::kBandwidthAllocation)) {
     facts.bandwidthIds = idsOf(schemata->mb);
     facts.steps = {number("info/MB/bandwidth_gran"), number("info/MB/min_bandwidth")};
+    if (countsMegabytes(now)) facts.megabytes = megabytesOf(now);
   }
   facts.vendor = now.look.machine->cpuBasics().vendor;
   return facts;
 }
 
+// A processor that can, and nobody mounted the file system: we do (executor/deeds.h).
 Wishes cannot(const Situation& now) {
   Wishes out;
+  const kernel::Capabilities& can = now.look.machine->can();
+  const bool isThere = now.present.text(pathOf(now, "schemata")).has_value();
+  const bool isAble = can.has(Feature::kCacheAllocation) || can.has(Feature::kBandwidthAllocation);
+  if (!isThere && isAble && now.present.hasFolder(pathOf(now, ""))) {
+    out.groups.push_back({pathOf(now, ""), {}, "the processor divides its cache"});
+    out.note = "resctrl is being mounted";
+    return out;
+  }
   out.note = now.look.machine->can().has(Feature::kResctrl)
                  ? "resctrl cannot be read"
                  : "no resctrl: " + now.look.machine->can().finding(Feature::kResctrl).detail;
@@ -80,10 +110,14 @@ void wantMonitors(const Situation& now, std::span<const PodLook* const> pods, Wi
          threadsOf(now, *pods[i]), "cache and memory traffic of the pod"});
 }
 
-void wantLines(const std::string& group, const SchemataLines& lines, const std::string& why,
-               Wishes& out) {
+void wantLines(const std::string& group, const SchemataLines& lines, bool codeAndData,
+               const std::string& why, Wishes& out) {
   const std::string file = group + "/schemata";
-  if (!lines.l3.empty()) out.entry(file, "schemata", "L3", FileValue::ofText(lines.l3), why);
+  const auto want = [&](const char* line) {
+    if (!lines.l3.empty()) out.entry(file, "schemata", line, FileValue::ofText(lines.l3), why);
+  };
+  if (!codeAndData) want("L3");
+  if (codeAndData) want("L3CODE"), want("L3DATA");
   if (!lines.mb.empty()) out.entry(file, "schemata", "MB", FileValue::ofText(lines.mb), why);
   if (!lines.trouble.empty()) out.note = lines.trouble;
 }
@@ -120,6 +154,22 @@ std::vector<const PodLook*> podsOf(const Situation& now, const Group& group) {
   return out;
 }
 
+// A class that is switched off: our group goes, and whoever was in it is in everybody's. Another's
+// group, of an agent before us, stays with whom it holds and no longer holds them back.
+void release(const Situation& now, const Group& group, const CacheFacts& facts, Wishes& out) {
+  const std::string path = pathOf(now, group.name);
+  const auto present = now.present.text(path + "/schemata");
+  if (!present) return;
+  api::ResctrlQosConfig everything;
+  everything.catRangeStartPercent = Percent{0}, everything.catRangeEndPercent = Percent{100};
+  everything.mbaPercent = Percent{100};
+  const size_t first = out.values.size();
+  wantLines(path, classLines(everything, facts), facts.codeAndData,
+            fmt::format("class {} is off", group.name), out);
+  for (size_t i = first; i < out.values.size(); ++i)
+    out.values[i].before = out.values[i].part.value;
+}
+
 std::vector<int> tasksOf(const Situation& now, std::span<const PodLook* const> pods) {
   std::vector<int> out;
   for (const PodLook* pod : pods)
@@ -139,12 +189,16 @@ Wishes Resctrl::decide(const Situation& now) {
   const Group groups[] = {
       {"LSR", &strategy.lsrClass}, {"LS", &strategy.lsClass}, {"BE", &strategy.beClass}};
   Wishes out;
-  if (std::none_of(std::begin(groups), std::end(groups), isOn)) return out;
+  const bool isWanted = std::any_of(std::begin(groups), std::end(groups), isOn);
+  if (!isWanted && !now.look.machine->can().has(Feature::kResctrl)) return out;
   const auto facts = factsOf(now);
-  if (!facts) return cannot(now);
+  if (!facts) return isWanted ? cannot(now) : out;
   std::vector<const PodLook*> members;
   for (const Group& group : groups) {
-    if (!isOn(group)) continue;  // nobody wants its group: whoever was in it is in everybody's
+    if (!isOn(group)) {
+      release(now, group, *facts, out);
+      continue;
+    }
     const api::ResctrlQosConfig qos = rangesOf(now, group, strategy.beClass);
     const std::string path = pathOf(now, group.name);
     std::string why = fmt::format("cache and bandwidth of class {}", group.name);
@@ -155,7 +209,7 @@ Wishes Resctrl::decide(const Situation& now) {
       caps = follow(now, *facts, qos.mbaPercent.value_or(Percent{100}).v, out.note);
     if (!caps.empty() && !out.note.empty()) why += "; " + out.note;
     out.groups.push_back({path, tasksOf(now, pods), why});
-    wantLines(path, classLines(qos, *facts, caps), why, out);
+    wantLines(path, classLines(qos, *facts, caps), facts->codeAndData, why, out);
   }
   if (now.gates.on(gate::kResctrlCollector)) wantMonitors(now, members, out);
   return out;
@@ -247,7 +301,7 @@ Wishes PodResctrl::decide(const Situation& now) {
     const std::string path = pathOf(now, podGroup(pod.pod->meta.uid.str()));
     const std::string why = "cache and bandwidth by the pod's annotation";
     out.groups.push_back({path, threadsOf(now, pod), why});
-    wantLines(path, podLines(**config, *facts), why, out);
+    wantLines(path, podLines(**config, *facts), facts->codeAndData, why, out);
   }
   return out;
 }
