@@ -25,11 +25,19 @@ struct NetMember {
   bool operator==(const NetMember&) const = default;
 };
 
+// A pod in the host's network and the class it sends in: by its cgroup, under v2.
+struct NetGroup {
+  std::string dir;  // absolute
+  uint16_t minor = 0;
+  bool operator==(const NetGroup&) const = default;
+};
+
 struct NetPlan {
   std::string device;
   std::vector<NetClass> classes;  // the first is the parent of the others
   uint16_t fallback = 0;          // of traffic that nobody claims
   std::vector<NetMember> members;
+  std::vector<NetGroup> groups = {};
   bool operator==(const NetPlan&) const = default;
 };
 

@@ -14,12 +14,14 @@ namespace {
 
 constexpr uint32_t kHtbVersion = 3;
 constexpr uint32_t kQuantumDivisor = 10;
-constexpr int64_t kPacket = 1600;                  // the longest one and its header
-constexpr int64_t kBurstShare = 250;               // 4 ms worth of the rate at once
-constexpr int kTickShift = 6;                      // the kernel's packet clock ticks every 64 ns
-constexpr uint8_t kEthernet = 1;                   // with it the kernel wants no tables of rates
-constexpr int kSourceOffset = 12;                  // of the address in an IP header
-constexpr uint32_t kByCgroup = 1, kByAddress = 2;  // preference of filters
+constexpr int64_t kPacket = 1600;     // the longest one and its header
+constexpr int64_t kBurstShare = 250;  // 4 ms worth of the rate at once
+constexpr int kTickShift = 6;         // the kernel's packet clock ticks every 64 ns
+constexpr uint8_t kEthernet = 1;      // with it the kernel wants no tables of rates
+// Where the sender's address is in an IP header.
+constexpr int kSource4 = 12, kSource6 = 8;
+// Preference of filters: each belongs to one protocol.
+constexpr uint32_t kByCgroup = 1, kByAddress4 = 2, kByAddress6 = 3;
 
 // One message, grown from the front: header, tcmsg, attributes.
 class Message {
@@ -135,23 +137,36 @@ std::string cgroupFilter(int device) {
   return out.close(options).done();
 }
 
-// Empty: an address of another family.
+// What a packet's source is compared with, four bytes at a time.
+std::string sourceKeys(const void* address, size_t size, int offset) {
+  tc_u32_sel head{};
+  head.flags = TC_U32_TERMINAL;
+  head.nkeys = static_cast<unsigned char>(size / sizeof(uint32_t));
+  std::string out(reinterpret_cast<const char*>(&head), sizeof head);
+  for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
+    tc_u32_key key{};
+    key.mask = 0xffffffff;
+    std::memcpy(&key.val, static_cast<const char*>(address) + at, sizeof key.val);
+    key.off = offset + static_cast<int>(at);
+    out.append(reinterpret_cast<const char*>(&key), sizeof key);
+  }
+  return out;
+}
+
+// Empty: no address.
 std::string addressFilter(const NetMember& member, int device) {
-  in_addr address{};
-  if (::inet_pton(AF_INET, member.address.c_str(), &address) != 1) return "";
-  Message out(RTM_NEWTFILTER, kMake, about(device, kOurRoot, 0, filterInfo(kByAddress, ETH_P_IP)));
+  in_addr four{};
+  in6_addr six{};
+  const bool is4 = ::inet_pton(AF_INET, member.address.c_str(), &four) == 1;
+  if (!is4 && ::inet_pton(AF_INET6, member.address.c_str(), &six) != 1) return "";
+  const uint32_t info =
+      is4 ? filterInfo(kByAddress4, ETH_P_IP) : filterInfo(kByAddress6, ETH_P_IPV6);
+  Message out(RTM_NEWTFILTER, kMake, about(device, kOurRoot, 0, info));
   out.text(TCA_KIND, "u32");
   const size_t options = out.open(TCA_OPTIONS);
   out.value(TCA_U32_CLASSID, kOurRoot | member.minor);
-  tc_u32_sel head{};
-  tc_u32_key key{};
-  head.flags = TC_U32_TERMINAL;
-  head.nkeys = 1;
-  key.mask = 0xffffffff;
-  key.val = address.s_addr;
-  key.off = kSourceOffset;
-  std::string select(reinterpret_cast<const char*>(&head), sizeof head);
-  select.append(reinterpret_cast<const char*>(&key), sizeof key);
+  const std::string select =
+      is4 ? sourceKeys(&four, sizeof four, kSource4) : sourceKeys(&six, sizeof six, kSource6);
   out.attribute(TCA_U32_SEL, select.data(), select.size());
   return out.close(options).done();
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "agent/qos/testing/fake_tools.h"
 #include "agent/qos/testing/machine_bench.h"
 #include "api/wire/decode.h"
+#include "kernel/packet_priority.h"
 
 namespace mangrove::agent {
 namespace {
@@ -64,6 +66,39 @@ TEST(NetworkPlan, DeviceOfTheDefaultRoute) {
   EXPECT_EQ(defaultDevice("Iface\n"), "");
 }
 
+// A limit of its own is a class of its own, wherever the pod's packets come from: an address, or the
+// cgroup of a pod in the host's network.
+TEST(NetworkPlan, HostNetworkAndIpv6) {
+  const api::ResourceQosStrategy strategy;
+  const std::vector<NetPod> pods = {{"c", api::Qos::kBe, "", 16'000'000, "/cg/c"},
+                                    {"a", api::Qos::kLs, "fd00::7", {}},
+                                    {"b", api::Qos::kBe, "", {}, "/cg/b"},
+                                    {"d", api::Qos::kNone, "10.0.0.9", {}}};
+  const auto plan = networkPlan({strategy, 1'000'000'000, "eth0", pods});
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->members, (std::vector<NetMember>{{"fd00::7", kNetService}}));
+  EXPECT_EQ(plan->groups, (std::vector<NetGroup>{{"/cg/b", kNetBatch}, {"/cg/c", kNetFirstOwn}}));
+  EXPECT_EQ(plan->classes.back(), (NetClass{kNetFirstOwn, 1000, 2'000'000, 3}));
+  EXPECT_EQ(netMinors(pods), (std::map<std::string, uint16_t>{
+                                 {"a", kNetService}, {"b", kNetBatch}, {"c", kNetFirstOwn}}));
+  // Two words of the filter's bytes: a key for each four bytes of an IPv6 address.
+  const auto four = planMessages({"e", {}, 2, {{"10.0.0.1", 3}}}, 1, true);
+  const auto six = planMessages({"e", {}, 2, {{"fd00::1", 3}}}, 1, true);
+  EXPECT_EQ(six.back().size(), four.back().size() + 3 * 16);
+}
+
+TEST(NetworkPlan, DeviceOfTheDefaultRouteOfIpv6) {
+  const std::string zero(32, '0'), host = "fe800000000000000000000000000001";
+  const auto line = [&](const std::string& to, const char* length, const char* device) {
+    return fmt::format("{} {} {} 00 {} 00000400 00000001 00000000 00000003 {:>8}\n", to, length,
+                       zero, host, device);
+  };
+  EXPECT_EQ(
+      defaultDevice6(line(zero, "00", "lo") + line(host, "80", "eth0") + line(zero, "00", "eth1")),
+      "eth1");
+  EXPECT_EQ(defaultDevice6(""), "");
+}
+
 TEST(NetworkMessages, AreWhole) {
   const NetPlan plan{"lo",
                      {{1, 1'000'000, 1'000'000, 0}, {2, 5'000'000'000, 6'000'000'000, 1}},
@@ -78,9 +113,9 @@ TEST(NetworkMessages, AreWhole) {
     types.push_back(header.nlmsg_type);
   }
   EXPECT_EQ(types, (std::vector<int>{RTM_NEWQDISC, RTM_NEWTCLASS, RTM_NEWTCLASS, RTM_NEWTFILTER,
-                                     RTM_NEWTFILTER}))
-      << "an IPv6 address has no filter";
-  EXPECT_EQ(planMessages(plan, 7, false).size(), 5u) << "no root, but the old filters go";
+                                     RTM_NEWTFILTER, RTM_NEWTFILTER}))
+      << "by cgroup, by the IPv4 and by the IPv6 address";
+  EXPECT_EQ(planMessages(plan, 7, false).size(), 6u) << "no root, but the old filters go";
 }
 
 // ---- a strategy over a machine ---------------------------------------------------------------
@@ -128,7 +163,7 @@ int inOwnNetwork() {
                 {3, 300'000, 1'000'000, 2},
                 {4, 1000, 200'000, 3}},
                2,
-               {{"10.0.0.1", 3}}};
+               {{"10.0.0.1", 3}, {"fd00::1", 3}}};
   const auto there = [&] { return shaper.isThere("lo").value_or(false); };
   if (there()) return 1;
   if (auto ok = shaper.apply(plan); !ok) {
@@ -153,6 +188,29 @@ TEST(RealNetwork, ClassesComeAndGo) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no network namespaces or not permitted";
   if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "this kernel has no htb";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// The kernel takes the program, twice on one group, and lets it go with its owner.
+int marksPackets() {
+  const std::string group = "/sys/fs/cgroup/unified/mangrove-net-" + std::to_string(::getpid());
+  if (::unshare(CLONE_NEWNET) != 0 || ::mkdir(group.c_str(), 0755) != 0) return 77;
+  auto held = kernel::PacketPriority::attach(group, kOurRoot | 4);
+  const bool isDenied = !held && held.error().code() == Code::kDenied;
+  int code = held ? 0 : isDenied ? 77 : 1;
+  // Attached twice is no trouble, and letting go frees the group.
+  if (held && !kernel::PacketPriority::attach(group, kOurRoot | 3)) code = 2;
+  held = fail(Code::kGone, "let go");
+  if (::rmdir(group.c_str()) != 0) code = 3;
+  return code;
+}
+
+TEST(RealNetwork, PacketsOfACgroupHaveAPriority) {
+  const int child = ::fork();
+  if (child == 0) ::_exit(marksPackets());
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "no unified cgroups, or not permitted";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 

@@ -71,29 +71,64 @@ std::optional<NetPlan> networkPlan(const NetInputs& in) {
   const int64_t rest = std::max(total - services.rate - batch.rate, kLeastRate);
   plan.classes = {
       {kNetRoot, total, total, 0}, {kNetSystem, rest, total, kSystemFirst}, services, batch};
-  std::vector<const NetPod*> pods;
-  for (const NetPod& pod : in.pods) pods.push_back(&pod);
-  std::sort(pods.begin(), pods.end(), [](auto* a, auto* b) { return a->uid < b->uid; });
-  uint16_t own = kNetFirstOwn;
-  for (const NetPod* pod : pods) {
-    auto minor = netClassOf(pod->qos);
-    if (pod->limitBits && *pod->limitBits / 8 >= kLeastRate) {
-      const NetClass& parent = pod->qos == api::Qos::kBe ? batch : services;
-      plan.classes.push_back({own, kLeastRate, *pod->limitBits / 8, parent.priority});
-      minor = own++;
-    }
-    if (minor && !pod->address.empty()) plan.members.push_back({pod->address, *minor});
+  const std::map<std::string, uint16_t> minors = netMinors(in.pods);
+  std::map<std::string, const NetPod*> pods;  // in the order of minors
+  for (const NetPod& pod : in.pods) pods[pod.uid] = &pod;
+  for (const auto& [uid, minor] : minors) {
+    const NetPod& pod = *pods[uid];
+    const NetClass& parent = pod.qos == api::Qos::kBe ? batch : services;
+    if (minor >= kNetFirstOwn)
+      plan.classes.push_back({minor, kLeastRate, *pod.limitBits / 8, parent.priority});
+    if (!pod.address.empty()) plan.members.push_back({pod.address, minor});
+    if (!pod.dir.empty()) plan.groups.push_back({pod.dir, minor});
   }
   return plan;
 }
 
+std::map<std::string, uint16_t> netMinors(std::span<const NetPod> pods) {
+  std::map<std::string, const NetPod*> sorted;
+  for (const NetPod& pod : pods) sorted[pod.uid] = &pod;
+  std::map<std::string, uint16_t> out;
+  uint16_t own = kNetFirstOwn;
+  for (const auto& [uid, pod] : sorted) {
+    if (pod->limitBits && *pod->limitBits / 8 >= kLeastRate)
+      out[uid] = own++;
+    else if (const auto minor = netClassOf(pod->qos))
+      out[uid] = *minor;
+  }
+  return out;
+}
+
+namespace {
+
+std::vector<std::string_view> wordsOf(std::string_view line, char between) {
+  std::vector<std::string_view> words;
+  for (std::string_view word : splitTrimmed(line, between))
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
 std::string defaultDevice(std::string_view routes) {
   for (std::string_view line : split(routes, '\n')) {
-    std::vector<std::string_view> words;
-    for (std::string_view word : splitTrimmed(line, '\t'))
-      if (!word.empty()) words.push_back(word);
+    const auto words = wordsOf(line, '\t');
     if (words.size() > 7 && words[1] == "00000000" && words[7] == "00000000")
       return std::string(words[0]);
+  }
+  return "";
+}
+
+std::string defaultDevice6(std::string_view routes) {
+  for (std::string_view line : split(routes, '\n')) {
+    // Destination, its length, source, its length, next hop, metric, uses, references, flags, device.
+    const auto words = wordsOf(line, ' ');
+    const auto isZero = [&](size_t at) {
+      return words[at].find_first_not_of('0') == std::string_view::npos;
+    };
+    // The kernel's own "nothing is reachable" goes by lo.
+    if (words.size() > 9 && isZero(0) && words[1] == "00" && words[9] != "lo")
+      return std::string(words[9]);
   }
   return "";
 }

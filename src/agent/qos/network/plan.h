@@ -6,7 +6,9 @@
 //
 // On the wire of NodeSLO and annotations numbers are bits per second, in plans bytes.
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +31,10 @@ struct NetPod {
   api::Qos qos = api::Qos::kNone;  // raw
   std::string address;             // "" of pods in the host's network
   std::optional<int64_t> limitBits;
+  std::string dir = {};  // of pods in the host's network where cgroups are v2: their cgroup
 };
+// The class each pod sends in, by uid: its QoS's, or one of its own when it has a limit.
+std::map<std::string, uint16_t> netMinors(std::span<const NetPod> pods);
 
 struct NetInputs {
   const api::ResourceQosStrategy& strategy;
@@ -46,5 +51,7 @@ int64_t classId(uint16_t minor);
 
 // The device of the default route, from /proc/net/route; "" when there is none.
 std::string defaultDevice(std::string_view routes);
+// The same of IPv6, from /proc/net/ipv6_route.
+std::string defaultDevice6(std::string_view routes);
 
 }  // namespace mangrove::agent

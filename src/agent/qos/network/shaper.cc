@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <linux/netlink.h>
 #include <net/if.h>
@@ -10,9 +11,12 @@
 
 #include "agent/qos/network/messages.h"
 #include "base/os/fd.h"
+#include "base/os/log.h"
 
 namespace mangrove::agent {
 namespace {
+
+const Logger log("network");
 
 Failure system(const char* what) {
   const int code = errno;
@@ -96,10 +100,31 @@ Result<> NetlinkShaper::apply(const NetPlan& plan) {
     if (!ok && ok.error().code() != Code::kDenied && isOptional(message)) continue;
     if (!ok) return ok.error().in("device {}", plan.device);
   }
+  followGroups(plan.groups);
   return {};
 }
 
+// Pods in the host's network. A group that went took its program with it. Where the kernel refuses,
+// the classes of the others are worth having.
+void NetlinkShaper::followGroups(const std::vector<NetGroup>& groups) {
+  std::map<std::string, Marked> kept;
+  for (const NetGroup& group : groups) {
+    auto known = marked_.extract(group.dir);
+    if (!known.empty() && known.mapped().minor == group.minor) {
+      kept.insert(std::move(known));
+      continue;
+    }
+    auto priority = kernel::PacketPriority::attach(group.dir, kOurRoot | group.minor);
+    if (priority)
+      kept.emplace(group.dir, Marked{group.minor, *std::move(priority)});
+    else if (std::exchange(trouble_, priority.error().text()) != priority.error().text())
+      log.warn("{} sends in the system's class: {}", group.dir, priority.error().text());
+  }
+  marked_ = std::move(kept);
+}
+
 Result<> NetlinkShaper::remove(const std::string& device) {
+  marked_.clear();
   auto there = isThere(device);
   if (!there) return pass(there.error());
   if (!*there) return {};

@@ -10,6 +10,16 @@
 namespace mangrove::agent {
 namespace {
 
+// By cgroup under v2; under v1 net_cls does it.
+std::string hostDirOf(const Look& look, const api::Pod& pod) {
+  if (!look.machine->trees().isV2()) return "";
+  for (const PodLook& one : look.pods)
+    if (one.pod && one.pod->meta.uid == pod.meta.uid)
+      return look.machine->root().root() /
+             look.machine->trees().path(kernel::Controller::kCpu, one.cgroup);
+  return "";
+}
+
 std::vector<NetPod> podsOf(const Look& look) {
   std::vector<NetPod> out;
   look.book->each([&](const PodPtr& pod, const PodSaid& said) {
@@ -18,19 +28,23 @@ std::vector<NetPod> podsOf(const Look& look) {
     if (!pod->spec->hostNetwork) one.address = std::string(pod->status.podIp.view());
     if (said.network && *said.network && (*said.network)->egressLimit)
       one.limitBits = (*said.network)->egressLimit->value();
+    if (pod->spec->hostNetwork) one.dir = hostDirOf(look, *pod);
     out.push_back(std::move(one));
   });
   return out;
 }
 
 // By cgroup where the kernel has net_cls; it covers pods in the host's network too.
-void wantClassIds(const Look& look, Wishes& out) {
+void wantClassIds(const Look& look, const std::vector<NetPod>& pods, Wishes& out) {
   if (!look.machine->can().has(kernel::Feature::kNetClass)) return;
+  const std::map<std::string, uint16_t> minors = netMinors(pods);
   for (const PodLook& pod : look.pods) {
-    const auto minor = pod.pod ? netClassOf(api::rawQos(pod.pod->meta.labels)) : std::nullopt;
-    if (minor)
+    const auto minor = pod.pod ? minors.find(pod.pod->meta.uid.str()) : minors.end();
+    if (minor != minors.end())
       out.base(std::string(pod.cgroup), kernel::resource_name::kNetClass,
-               FileValue::of(classId(*minor)), "network class of the pod's QoS");
+               FileValue::of(classId(minor->second)),
+               minor->second >= kNetFirstOwn ? "network class of the pod's own limit"
+                                             : "network class of the pod's QoS");
   }
 }
 
@@ -43,6 +57,15 @@ bool isWanted(const api::ResourceQosStrategy& all, const std::vector<NetPod>& po
   if (isOn(all.lsrClass) || isOn(all.lsClass) || isOn(all.beClass) || isOn(all.systemClass))
     return true;
   return std::any_of(pods.begin(), pods.end(), [](const NetPod& pod) { return pod.limitBits; });
+}
+
+// Of IPv4's default route; a machine without one goes by IPv6's.
+std::string deviceOf(const Situation& now) {
+  const auto read = [&](const char* file) {
+    return now.present.text(now.look.machine->mounts().procFile(file)).value_or("");
+  };
+  const std::string device = defaultDevice(read("net/route"));
+  return device.empty() ? defaultDevice6(read("net/ipv6_route")) : device;
 }
 
 Wishes nothing(std::string note) {
@@ -66,17 +89,16 @@ Wishes NetworkQos::decide(const Situation& now) {
   const auto& system = slo->systemStrategy;
   if (!system || !system->totalNetworkBandwidth || system->totalNetworkBandwidth->value() <= 0)
     return nothing("totalNetworkBandwidth is not said");
-  std::vector<NetPod> pods = podsOf(now.look);
+  const std::vector<NetPod> pods = podsOf(now.look);
   if (!isWanted(*slo->resourceQosStrategy, pods))
     return nothing("networkQOS is off in every class and no pod has a limit of its own");
-  const auto routes = now.present.text(now.look.machine->mounts().procFile("net/route"));
-  const std::string device = routes ? defaultDevice(*routes) : "";
+  const std::string device = deviceOf(now);
   if (device.empty()) return nothing("there is no default route");
   Wishes out;
   out.network = networkPlan(
-      {*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(), device, std::move(pods)});
+      {*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(), device, pods});
   out.note = "services before batch work on " + device;
-  if (out.network) wantClassIds(now.look, out);
+  if (out.network) wantClassIds(now.look, pods, out);
   return out;
 }
 
