@@ -19,6 +19,8 @@ int benchReact(const std::vector<std::string>& args) {
             "steps of batch work, driven by pressure; 0: leave the row out");
   flags.add("poll-steps", options.pollSteps, "steps of the baseline that looks once a second");
   flags.add("floor-steps", options.floorSteps, "steps with batch work in the kernel's idle class");
+  flags.add("throttled-steps", options.throttledSteps,
+            "steps beside a service that its own quota throttles, and an idle one");
   flags.add("interval", options.interval, "between looks where the kernel does not wake us");
   flags.add("seed", seed, "of the random phases");
   output.declare(flags);

@@ -15,6 +15,8 @@
 #include "agent/pressure/sentinel.h"
 #include "base/number/rng.h"
 #include "json/value.h"
+#include "kernel/control_files.h"
+#include "kernel/resource_names.h"
 #include "stats/experiment.h"
 
 namespace mangrove::agent {
@@ -25,7 +27,11 @@ using std::chrono::seconds;
 
 constexpr const char* kService = "5e1fc0de-0000-0000-0000-000000000001";
 constexpr const char* kBatch = "5e1fc0de-0000-0000-0000-000000000002";
-constexpr double kRecovered = 1.2;  // of the quiet p99
+// One whose own quota is spent all the time, one that does nothing.
+constexpr const char* kThrottled = "5e1fc0de-0000-0000-0000-000000000003";
+constexpr const char* kHealthy = "5e1fc0de-0000-0000-0000-000000000004";
+constexpr int64_t kThrottledQuota = 5000;  // a twentieth of a CPU
+constexpr double kRecovered = 1.2;         // of the quiet p99
 constexpr Duration kWindow = milliseconds(100);
 
 struct Plan {
@@ -35,6 +41,7 @@ struct Plan {
   bool floor = false;
   Duration watch = milliseconds(600);  // after the step
   Duration phase = milliseconds(100);
+  bool throttled = false;  // beside two more services
 };
 
 double p99(std::vector<double> values) {
@@ -79,21 +86,16 @@ class React {
       });
       if (!pid) return pass(pid.error());
     }
-    for (long i = 0; i < 2 * cpus_; ++i) {
-      auto pid = pods_.start(kBatch, [] {
-        ::raise(SIGSTOP);
-        for (;;) asm volatile("" ::: "memory");
-      });
-      if (!pid) return pass(pid.error());
-      burners_.push_back(*pid);
-    }
-    return {};
+    for (long i = 0; i < 2 * cpus_; ++i)
+      if (auto ok = addBurner(kBatch, burners_); !ok) return ok;
+    return addOthers();
   }
 
   ReactRow run(const Plan& plan) {
     ReactRow row;
     row.name = plan.name;
     row.steps = plan.steps;
+    for (int pid : throttled_) ::kill(pid, plan.throttled ? SIGCONT : SIGSTOP);
     std::this_thread::sleep_for(seconds(1));
     const MonoTime from = now();
     std::this_thread::sleep_for(seconds(2));
@@ -113,12 +115,39 @@ class React {
   const std::string& trouble() const { return trouble_; }
 
  private:
+  Result<> addBurner(const char* pod, std::vector<int>& to) {
+    auto pid = pods_.start(pod, [] {
+      ::raise(SIGSTOP);
+      for (;;) asm volatile("" ::: "memory");
+    });
+    if (!pid) return pass(pid.error());
+    to.push_back(*pid);
+    return {};
+  }
+  // Two threads of one, so that the pod always has somebody who waits for its quota.
+  Result<> addOthers() {
+    if (auto ok = pods_.add(kThrottled, 1, false); !ok) return ok;
+    if (auto ok = pods_.add(kHealthy, 1, true); !ok) return ok;
+    for (int i = 0; i < 2; ++i)
+      if (auto ok = addBurner(kThrottled, throttled_); !ok) return ok;
+    const auto path =
+        kernel::filePath(pods_.trees(), *kernel::findResource(kernel::resource_name::kCpuQuota),
+                         pods_.podDir(kThrottled));
+    if (!path) return fail(Code::kUnsupported, "there is no quota for a pod here");
+    return kernel::SysRoot().write(*path, std::to_string(kThrottledQuota));
+  }
+
   static MonoTime now() { return realClock().mono(); }
   static void append(std::vector<double>& to, const std::vector<double>& more) {
     to.insert(to.end(), more.begin(), more.end());
   }
   void burn(bool on) const {
     for (int pid : burners_) ::kill(pid, on ? SIGCONT : SIGSTOP);
+  }
+
+  static std::vector<std::string> servicesOf(const Plan& plan) {
+    return plan.throttled ? std::vector<std::string>{kService, kThrottled, kHealthy}
+                          : std::vector<std::string>{kService};
   }
 
   // Quiet for a while, then batch work on every CPU; what the sentinel did about it.
@@ -136,7 +165,7 @@ class React {
     };
     auto governed = Governed::start(pods_, {.profile = plan.floor ? BatchProfile::kPressureAndFloor
                                                                   : BatchProfile::kPressureOnly,
-                                            .services = {kService},
+                                            .services = servicesOf(plan),
                                             .batch = kBatch,
                                             .sentinel = options,
                                             .triggers = plan.interval < seconds(1),
@@ -157,6 +186,7 @@ class React {
     row.mode = (*governed)->sentinel().mode;
     governed->reset();  // gives back
     const MonoTime ended = begun + plan.watch;
+    row.needless += std::erase_if(cuts, [&](const Cut& cut) { return cut.written < begun; });
     if (cuts.empty() || cuts.front().written > ended) {
       append(burning, probe_.between(begun, ended));
       return;
@@ -186,7 +216,7 @@ class React {
   Probe& probe_;
   Rng rng_;
   long cpus_ = 1;
-  std::vector<int> burners_;
+  std::vector<int> burners_, throttled_;
   std::vector<double> quiet_;
   std::string trouble_;  // why a step could not be made
 };
@@ -211,6 +241,11 @@ Result<ReactBench> runReactBench(const ReactOptions& options) {
   if (options.floorSteps > 0)
     bench.rows.push_back(
         react.run({"pressure, idle class", options.interval, options.floorSteps, true}));
+  if (options.throttledSteps > 0)
+    bench.rows.push_back(react.run({.name = "beside a throttled one",
+                                    .interval = options.interval,
+                                    .steps = options.throttledSteps,
+                                    .throttled = true}));
   if (!react.trouble().empty()) return fail(Code::kUnavailable, "{}", react.trouble());
   if (options.steps > 0 && options.pollSteps > 0 && bench.rows[0].write.p99 > 0)
     bench.speedup = bench.rows[1].write.p99 / bench.rows[0].write.p99;
@@ -229,6 +264,9 @@ std::string toTable(const ReactBench& b) {
         "{:>8.2f}/{:.2f}/{:.2f}\n",
         row.name, row.mode, row.detected, row.steps, row.detect.p50, row.detect.p99, row.write.p50,
         row.write.p99, row.recovery.p50, row.recovery.p99, row.quietP99, row.burnP99, row.cutP99);
+  for (const ReactRow& row : b.rows)
+    if (row.needless > 0)
+      out += fmt::format("{}: {} cuts while no batch work ran\n", row.name, row.needless);
   if (b.speedup > 0)
     out +=
         fmt::format("detect and write, p99: {:.1f} times faster than once a second\n", b.speedup);
@@ -247,6 +285,7 @@ std::string toJson(const ReactBench& b) {
         {"steps", row.steps},
         {"detected", row.detected},
         {"recovered", row.recovered},
+        {"needless", row.needless},
         {"detectMs", spread(row.detect)},
         {"writeMs", spread(row.write)},
         {"recoveryMs", spread(row.recovery)},

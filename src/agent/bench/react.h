@@ -18,8 +18,9 @@ namespace mangrove::agent {
 
 struct ReactOptions {
   int64_t steps = 200;
-  int64_t pollSteps = 20;   // of the baseline, which takes seconds for each
-  int64_t floorSteps = 20;  // with batch work in the kernel's idle class
+  int64_t pollSteps = 20;        // of the baseline, which takes seconds for each
+  int64_t floorSteps = 20;       // with batch work in the kernel's idle class
+  int64_t throttledSteps = 100;  // beside a service that its own quota holds back, and an idle one
   Duration interval = std::chrono::milliseconds(25);
   uint64_t seed = 1;
 };
@@ -34,6 +35,7 @@ struct ReactRow {
   int64_t steps = 0;
   int64_t detected = 0;   // steps in which it was noticed at all
   int64_t recovered = 0;  // … and the probe came back
+  int64_t needless = 0;   // cuts while no batch work ran
   Spread detect, write, recovery;
   double quietP99 = 0;  // of the probe, ms
   double burnP99 = 0;   // from the step to the cut (or to its end)
