@@ -1,6 +1,8 @@
 #include "agent/executor/executor.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "agent/executor/plain_file.h"
 #include "base/os/log.h"
@@ -71,17 +73,42 @@ Executor::Targets Executor::composeAll(std::span<const OwnedWish> wishes, ApplyR
   }
   report.files = byFile.size();
   Targets targets;
-  for (const auto& [key, parts] : byFile) {
-    auto composed = compose(*ruleOf(key.resource), parts);
-    const bool dry = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.dryRun; });
-    const bool ours = std::any_of(parts.begin(), parts.end(), [](auto& w) { return w.wish->ours; });
-    if (!composed) continue;
-    Target target{*std::move(composed), dry, ours, false, {}};
-    for (const OwnedWish& one : parts)
-      if (one.wish->before) target.before = one.wish->before;
-    targets[key] = std::move(target);
-  }
+  for (const auto& [key, parts] : byFile)
+    if (auto target = composeOne(*ruleOf(key.resource), parts)) targets[key] = *std::move(target);
   return targets;
+}
+
+// What a strategy in a dry run wants for a file changes nothing of what others want for it.
+std::optional<Executor::Target> Executor::composeOne(const FileRule& rule,
+                                                     const std::vector<OwnedWish>& parts) const {
+  std::vector<OwnedWish> live;
+  std::copy_if(parts.begin(), parts.end(), std::back_inserter(live),
+               [](const OwnedWish& one) { return !one.dryRun; });
+  auto composed = compose(rule, live.empty() ? parts : live);
+  if (!composed) return std::nullopt;
+  Target target;
+  target.composed = *std::move(composed);
+  target.dryRun = live.empty();
+  for (const OwnedWish& one : live.empty() ? parts : live) {
+    target.ours |= one.wish->ours;
+    if (one.wish->before) target.before = one.wish->before;
+  }
+  if (!live.empty() && live.size() < parts.size()) target.wouldBe = compose(rule, parts);
+  return target;
+}
+
+// Once per value.
+void Executor::sayWouldBe(const Plan& plan, const std::optional<Composed>& wouldBe,
+                          ApplyReport& report) {
+  HeldFile& held = held_[plan.key];
+  if (!wouldBe) return held.wouldBe.clear();
+  ++report.dryRun;
+  const std::string text = showValue(*plan.rule, wouldBe->value);
+  if (std::exchange(held.wouldBe, text) == text) return;
+  Plan said = plan;
+  said.owner = wouldBe->owner;
+  said.why = wouldBe->why;
+  record(said, wouldBe->value, "dry-run");
 }
 
 // The kernel refuses shares while a group is idle.
@@ -117,7 +144,7 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   const auto path = reader_.path(key.cgroup, key.resource);
   auto present = path ? reader_.read(*plan.rule, *path, key.entry) : std::nullopt;
   if (!present || !*present) {
-    held_.erase(key);
+    heldVersion_ += held_.erase(key);
     return ++report.missing, std::nullopt;
   }
   auto checked = checkedValue(*plan.rule, std::move(target.composed.value));
@@ -134,6 +161,7 @@ std::optional<Executor::Plan> Executor::planFile(const FileKey& key, Target targ
   plan.ours = target.ours;
   plan.before = std::move(target.before);
   note(plan, report);
+  sayWouldBe(plan, target.wouldBe, report);
   plan.shares = held_[key].shares;
   return plan;
 }
@@ -144,6 +172,7 @@ void Executor::note(Plan& plan, ApplyReport& report) {
   const auto version = machine_.trees().version();
   const bool isSame = sameValue(*plan.rule, plan.present, plan.wanted, version);
   const bool wasWanted = held.before && sameValue(*plan.rule, held.wanted, plan.wanted, version);
+  if (!held.before) ++heldVersion_;
   if (!held.before)
     held.before = plan.before                       ? plan.before
                   : plan.ours && plan.rule->neutral ? FileValue::of(*plan.rule->neutral)
@@ -235,6 +264,7 @@ void Executor::planReleases(const Targets& targets, std::span<const std::string_
     if (auto plan = planRelease(it->first, it->second, "no longer wanted"))
       plans.push_back(*std::move(plan));
     it = held_.erase(it);
+    ++heldVersion_;
   }
 }
 
@@ -339,6 +369,7 @@ void Executor::adopt(const FileKey& key, FileValue wanted, FileValue before,
                      std::string_view owner) {
   HeldFile& held = held_[key];
   if (held.before) return;  // known already, with what was there first
+  ++heldVersion_;
   held.wanted = std::move(wanted);
   held.before = std::move(before);
   held.owner = owner;
@@ -352,6 +383,7 @@ ApplyReport Executor::restoreAll(std::string_view why) {
   for (const auto& [key, held] : held_)
     if (auto plan = planRelease(key, held, why)) plans.push_back(*std::move(plan));
   report.files = held_.size();
+  ++heldVersion_;
   held_.clear();  // before writing: a release that fails is not ours to repair any more
   run(plans, report);
   totals_.restored += report.written;

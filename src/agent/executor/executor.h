@@ -57,6 +57,8 @@ struct HeldFile {
   bool inForce = false;  // we saw the wanted value in the file
   uint64_t conflicts = 0;
   std::string trouble;  // the last failure, "" when all is well
+  // With the parts of strategies that only say what they would do; "": there are none.
+  std::string wouldBe = {};
   // Of cpu.idle: the shares it had; leaving the idle class the kernel gives it ordinary ones.
   std::optional<FileValue> shares = {};
   // Back-off.
@@ -92,6 +94,9 @@ class Executor {
   // Holds a file that a reflex narrowed and nobody told apply() of yet, so that it is given back with
   // the others.
   void adopt(const FileKey& key, FileValue wanted, FileValue before, std::string_view owner);
+  // Between two ticks: files that somebody else wrote get back what is wanted. What reflexes write
+  // too is repaired only where it allows more than is wanted; less may be theirs.
+  ApplyReport repair(std::span<const FileKey> written);
   // Every file back to what it had before us, or to neutral; nothing is held afterwards.
   ApplyReport restoreAll(std::string_view why);
 
@@ -100,6 +105,7 @@ class Executor {
   // Called after each write, in the thread that writes.
   void onWrite(std::function<void(const WriteDone&)> fn) { onWrite_ = std::move(fn); }
   const std::map<FileKey, HeldFile>& held() const { return held_; }
+  uint64_t heldVersion() const { return heldVersion_; }  // grows when files come or go
   const ExecutorTotals& totals() const { return totals_; }
 
   // What a successor needs to give files back: cgroup, file, value before us.
@@ -128,9 +134,12 @@ class Executor {
     bool ours = false;
     bool leave = false;  // the kernel would refuse it now
     std::optional<FileValue> before = {};
+    std::optional<Composed> wouldBe = {};  // if strategies in a dry run had their way too
   };
   using Targets = std::map<FileKey, Target>;
   Targets composeAll(std::span<const OwnedWish> wishes, ApplyReport& report);
+  std::optional<Target> composeOne(const FileRule& rule, const std::vector<OwnedWish>& parts) const;
+  void sayWouldBe(const Plan& plan, const std::optional<Composed>& wouldBe, ApplyReport& report);
   void leaveSharesOfIdle(Targets& targets) const;
   void clampBursts(Targets& targets) const;
   std::optional<Plan> planFile(const FileKey& key, Target target, ApplyReport& report);
@@ -138,6 +147,7 @@ class Executor {
   void planReleases(const Targets& targets, std::span<const std::string_view> undecided,
                     std::vector<Plan>& plans);
   void note(Plan& plan, ApplyReport& report);
+  void repairOne(const FileKey& key, HeldFile& held, ApplyReport& report);
   bool mustWait(const HeldFile& held) const;
   void strike(HeldFile& held);
   void run(std::vector<Plan>& plans, ApplyReport& report);
@@ -151,6 +161,7 @@ class Executor {
   AuditLog& audit_;
   ControlReader reader_;
   std::map<FileKey, HeldFile> held_;
+  uint64_t heldVersion_ = 0;
   ExecutorTotals totals_;
   std::function<void(const WriteDone&)> onWrite_;
 };

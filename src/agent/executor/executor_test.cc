@@ -338,5 +338,49 @@ TEST(Executor, GivesBackWhatAReflexFound) {
   }
 }
 
+// A strategy in a dry run says what it would do and leaves the others' parts alone.
+TEST(Executor, DryPartsDoNotHoldBackTheOthers) {
+  Bench bench;
+  const auto round = [&] {
+    bench.want(owner::kBatchResource, kPod, "cpu.cfs_quota_us", quota(80000));
+    bench.want(owner::kCpuSuppress, kPod, "cpu.cfs_quota_us", quota(30000));
+    bench.wishes.back().dry = true;
+    return bench.apply();
+  };
+  EXPECT_EQ(round().written, 1u);
+  EXPECT_EQ(bench.fs.read(kCpu + kPod + "/cpu.cfs_quota_us"), "80000");
+  round();
+  EXPECT_EQ(bench.log(), (std::vector<std::string>{"poda cpu.cfs_quota_us -1>30000 dry-run",
+                                                   "poda cpu.cfs_quota_us -1>80000 written"}))
+      << "said once";
+  EXPECT_EQ(bench.executor->held().begin()->second.wouldBe, "30000");
+}
+
+// Between two ticks: what allows more than is wanted, and of files that reflexes never write
+// whatever is different.
+TEST(Executor, RepairsBetweenTicks) {
+  Bench bench;
+  bench.want(owner::kCpuSuppress, kBe, "cpu.cfs_quota_us", quota(50000))
+      .want(owner::kKernelFloor, kPod, "cpu.idle", quota(1));
+  bench.apply();
+  const std::vector<FileKey> both = {{kBe, "cpu.cfs_quota_us"}, {kPod, "cpu.idle"}};
+  EXPECT_EQ(bench.executor->repair(both).conflicts, 0u) << "nobody did anything";
+  bench.fs.write(kCpu + kBe + "/cpu.cfs_quota_us", "20000\n");
+  bench.fs.write(kCpu + kPod + "/cpu.idle", "0\n");
+  EXPECT_EQ(bench.executor->repair(both).written, 1u);
+  EXPECT_EQ(bench.fs.read(kCpu + kBe + "/cpu.cfs_quota_us"), "20000\n") << "a reflex's cut stays";
+  EXPECT_EQ(bench.fs.read(kCpu + kPod + "/cpu.idle"), "1");
+  bench.fs.write(kCpu + kBe + "/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(bench.executor->repair(both).written, 1u);
+  EXPECT_EQ(bench.fs.read(kCpu + kBe + "/cpu.cfs_quota_us"), "50000");
+  // Who does not give in is left to the ticks and their patience.
+  size_t repaired = 0;
+  for (int i = 0; i < 30; ++i) {
+    bench.fs.write(kCpu + kPod + "/cpu.idle", "0\n");
+    repaired += bench.executor->repair(both).written;
+  }
+  EXPECT_LE(repaired, static_cast<size_t>(Executor::kPatience));
+}
+
 }  // namespace
 }  // namespace mangrove::agent

@@ -67,6 +67,12 @@ std::optional<api::ExtendedResourceSpec> batchSpecOf(const api::Pod& pod) {
     any |= asksForBatch(container);
     spec.containers[std::string(container.name.view())] = {container.limits, container.requests};
   }
+  // A sidecar runs as long as the pod. One that asks for no batch resources lives off its pod's.
+  for (const api::Container& sidecar : pod.spec->initContainers) {
+    if (!sidecar.isSidecar || !asksForBatch(sidecar)) continue;
+    any = true;
+    spec.containers[std::string(sidecar.name.view())] = {sidecar.limits, sidecar.requests};
+  }
   if (any) return spec;
   auto said = api::parseExtendedResourceSpec(pod.meta.annotations);
   if (!said || !*said || (*said)->containers.empty()) return std::nullopt;

@@ -235,6 +235,15 @@ Wishes withoutIdentities(const Situation& now) {
   return out;
 }
 
+void wantIdentity(const PodLook& pod, int64_t value, Wishes& out) {
+  constexpr std::string_view kFile = kernel::resource_name::kGroupIdentity;
+  const std::string why =
+      pod.pod ? "identity of the pod's class" : "identity of the QoS class: no pod is known here";
+  out.base(std::string(pod.cgroup), kFile, FileValue::of(value), why);
+  for (const ContainerLook& container : pod.containers)
+    out.base(std::string(container.cgroup), kFile, FileValue::of(value), why);
+}
+
 }  // namespace
 
 StrategyInfo GroupIdentityHook::info() const {
@@ -254,13 +263,10 @@ Wishes GroupIdentityHook::decide(const Situation& now) {
     out.base(layout.tierDir(tier), kFile, FileValue::of(tierIdentity(rule, kubeQosOf(tier))),
              "identity of the QoS class");
   for (const PodLook& pod : now.look.pods) {
+    // A directory that no pod is known for runs as its QoS directory says, whoever is in it.
+    if (!pod.pod) wantIdentity(pod, tierIdentity(rule, kubeQosOf(pod.tier)), out);
     if (!isLive(pod)) continue;
-    auto value = podIdentity(rule, *pod.pod);
-    if (!value) continue;
-    out.base(std::string(pod.cgroup), kFile, FileValue::of(*value), "identity of the pod's class");
-    for (const ContainerLook& container : pod.containers)
-      out.base(std::string(container.cgroup), kFile, FileValue::of(*value),
-               "identity of the pod's class");
+    if (auto value = podIdentity(rule, *pod.pod)) wantIdentity(pod, *value, out);
   }
   for (const HostAppLook& app : now.look.hostApps)
     out.base(app.cgroup, kFile, FileValue::of(identityOf(rule, app.qos, api::KubeQos::kBurstable)),

@@ -79,6 +79,7 @@ std::shared_ptr<HookRules> rulesForTests() {
   rules->cpuset->servicePools = {{0, 0, "1-7"}, {0, 1, "9-15"}};
   rules->batch.emplace();
   rules->ratio = 1.5;
+  rules->specQuotas["uid-1/main"] = 200000;
   rules->deviceEnv = true;
   return rules;
 }
@@ -292,6 +293,7 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
       "Synchronize", sync.message(1, pod).message(2, containerBytes("main", 100000)).bytes());
   EXPECT_EQ(at(synced.payload, {1, 1}), "c1");
   EXPECT_EQ(at(synced.payload, {1, 2, 1, 2, 6}), "1-7,9-15");
+  EXPECT_EQ(numberAt(synced.payload, {1, 2, 1, 2, 2}), 133334) << "of its spec, not of what it has";
 
   const Call created =
       runtime.call("CreateContainer", createBytes(pod, containerBytes("main", 200000)));
@@ -307,9 +309,12 @@ TEST(NriService, SpeaksToARuntimeAndComesBackAfterItsRestart) {
   EXPECT_EQ(numberAt(limited.payload, {1, 6, 2, 1, 1}), 1073741824);
 
   const Call updated =
-      runtime.call("UpdateContainer", createBytes(pod, containerBytes("main", 200000)));
+      runtime.call("UpdateContainer", createBytes(pod, containerBytes("main", 133334)));
   EXPECT_EQ(at(updated.payload, {1, 1}), "c1") << "names its container";
-  EXPECT_EQ(numberAt(updated.payload, {1, 2, 1, 2, 2}), 133334);
+  EXPECT_EQ(numberAt(updated.payload, {1, 2, 1, 2, 2}), 133334) << "not divided twice";
+  const Call unknown =
+      runtime.call("UpdateContainer", createBytes(pod, containerBytes("other", 133334)));
+  EXPECT_EQ(numberAt(unknown.payload, {1, 2, 1, 2, 2}), -999) << "nobody knows what it was";
 
   ProtoWriter event;
   EXPECT_EQ(runtime.call("StateChange", event.number(1, 1).message(2, pod).bytes()).status, 0);

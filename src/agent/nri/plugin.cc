@@ -99,6 +99,14 @@ NriAdjustment NriPlugin::adjust(const NriPod& pod, const NriContainer& container
   return out;
 }
 
+// Its quota may be what we made of it, so it is no beginning; a class of resctrl is for the beginning.
+NriResources NriPlugin::adjustRunning(const NriPod& pod, NriContainer container) {
+  container.quota.reset();
+  NriResources out = adjust(pod, container).resources;
+  out.rdtClass.clear();
+  return out;
+}
+
 // Containers that were there before us get what they would have got.
 Result<std::string> NriPlugin::synchronize(const Call& call) {
   auto request = readSynchronize(call.payload);
@@ -108,8 +116,7 @@ Result<std::string> NriPlugin::synchronize(const Call& call) {
   for (const NriContainer& container : request->containers)
     for (const NriPod& pod : pods_) {
       if (pod.id != container.podId) continue;
-      NriResources resources = adjust(pod, container).resources;
-      resources.rdtClass.clear();  // a class is for the beginning
+      NriResources resources = adjustRunning(pod, container);
       if (!resources.empty()) updates.emplace_back(container.id, std::move(resources));
     }
   if (!request->more) pods_.clear();
@@ -128,9 +135,7 @@ Result<std::string> NriPlugin::create(const Call& call) {
 Result<std::string> NriPlugin::update(const Call& call) {
   auto request = readCreate(call.payload);
   if (!request) return pass(request.error());
-  NriResources resources = adjust(request->pod, request->container).resources;
-  resources.rdtClass.clear();
-  return writeUpdated(request->container.id, resources);
+  return writeUpdated(request->container.id, adjustRunning(request->pod, request->container));
 }
 
 // As a call of its own the pod is its first field, as it is a container's.

@@ -61,6 +61,7 @@ class NriPlugin {
   Result<std::string> runPod(const Call& call);
   Result<std::string> startContainer(const Call& call);
   NriAdjustment adjust(const NriPod& pod, const NriContainer& container);
+  NriResources adjustRunning(const NriPod& pod, NriContainer container);
 
   NriSetup setup_;
   FrameReader reader_;

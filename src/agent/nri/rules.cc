@@ -2,9 +2,12 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "agent/hooks/reconcile.h"
 #include "agent/qos/resctrl/classes.h"
 #include "api/wire/names.h"
+#include "kernel/cpu_units.h"
 
 namespace mangrove::agent {
 namespace {
@@ -36,9 +39,23 @@ void addRatio(const HookRules& rules, const NriPod& pod, const NriContainer& con
               NriResources& out) {
   const api::Qos qos = api::rawQos(pod.labels);
   if (!rules.ratio || (qos != api::Qos::kLs && qos != api::Qos::kNone)) return;
-  if (out.quota || container.quota.value_or(0) <= 0) return;
-  out.quota =
-      static_cast<int64_t>(std::ceil(static_cast<double>(*container.quota) / *rules.ratio - 1e-6));
+  const auto said = rules.specQuotas.find(pod.uid + "/" + container.name);
+  const auto quota = said == rules.specQuotas.end() ? container.quota : std::optional(said->second);
+  if (out.quota || quota.value_or(0) <= 0) return;
+  out.quota = static_cast<int64_t>(std::ceil(static_cast<double>(*quota) / *rules.ratio - 1e-6));
+}
+
+std::map<std::string, int64_t, std::less<>> specQuotas(const PodBook& book) {
+  std::map<std::string, int64_t, std::less<>> out;
+  book.each([&](const PodPtr& pod) {
+    const auto put = [&](const api::Container& one) {
+      out[fmt::format("{}/{}", pod->meta.uid.str(), one.name.view())] =
+          kernel::quotaOf(one.limits.cpu()).signedUs();
+    };
+    for (const api::Container& one : pod->spec->containers) put(one);
+    for (const api::Container& one : pod->spec->initContainers) put(one);
+  });
+  return out;
 }
 
 std::set<std::string, std::less<>> groupsThere(const Situation& now) {
@@ -64,8 +81,10 @@ HookRules hookRules(const Situation& now, std::string hamiLibrary) {
   out.cpus = {now.look.machine->cpus().online, ownedCpus(now.look)};
   if (now.gates.on("BatchResource") && now.look.slo) out.batch = batchRuleOf(now);
   if (const auto ratio = normalizationRatio(now.node);
-      now.gates.on("CPUNormalization") && ratio.value_or(0) > 1)
+      now.gates.on("CPUNormalization") && ratio.value_or(0) > 1) {
     out.ratio = ratio;
+    if (now.look.book) out.specQuotas = specQuotas(*now.look.book);
+  }
   out.freesQuota = now.gates.on("UnsetCPUQuota");
   out.deviceEnv = now.gates.on("GPUEnvInject");
   out.hami = {std::move(hamiLibrary), now.gates.on("HamiCoreVGPUMonitor")};

@@ -5,6 +5,7 @@
 //   HookRules rules = hookRules(situation);
 //   NriAdjustment a = adjustmentFor(rules, pod, container);
 
+#include <map>
 #include <optional>
 #include <set>
 
@@ -23,10 +24,13 @@ struct HookRules {
   bool freesQuota = true;            // gate UnsetCPUQuota
   std::optional<BatchRule> batch;    // gate BatchResource, and a NodeSLO is there
   std::optional<double> ratio;       // gate CPUNormalization; above 1
-  MachineCpus cpus;                  // all, and those that pods have to themselves
-  bool deviceEnv = false;            // gate GPUEnvInject
-  HamiCore hami;                     // of deviceEnv; gate HamiCoreVGPUMonitor
-  std::optional<RdmaNodes> rdma;     // gate RDMADeviceInject
+  // With it: what containers of known pods were given by their spec, "uid/name" to microseconds. The
+  // runtime tells what they have, which may be divided already.
+  std::map<std::string, int64_t, std::less<>> specQuotas = {};
+  MachineCpus cpus;               // all, and those that pods have to themselves
+  bool deviceEnv = false;         // gate GPUEnvInject
+  HamiCore hami;                  // of deviceEnv; gate HamiCoreVGPUMonitor
+  std::optional<RdmaNodes> rdma;  // gate RDMADeviceInject
   // Gate Resctrl: groups of pods that are there. A runtime refuses a container whose class is not.
   std::set<std::string, std::less<>> resctrlGroups = {};
 };

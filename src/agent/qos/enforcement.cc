@@ -100,6 +100,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
                     [series = series_](const WriteDone& done) { series->wrote(done); }},
       options_.enforcer, std::move(strategies));
   reflexes_.adoptGuarded();
+  writes_ = WriteWatch::start(agent_.machine(), setup.owner, [this] { repair(); });
   if (options_.nri && setup.io != nullptr) {
     NriOptions nri = *options_.nri;
     nri.onPod = [this](const NriPod& pod) { podBegan(pod); };
@@ -118,6 +119,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
 Enforcement::~Enforcement() {
   *alive_ = false;
   nri_.reset();
+  writes_.reset();
   reflexes_.stop();
   const ApplyReport report = enforcer_->leave("the agent leaves");
   if (report.files > 0)
@@ -134,12 +136,27 @@ void Enforcement::tick(const Look& look) {
   if (gates_.on(kCheckpointGate) && options_.isLive && !enforcer_->isOff() &&
       !options_.enforcer.dryRun)
     checkpoints_.carry(look);
+  metrics_
+      .gauges("mangrove_agent_control_files_missing",
+              "Control files that a strategy wants and this kernel or cgroup does not have.")
+      .with({})
+      .set(static_cast<double>(report.missing));
+  writes_->follow(enforcer_->executor());
   if (node) series_->tick(look, enforcer_->executor(), shown_->audit);
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
   keepPause(look, node.get());
   tellBlind(node.get());
   publishRules(look, node.get(), topology.get());
   show(look, report);
+}
+
+// Somebody else wrote to files of ours.
+void Enforcement::repair() {
+  const std::vector<FileKey> written = writes_->written();
+  const ApplyReport report = enforcer_->repair(written);
+  if (report.files == 0) return;
+  count(report);
+  writes_->follow(enforcer_->executor());
 }
 
 void Enforcement::publishRules(const Look& look, const api::Node* node,
@@ -239,11 +256,6 @@ void Enforcement::count(const ApplyReport& report) {
   add("refused", report.refused);
   add("failed", report.failed);
   add("conflict", report.conflicts);
-  metrics_
-      .gauges("mangrove_agent_control_files_missing",
-              "Control files that a strategy wants and this kernel or cgroup does not have.")
-      .with({})
-      .set(static_cast<double>(report.missing));
   metrics_.gauges("mangrove_agent_control_files", "Control files held by the agent.")
       .with({})
       .set(static_cast<double>(enforcer_->executor().held().size()));

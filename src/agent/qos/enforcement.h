@@ -15,6 +15,7 @@
 
 #include "agent/agent.h"
 #include "agent/checkpoint/desk.h"
+#include "agent/executor/write_watch.h"
 #include "agent/metrics_enforce.h"
 #include "agent/nri/service.h"
 #include "agent/qos/enforcer.h"
@@ -83,6 +84,7 @@ class Enforcement {
 
  private:
   void tick(const Look& look);
+  void repair();
   void podBegan(const NriPod& pod);
   void containerBegan(const NriPod& pod, const NriContainer& container);
   std::string cgroupOf(const std::string& pod, const NriContainer& container) const;
@@ -123,6 +125,7 @@ class Enforcement {
   NetlinkShaper shaper_;
   Reflexes reflexes_;
   std::unique_ptr<Enforcer> enforcer_;
+  std::unique_ptr<WriteWatch> writes_;
   std::unique_ptr<NriService> nri_;  // null: hooks work by looking again only
   MonoTime shownAt_ = MonoTime::min();
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -2,12 +2,14 @@
 #include "agent/qos/enforcement.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "agent/gates.h"
 #include "agent/qos/testing/bench.h"
 #include "base/check.h"
+#include "base/testing/wait.h"
 
 namespace mangrove::agent {
 namespace {
@@ -122,6 +124,53 @@ TEST(Enforcement, AContainerIsSetUpBeforeItStarts) {
   EXPECT_EQ(bench.read("cpu", group, "cpu.cfs_quota_us"), "-1") << "CPUs of its own, no quota";
   EXPECT_FALSE(whole.enforcement->containerStarts({"nobody", "kubepods/podnobody"}))
       << "ask again when the pod is known";
+}
+
+// Files that a strategy wants and this machine does not have are a figure; and a foreign write does
+// not wait for the tick.
+TEST(Enforcement, MissingFilesAreCountedAndForeignWritesHeardOf) {
+  Whole whole;
+  std::filesystem::remove(whole.bench.fs.path() / "sys/fs/cgroup/cpu" / whole.bench.kBePod /
+                          "cpu.shares");
+  whole.bench.pod("job", "be-1", "BE", "BestEffort", "{}",
+                  R"({"requests":{"kubernetes.io/batch-cpu":"500"},)"
+                  R"("limits":{"kubernetes.io/batch-cpu":"1000"}})");
+  whole.bench.seconds(3);
+  const std::string text = whole.metrics.exposition();
+  const auto at = text.find("\nmangrove_agent_control_files_missing ");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_NE(text.substr(at, 41), "\nmangrove_agent_control_files_missing 0\n");
+  const std::string cut = whole.quota();
+  ASSERT_NE(cut, "-1");
+  whole.bench.write("cpu", whole.bench.kBe, "cpu.cfs_quota_us", "-1");
+  EXPECT_TRUE(runUntil(whole.bench.scene.owner, [&] { return whole.quota() == cut; }));
+}
+
+// Memory is short while nobody answers: the eviction is asked for again and again, taken once when
+// the server is back, and not a second time.
+TEST(Enforcement, AnEvictionIsNeitherLostNorDoubledByAnHourWithoutTheServer) {
+  EnforceBench bench(Whole::nobody());
+  FeatureGates gates(agentGates());
+  ASSERT_TRUE(gates.set("PressureCut=false,MemoryGiveBack=false,BEMemoryEvict=true"));
+  Registry metrics;
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true,"memoryEvictThresholdPercent":60})");
+  bench.pod("job", "be-1", "BE", "BestEffort");
+  bench.use(1, 0.5, 0.5);
+  bench.start();
+  Enforcement enforcement({bench.scene.agent(), bench.scene.api, bench.scene.owner,
+                           bench.scene.owner, bench.scene.clock, metrics, gates},
+                          EnforcementOptions{.isLive = false});
+  const auto taken = [&] {
+    return std::count_if(bench.scene.writes.begin(), bench.scene.writes.end(), [](const auto& one) {
+      return one.first.find("eviction") != std::string::npos;
+    });
+  };
+  bench.scene.apiAway = true;
+  bench.seconds(3600);
+  EXPECT_EQ(taken(), 0);
+  bench.scene.apiAway = false;
+  bench.seconds(60);
+  EXPECT_EQ(taken(), 1);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "agent/gates.h"
 #include "base/os/files.h"
 #include "base/os/log.h"
@@ -31,12 +33,25 @@ Enforcer::Enforcer(EnforcerSetup setup, EnforcerOptions options,
     const StrategyInfo info = one->info();
     entries_.push_back({std::move(one), info, {}, MonoTime::min(), false});
   }
+  for (const std::string& said : options_.dryStrategies) {
+    const std::string_view name = std::string_view(said).substr(0, said.find(':'));
+    if (std::none_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& one) { return one.info.name == name; }))
+      log.warn("dry run of '{}': there is no such strategy, nothing of it is dry", said);
+  }
   executor_.onWrite(setup_.wrote);
   load();
 }
 
 bool Enforcer::isDry(const Entry& entry) const {
   return options_.dryRun || options_.dryStrategies.count(entry.info.name) != 0;
+}
+
+// "cpu-suppress:cpuset.cpus" is one file of a strategy.
+bool Enforcer::isDry(const Entry& entry, std::string_view file) const {
+  return isDry(entry) ||
+         (!options_.dryStrategies.empty() &&
+          options_.dryStrategies.count(fmt::format("{}:{}", entry.info.name, file)));
 }
 
 void Enforcer::ask(Entry& entry, const Situation& now, bool between) {
@@ -136,7 +151,7 @@ ApplyReport Enforcer::apply() {
     if (!entry.decided) undecided.push_back(entry.info.name);
     deeds.push_back({entry.info.name, &entry.last, isDry(entry)});
     for (const Wish& wish : entry.last.values)
-      wishes.push_back({entry.info.name, &wish, isDry(entry), entry.info.files});
+      wishes.push_back({entry.info.name, &wish, isDry(entry, wish.resource), entry.info.files});
   }
   ApplyReport done;
   deeds_.apply(deeds, done);  // first: groups bring files
@@ -146,6 +161,13 @@ ApplyReport Enforcer::apply() {
   report.dryRun += done.dryRun;
   picture_.renew();  // what was read before is not what the machine has now
   save();
+  return report;
+}
+
+ApplyReport Enforcer::repair(std::span<const FileKey> written) {
+  if (off_ || written.empty()) return {};
+  const ApplyReport report = executor_.repair(written);
+  if (report.written > 0) picture_.renew();
   return report;
 }
 
@@ -223,6 +245,7 @@ json::Value Enforcer::explain() const {
         {"since", formatMicroTime(held.since)},
         {"before", held.before ? json::Value(showValue(rule, *held.before)) : json::Value()},
         {"dryRun", held.dryRun},
+        {"wouldBe", held.wouldBe},
         {"conflicts", held.conflicts},
         {"trouble", held.trouble}});
   }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,7 @@ struct EnforcerSetup {
 
 struct EnforcerOptions {
   bool dryRun = false;
-  std::set<std::string, std::less<>> dryStrategies = {};  // by name
+  std::set<std::string, std::less<>> dryStrategies = {};  // "name" or "name:file"
   std::string stateFile = {};  // "": a successor does not learn what files had before
   std::string diskPath = {};   // where pods keep their files; "": disks are not watched
 };
@@ -59,6 +60,8 @@ class Enforcer {
   // also by those that look less often. The other strategies count in ticks and are not asked.
   ApplyReport podBegan(const Look& look, const api::Node* node,
                        const api::NodeResourceTopology* topology);
+  // Between two ticks, when somebody else wrote to files that are held.
+  ApplyReport repair(std::span<const FileKey> written);
   // Everything back to what it was; nothing is remembered.
   ApplyReport leave(std::string_view why);
   // A reflex narrowed this file between two ticks: it is given back like the others.
@@ -86,6 +89,7 @@ class Enforcer {
     bool decided = false;  // at least once since this process began
   };
   bool isDry(const Entry& entry) const;
+  bool isDry(const Entry& entry, std::string_view file) const;
   void ask(Entry& entry, const Situation& now, bool between = false);
   void askAll(const Situation& now, bool knowsPods);
   void evict(Entry& entry, MonoTime at);

@@ -297,5 +297,46 @@ TEST(MachineStrategies, HostApplicationsGetTheirClass) {
   EXPECT_EQ(bench.read("host-latency-sensitive/nginx", "cpu.bvt_warp_ns"), "2");
 }
 
+// A pod's directory that nobody knows a pod for runs as its QoS directory does.
+TEST(MachineStrategies, DanglingDirectoriesHaveTheIdentityOfTheirTier) {
+  MachineBench bench(machineDir("anolis-v1-resctrl"));
+  bench.fs.write("proc/sys/kernel/sched_group_identity_enabled", "0\n");
+  bench.slo(R"("resourceQOSStrategy":{"lsClass":{"cpuQOS":{"enable":true,"groupIdentity":2}},)"
+            R"("beClass":{"cpuQOS":{"enable":true,"groupIdentity":-1}}})");
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.start();
+  bench.seconds(2);
+  const std::string left = bench.cgroupOf("job");
+  bench.remove("job");
+  bench.fs.write("sys/fs/cgroup/cpu/" + left + "/cpu.bvt_warp_ns", "0\n");
+  bench.seconds(12);
+  EXPECT_EQ(bench.read(left, "cpu.bvt_warp_ns"), "-1");
+}
+
+// Lines of disks that nobody configured go, on both versions; those of the machine's other
+// directories are none of ours.
+TEST(MachineStrategies, ForeignDiskLimitsAreCleared) {
+  for (const char* where : {"anolis-v1-resctrl", "v2-2socket-smt"}) {
+    MachineBench bench(machineDir(where));
+    const bool v2 = std::string(where).starts_with("v2");
+    const std::string file = v2 ? "io.max" : "blkio.throttle.read_bps_device";
+    const std::string limit = v2 ? "8:16 rbps=5 wbps=max riops=max wiops=max" : "8:16 5";
+    const std::string none = v2 ? "8:16 rbps=max wbps=max riops=max wiops=max" : "8:16 0";
+    ASSERT_TRUE(bench.gate("BlkIOReconcile=true"));
+    bench.fs.write("sys/block/sda/dev", "8:0\n");
+    bench.slo(R"("resourceQOSStrategy":{})");
+    bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+    bench.pod({.name = "web", .qos = "LS"});
+    bench.write("BE", file, limit);
+    bench.write("web", file, limit);
+    bench.start();
+    bench.seconds(2);
+    EXPECT_EQ(bench.read("BE", file), none) << where;
+    EXPECT_EQ(bench.read("web", file), limit) << where;
+    bench.leave();
+    EXPECT_EQ(bench.read("BE", file), none) << "a limit of somebody who is gone does not come back";
+  }
+}
+
 }  // namespace
 }  // namespace mangrove::agent

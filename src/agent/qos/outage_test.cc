@@ -60,5 +60,30 @@ TEST(Outage, WithoutAStateDirectoryNothingIsRecalled) {
   EXPECT_EQ(test.quota(), "80000");
 }
 
+// An hour without the server, with the agent killed every quarter of it: at no second has best-effort
+// work more than before, nobody is sent away, and with the server back suppression goes on.
+TEST(Outage, AnHourWithRestartsHoldsTheLimits) {
+  Outage test;
+  test.bench.scene->apiAway = true;
+  for (int quarter = 0; quarter < 4; ++quarter) {
+    test.bench.killAndRestart();
+    test.bench.use("web", quarter % 2 == 0 ? 1.0 : 0.5);
+    for (int second = 0; second < 900; ++second) {
+      test.bench.seconds(1);
+      ASSERT_NE(test.quota(), "-1") << quarter << ":" << second;
+      ASSERT_LE(std::stoll(test.quota()), 80000) << quarter << ":" << second;
+      ASSERT_EQ(test.limit(), "1073741824") << quarter << ":" << second;
+    }
+  }
+  EXPECT_TRUE(test.bench.evicted.empty()) << "nobody is sent away for want of an answer";
+  test.bench.scene->apiAway = false;
+  test.bench.seconds(120);
+  EXPECT_TRUE(test.bench.scene->agent().knowsPods());
+  EXPECT_EQ(test.limit(), "1073741824");
+  test.bench.use("web", 1.0);
+  test.bench.seconds(5);
+  EXPECT_EQ(test.quota(), "30000") << "65 % of two CPUs less one";
+}
+
 }  // namespace
 }  // namespace mangrove::agent

@@ -1,5 +1,7 @@
 #include "agent/qos/blkio/strategy.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "agent/collect/claims.h"
@@ -8,6 +10,7 @@
 #include "agent/qos/kernel_floor.h"
 #include "api/annotations/qos.h"
 #include "base/text/strings.h"
+#include "kernel/control_files.h"
 #include "kernel/resource_names.h"
 
 namespace mangrove::agent {
@@ -138,6 +141,51 @@ void want(const Situation& now, const Target& target, const std::vector<api::Blo
   for (Wish& wish : some.values) out.values.push_back(std::move(wish));
 }
 
+// Which files a directory's blocks are written to.
+std::vector<std::string_view> filesOf(const Situation& now, const Target& target) {
+  const bool v2 = now.look.machine->trees().isV2();
+  std::vector<std::string_view> out;
+  const auto take = [&](const Lines& lines) {
+    for (const auto& [file, line] : lines) out.push_back(file);
+  };
+  if (v2 && target.isRoot) take(ioLines({}, "").root);
+  if (v2 && !target.isRoot) take(groupLines(now, target.cgroup, ioLines({}, "")));
+  if (!v2) take(target.isRoot ? blkioLines({}, "").root : blkioLines({}, "").group);
+  return out;
+}
+
+bool isDevice(std::string_view word) {
+  const Halves number = cut(word, ':');
+  return parseInt<int>(number.before) && parseInt<int>(number.after);
+}
+
+// Lines of disks that the configuration does not name (any more): of an agent before us, or of an
+// operator. The directory is ours as long as the gate is on, so they go, and do not come back when
+// we leave.
+void clearOthers(const Situation& now, const Target& target, Wishes& out) {
+  for (std::string_view file : filesOf(now, target)) {
+    const FileRule* rule = ruleOf(file);
+    const auto* control = kernel::findResource(file);
+    const auto path = control ? kernel::filePath(now.look.machine->trees(), *control, target.cgroup)
+                              : std::nullopt;
+    const auto text = path ? now.present.text(*path) : std::nullopt;
+    if (!text || rule == nullptr) continue;
+    for (std::string_view line : split(*text, '\n')) {
+      const Halves parts = cut(trim(line), ' ');
+      const std::string disk(parts.before);
+      const bool isWanted = std::any_of(out.values.begin(), out.values.end(), [&](const Wish& one) {
+        return one.cgroup == target.cgroup && one.resource == file && one.entry == disk;
+      });
+      const bool isNeutral =
+          (std::string(parts.after) + " ").starts_with(std::string(rule->absent) + " ");
+      if (!isDevice(disk) || isWanted || isNeutral) continue;
+      const FileValue nothing = FileValue::ofText(std::string(rule->absent));
+      out.entry(target.cgroup, file, disk, nothing, "left by somebody else");
+      out.values.back().before = nothing;
+    }
+  }
+}
+
 const api::BlkioQosConfig* qosOf(const std::optional<api::ResourceQos>& group) {
   const bool on = group && group->blkioQos && group->blkioQos->enable.value_or(false);
   return on ? &*group->blkioQos : nullptr;
@@ -151,8 +199,10 @@ void wantPods(const Situation& now, Wishes& out) {
     const auto& said = known->blkio;
     if (!said) out.note = said.error().text();
     if (!said || !*said) continue;
-    want(now, {std::string(pod.cgroup), "block I/O by the pod's annotation", pod.pod.get()},
-         (*said)->blocks, out);
+    const Target target{std::string(pod.cgroup), "block I/O by the pod's annotation",
+                        pod.pod.get()};
+    want(now, target, (*said)->blocks, out);
+    clearOthers(now, target, out);
   }
 }
 
@@ -178,13 +228,15 @@ Wishes Blkio::decide(const Situation& now) {
   Wishes out;
   for (const auto* group : {&strategy.lsrClass, &strategy.lsClass})
     if (qosOf(*group)) out.note = "block I/O of services is not limited: blkioQOS of LSR and LS";
-  if (const auto* root = qosOf(strategy.cgroupRoot))
-    want(now, {"", "cost model of the disk", nullptr, true}, root->blocks, out);
-  if (const auto* batch = qosOf(strategy.beClass))
-    want(now,
-         {now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort),
-          "block I/O of best-effort work"},
-         batch->blocks, out);
+  if (const auto* root = qosOf(strategy.cgroupRoot)) {
+    const Target all{"", "cost model of the disk", nullptr, true};
+    want(now, all, root->blocks, out);
+    if (!goesByLatency(now)) clearOthers(now, all, out);
+  }
+  const Target group{now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort),
+                     "block I/O of best-effort work"};
+  if (const auto* batch = qosOf(strategy.beClass)) want(now, group, batch->blocks, out);
+  clearOthers(now, group, out);
   wantPods(now, out);
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/qos/cpu_burst/strategy.h"
 #include "agent/qos/cpu_burst/throttle_window.h"
 #include "agent/qos/testing/bench.h"
 #include "agent/qos/testing/machine_bench.h"
@@ -192,6 +193,84 @@ TEST(CpuBurst, ABusyNodeDoesNotHoldBackTheOther) {
   EXPECT_EQ(bench.read("here/c", "cpu.cfs_quota_us"), "200000 100000");
   EXPECT_EQ(bench.read("there/c", "cpu.cfs_quota_us"), "288000") << "two steps";
   EXPECT_EQ(bench.read("there", "cpu.cfs_quota_us"), "288000") << "its pod with it";
+}
+
+// A second of load neither closes the pool nor, when it was closed, opens it.
+TEST(CpuBurst, ThePoolIsJudgedOverFiveSeconds) {
+  testing::EnforceBench bench;
+  ASSERT_TRUE(bench.gate("SteadyBurst=false"));
+  bench.slo(R"("cpuBurstStrategy":{"policy":"cfsQuotaBurstOnly","cfsQuotaBurstPercent":1000,)"
+            R"("sharePoolThresholdPercent":50})");
+  bench.pod("web", "ls-1", "LS", "Burstable", "{}", R"({"limits":{"cpu":"1"}})");
+  bench.write("cpu", bench.kLsContainer, "cpu.cfs_quota_us", "100000");
+  const auto quota = [&] {
+    return std::stoll(bench.read("cpu", bench.kLsContainer, "cpu.cfs_quota_us"));
+  };
+  bench.use(1, 1, 0);
+  bench.start();
+  bench.seconds(6);
+  bench.throttle(0.5);
+  bench.use(8, 1, 0);  // of 8 CPUs: at this moment overloaded, 2.4 over five seconds
+  bench.seconds(1);
+  EXPECT_EQ(quota(), 120000) << "up";
+  bench.seconds(4);
+  EXPECT_LT(quota(), 144000) << "it lasts";
+  const int64_t before = quota();
+  bench.use(1, 1, 0);
+  bench.seconds(1);
+  EXPECT_LE(quota(), before) << "6.6 over five seconds";
+}
+
+// The pod's quota leaves room for containers and sidecars that are not there at the moment.
+TEST(CpuBurst, SidecarsAndRestartingContainersKeepTheirRoom) {
+  struct Row {
+    const char* spec;
+    int64_t present;  // of the pod
+    int64_t want;     // -1: the pod's file is left alone
+  };
+  const std::string main = R"("containers":[{"name":"main","resources":{"limits":{"cpu":"2"}}})";
+  for (const Row& row : {
+           Row{R"(])", 200000, 240000},
+           Row{R"(,{"name":"late","resources":{"limits":{"cpu":"1"}}}])", 300000, 340000},
+           Row{R"(],"initContainers":[{"name":"proxy","restartPolicy":"Always","resources":{)"
+               R"("limits":{"cpu":"500m"}}}])",
+               250000, 290000},
+           Row{R"(],"initContainers":[{"name":"load","resources":{"limits":{"cpu":"8"}}}])", 800000,
+               800000},
+           Row{R"(],"initContainers":[{"name":"proxy","restartPolicy":"Always"}])", 200000, -1},
+           Row{R"(],"resources":{"limits":{"cpu":"2"}})", 200000, -1},
+       }) {
+    testing::MachineBench bench(std::string(MANGROVE_SOURCE_DIR) + "/test/machines/v2-2socket-smt");
+    bench.start();
+    bench.seconds(1);
+    const auto pod = std::make_shared<api::Pod>(*api::decodeText<api::Pod>(
+        R"({"metadata":{"name":"p","uid":"u","labels":{"koordinator.sh/qosClass":"LS"}},"spec":{)" +
+        main + row.spec + "}}"));
+    ContainerLook container;
+    container.serial = 1, container.name = "main", container.cgroup = "p/main";
+    container.throttled = 0.5, container.periods = {10, 5};
+    PodLook look;
+    look.pod = pod, look.cgroup = "p", look.containers = std::span(&container, 1);
+    const api::NodeSloSpec slo = *api::decodeText<api::NodeSloSpec>(
+        R"({"cpuBurstStrategy":{"policy":"auto","cfsQuotaBurstPercent":300,)"
+        R"("sharePoolThresholdPercent":50}})");
+    Look tick = bench.scene->look();
+    tick.pods = std::span(&look, 1), tick.slo = &slo, tick.node.usage.cpu = 1;
+    class Present final : public PresentValues {
+     public:
+      explicit Present(int64_t pod) : pod_(pod) {}
+      std::optional<FileValue> present(std::string_view cgroup, std::string_view) const override {
+        return FileValue::of(cgroup == "p" ? pod_ : 200000);
+      }
+      int64_t pod_;
+    };
+    const Present present(row.present);
+    CpuBurst burst;
+    int64_t got = -1;
+    for (const Wish& wish : burst.decide({tick, nullptr, nullptr, present, bench.gates}).values)
+      if (wish.cgroup == "p" && wish.resource == "cpu.cfs_quota_us") got = wish.part.value.number;
+    EXPECT_EQ(got, row.want) << row.spec;
+  }
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "agent/qos/cpu_burst/strategy.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "agent/executor/owners.h"
 #include "agent/gates.h"
 #include "agent/qos/cpu_burst/pools.h"
 #include "api/annotations/cpu.h"
+#include "api/pod/pod_requests.h"
+#include "api/wire/names.h"
 #include "kernel/resource_names.h"
 
 namespace mangrove::agent {
@@ -16,6 +20,8 @@ constexpr std::string_view kBurstFile = kernel::resource_name::kCpuBurst;
 constexpr std::string_view kCpusFile = kernel::resource_name::kCpuset;
 constexpr int64_t kDefaultThreshold = 50;  // percent of the share pool
 constexpr Duration kForgetAfter = std::chrono::minutes(5);
+// Of the pool's state: a spike of one second neither opens nor closes it.
+constexpr Duration kPoolWindow = std::chrono::seconds(5);
 
 // Sidecars run as long as the pod and share its quota.
 MilliCpu limitOf(const api::Pod& pod, std::string_view container) {
@@ -24,6 +30,24 @@ MilliCpu limitOf(const api::Pod& pod, std::string_view container) {
   for (const api::Container& one : pod.spec->initContainers)
     if (one.isSidecar && one.name.view() == container) return one.limits.cpu();
   return {0};
+}
+
+// What the pod's quota must leave room for beside the containers that are there: containers and
+// sidecars that start or restart get their limit from the runtime, which the kernel refuses (v1) or
+// makes worthless (v2) inside of a smaller pod. nullopt: one of them has no limit.
+std::optional<int64_t> quotaOfAbsent(const PodLook& pod) {
+  int64_t sum = 0;
+  const auto count = [&](const api::Container& one) {
+    const bool isThere = std::any_of(pod.containers.begin(), pod.containers.end(),
+                                     [&](const auto& c) { return c.name == one.name.view(); });
+    sum += isThere ? 0 : quotaBase(one.limits.cpu());
+    return one.limits.cpu().v > 0;
+  };
+  for (const api::Container& one : pod.pod->spec->containers)
+    if (!count(one)) return std::nullopt;
+  for (const api::Container& one : pod.pod->spec->initContainers)
+    if (one.isSidecar && !count(one)) return std::nullopt;
+  return sum;
 }
 
 // A pod without a limit of its own keeps none.
@@ -42,11 +66,45 @@ int64_t thresholdOf(const Situation& now) {
       .v;
 }
 
+// Over the window; the last value where no history is kept.
+std::optional<double> steadily(const Look& look, const Shelf& shelf, std::optional<Shelf::Id> id,
+                               uint32_t column, std::optional<double> last) {
+  const auto mean =
+      id ? shelf.average(*id, column, look.at - kPoolWindow + Duration(1), look.at) : std::nullopt;
+  return mean ? mean : last;
+}
+
+std::optional<double> nodeUsage(const Look& look) {
+  if (!look.history) return look.node.usage.cpu;
+  return steadily(look, look.history->node(), look.history->nodeTrack(), node_column::kCpu,
+                  look.node.usage.cpu);
+}
+
+std::optional<double> podUsage(const Look& look, const PodLook& pod) {
+  if (!look.history) return pod.usage.cpu;
+  const Shelf& shelf = look.history->pods();
+  return steadily(look, shelf, shelf.find(pod.uid), pod_column::kCpu, pod.usage.cpu);
+}
+
+std::optional<double> zoneUsage(const Look& look, const NumaLook& zone) {
+  if (!look.history) return zone.usage.cpu;
+  const Shelf& shelf = look.history->numa();
+  return steadily(look, shelf, shelf.find(std::to_string(zone.node)), numa_column::kCpu,
+                  zone.usage.cpu);
+}
+
+// Only these are taken off what the pool uses.
+bool isOutsideOfThePool(const PodLook& pod) {
+  if (!pod.pod) return false;
+  const api::Qos qos = api::rawQos(pod.pod->meta.labels);
+  return qos == api::Qos::kBe || hasOwnCpus(qos);
+}
+
 PoolState wholeState(const Situation& now) {
   std::vector<PoolPod> pods;
   for (const PodLook& pod : now.look.pods)
-    if (pod.pod) pods.push_back({pod.pod.get(), pod.usage.cpu});
-  return sharePoolState(now.look.machine->cpus().cpus.size(), pods, now.look.node.usage.cpu,
+    if (isOutsideOfThePool(pod)) pods.push_back({pod.pod.get(), podUsage(now.look, pod)});
+  return sharePoolState(now.look.machine->cpus().cpus.size(), pods, nodeUsage(now.look),
                         thresholdOf(now));
 }
 
@@ -59,16 +117,16 @@ CpuSet cpusOf(const Situation& now, std::string_view cgroup) {
 std::vector<NumaPool> poolsOf(const Situation& now) {
   std::map<int, double> used;
   for (const NumaLook& one : now.look.node.numa)
-    if (one.usage.cpu) used[one.node] = *one.usage.cpu;
+    if (const auto cores = zoneUsage(now.look, one)) used[one.node] = *cores;
   if (used.size() < 2) return {};
   const kernel::CgroupLayout& layout = now.look.machine->layout();
   const CpuSet batch = cpusOf(now, layout.tierDir(kernel::PodTier::kBestEffort));
   std::vector<PoolUser> users;
   for (const PodLook& pod : now.look.pods) {
-    if (!pod.pod) continue;
-    const api::Qos qos = api::rawQos(pod.pod->meta.labels);
-    if (qos == api::Qos::kBe) users.push_back({pod.pod.get(), pod.usage.cpu, batch});
-    if (hasOwnCpus(qos)) users.push_back({pod.pod.get(), pod.usage.cpu, saidBy(pod)->ownCpus});
+    if (!isOutsideOfThePool(pod)) continue;
+    const bool isBatch = api::rawQos(pod.pod->meta.labels) == api::Qos::kBe;
+    users.push_back(
+        {pod.pod.get(), podUsage(now.look, pod), isBatch ? batch : saidBy(pod)->ownCpus});
   }
   return numaPools(now.look.machine->cpus().cpus, used, users);
 }
@@ -132,11 +190,9 @@ void CpuBurst::pod(const Tick& tick, const PodLook& pod, Wishes& out) {
       burstConfigOf(saidBy(pod)->burst, *now.look.slo->cpuBurstStrategy);
   const bool canSave = now.look.machine->can().has(kernel::Feature::kCfsBurst);
   int64_t bursts = 0, quotas = 0;
-  bool all = true;
   for (const ContainerLook& container : pod.containers) {
     if (container.name.empty()) continue;
     const MilliCpu limit = limitOf(*pod.pod, container.name);
-    all &= limit.v > 0;
     if (limit.v <= 0) continue;
     const std::string cgroup(container.cgroup);
     if (canSave && savesUp(config)) {
@@ -152,8 +208,14 @@ void CpuBurst::pod(const Tick& tick, const PodLook& pod, Wishes& out) {
   }
   const std::string cgroup(pod.cgroup);
   if (bursts > 0) out.base(cgroup, kBurstFile, FileValue::of(bursts), "sum of the containers");
-  if (quotas > 0 && all && hasLimit(now, pod))
-    out.base(cgroup, kQuotaFile, FileValue::of(quotas), "sum of the containers");
+  const auto absent = quotas > 0 ? quotaOfAbsent(pod) : std::nullopt;
+  // A limit that the pod itself has stays, whatever its containers are lent.
+  const bool hasOwn = pod.pod->spec->podLimits.has(api::resource::kCpu);
+  if (!absent || hasOwn || !hasLimit(now, pod)) return;
+  // Init containers may have asked for more than all others together.
+  const int64_t least = quotaBase(api::podLimits(*pod.pod->spec).cpu());
+  out.base(cgroup, kQuotaFile, FileValue::of(std::max(quotas + *absent, least)),
+           "sum of the containers");
 }
 
 int64_t CpuBurst::quotaOf(const Tick& tick, const ContainerLook& container, MilliCpu limit,
