@@ -8,15 +8,11 @@
 //   throttle NAME SHARE                 of the periods of its quota, from now on
 //   remove NAME
 //   foreign WHERE FILE TEXT             somebody else writes
-//   live NAME…                          what a running kernel would answer to: core-scheduling, perf
-//   threads NAME IDS                    of its container, "7,8"
-//   cookies                             of the processes that have one
 //   start | tick [SECONDS] | kill       kill ends the agent without a word and starts another one
 //   leave                               a clean exit
 //   show WHERE FILE | evictions
 #include <fmt/core.h>
 
-#include "agent/qos/testing/fake_tools.h"
 #include "agent/qos/testing/machine_bench.h"
 #include "base/number/quantity.h"
 #include "base/text/strings.h"
@@ -60,7 +56,6 @@ class EnforceDriver final : public Driver {
     if (c.verb == "kill") return bench_->killAndRestart(), "";
     if (c.verb == "leave") return bench_->leave(), told();
     if (c.verb == "evictions") return evictions();
-    if (c.verb == "cookies") return cookies();
     return withWords(line, c);
   }
 
@@ -69,12 +64,6 @@ class EnforceDriver final : public Driver {
     if (c.verb == "use" && w.size() == 2) return bench_->use(w[0], std::stod(w[1])), "";
     if (c.verb == "throttle" && w.size() == 2) return bench_->throttle(w[0], std::stod(w[1])), "";
     if (c.verb == "system" && w.size() == 1) return bench_->systemUses(std::stod(w[0])), "";
-    if (c.verb == "threads" && w.size() == 2) return bench_->threads(w[0], w[1]), "";
-    if (c.verb == "live" && !w.empty()) {
-      std::string facts;
-      for (const std::string& one : w) facts += one + "\n";
-      return bench_->fs.write("live-facts", facts), "";
-    }
     if (c.verb == "remove" && w.size() == 1) return bench_->remove(w[0]), "";
     if (c.verb == "hold" && w.size() == 2) {
       auto bytes = Quantity::parse(w[1]);
@@ -91,8 +80,6 @@ class EnforceDriver final : public Driver {
   std::string machine(const Command& c) {
     if (c.words.size() != 1) return "error: want machine NAME\n";
     bench_ = std::make_unique<MachineBench>("test/machines/" + c.words[0]);
-    cookies_ = {};
-    bench_->tools.cookies = &cookies_;
     const std::string gates = c.option("gate");
     for (std::string_view gate : splitTrimmed(gates, ','))
       if (!gate.empty() && !bench_->gate(std::string(gate)))
@@ -136,14 +123,6 @@ class EnforceDriver final : public Driver {
     return out.empty() ? "nobody\n" : out;
   }
 
-  std::string cookies() const {
-    std::string out;
-    for (const auto& [pid, cookie] : cookies_.cookie)
-      if (cookie != 0) out += fmt::format("process {}: {}\n", pid, cookie);
-    return out.empty() ? "nobody\n" : out;
-  }
-
-  agent::testing::FakeCookies cookies_;
   std::unique_ptr<MachineBench> bench_;
   size_t seen_ = 0;
 };
