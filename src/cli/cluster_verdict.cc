@@ -8,8 +8,6 @@
 #include "cli/cluster_facts.h"
 #include "cli/config_verdict.h"
 #include "manager/config/node_strategy.h"
-#include "placement/config/config.h"
-#include "placement/plugins/absent.h"
 
 namespace mangrove::cli {
 namespace {
@@ -168,22 +166,6 @@ void judgeScheduler(const ClusterFacts& facts, Lines& out) {
     out.push_back({State::kGood, "scheduler", "no pod waits for long"});
 }
 
-// What pods ask for and the default profile passes over, because the plugin is not there yet.
-void judgeIgnored(const ClusterFacts& facts, Lines& out) {
-  const auto config = placement::defaultConfig({"koord-scheduler"});
-  const auto& missing = config.profiles[0].ignored;
-  std::vector<std::string> pods;
-  std::string first;
-  for (const auto& pod : facts.pods)
-    if (const auto need = placement::needOfAbsentPlugin(pod, missing)) {
-      if (pods.empty()) first = need->ignored;
-      pods.push_back(api::keyOf(pod.meta).text());
-    }
-  if (!pods.empty())
-    out.push_back({State::kWarning, "scheduler", fmt::format("{}: {}", some(pods), first),
-                   "such pods are placed as if they did not ask; see docs/scheduler.md"});
-}
-
 void judgeLeases(const ClusterFacts& facts, Lines& out) {
   for (const auto& lease : facts.leases) {
     const bool silent = facts.now - lease.renewTime > kLeaseSilence;
@@ -238,7 +220,6 @@ Told judgeCluster(const ClusterFacts& facts) {
   const auto config = judgeConfig(facts, lines);
   judgeNodes(facts, config, lines);
   judgeScheduler(facts, lines);
-  judgeIgnored(facts, lines);
   judgeLeases(facts, lines);
   judgeWebhooks(facts, lines);
   judgeRights(facts, lines);

@@ -6,7 +6,6 @@
 #include "cli/cluster_facts.h"
 #include "cli/config_reference.h"
 #include "cli/explain_controls.h"
-#include "placement/config/config.h"
 
 namespace mangrove::cli {
 namespace {
@@ -49,21 +48,6 @@ TEST(CheckCluster, SaysThatAHealthyOneWorks) {
   EXPECT_EQ(told.answer, "colocation works: 0 errors, 0 warnings");
   EXPECT_THAT(told.todo, IsEmpty());
   EXPECT_THAT(told.terms, HasSubstr("1 node: ready, measured and for sale"));
-}
-
-TEST(CheckCluster, SaysWhatPodsAskForAndTheDefaultProfilePassesOver) {
-  const auto missing = placement::defaultConfig({"a"}).profiles[0].ignored;
-  if (missing.empty()) GTEST_SKIP() << "every plugin of the reference's profile is there";
-  ClusterFacts facts = healthy();
-  facts.pods.push_back(decoded<api::Pod>(
-      R"({"metadata":{"name":"p","namespace":"shop",
-          "annotations":{"scheduling.koordinator.sh/reservation-affinity":"{}",
-                         "scheduling.koordinator.sh/device-allocate-hint":"{}"}},
-          "spec":{"nodeName":"n1","containers":[{"name":"c"}]}})"));
-  const Told told = judgeCluster(facts);
-  EXPECT_TRUE(told.good);
-  EXPECT_THAT(told.terms, HasSubstr("shop/p: the pod's annotation "));
-  EXPECT_THAT(told.terms, HasSubstr("is ignored: plugin " + missing[0]));
 }
 
 struct Case {

@@ -74,12 +74,12 @@ ProfileConfig colocationProfile(std::string schedulerName) {
   wishes.points["preBind"].enabled.push_back({"DefaultPreBind", 0});
   // Inside the quota first: whoever else has lower priority may be within its own.
   wishes.points["postFilter"] = {
-      {{"Reservation", 0}, {"ElasticQuota", 0}, {"DefaultPreemption", 0}}, {"*"}};
+      {{"Reservation", 0}, {"Coscheduling", 0}, {"ElasticQuota", 0}, {"DefaultPreemption", 0}},
+      {"*"}};
   ProfileConfig out;
   out.schedulerName = std::move(schedulerName);
   out.points = mergePoints(wishes);
   out.args["NodeResourcesFit"] = fourResources();
-  for (auto name : unbuiltPlugins()) out.ignored.emplace_back(name);
   return out;
 }
 

@@ -16,44 +16,34 @@ namespace {
 
 constexpr std::string_view kApiVersion = "kubescheduler.config.k8s.io/v1";
 
-// In-tree plugins of Kubernetes and of the reference that can be named without being served.
-bool isBuilt(std::string_view name) {
+bool isKnown(std::string_view name) {
   for (const auto& entry : pluginEntries())
     if (entry.name == name) return true;
   return false;
-}
-
-bool isUnbuilt(std::string_view name) {
-  const auto all = unbuiltPlugins();
-  return std::find(all.begin(), all.end(), name) != all.end();
 }
 
 // So that the sum over all plugins of weight · 100 stays a 32-bit number.
 constexpr int64_t kMaxWeight = 1'000'000;
 
 std::string nearestPlugin(std::string_view name) {
-  std::vector<std::string_view> known(unbuiltPlugins().begin(), unbuiltPlugins().end());
+  std::vector<std::string_view> known;
   for (const auto& entry : pluginEntries()) known.push_back(entry.name);
   return didYouMean(name, known);
 }
 
-void checkPlugin(std::string_view name, Args& args, SchedulerConfig& out) {
-  if (isBuilt(name) || name == "*") return;
-  if (!isUnbuilt(name))
-    return args.complain(fmt::format("unknown plugin '{}'{}", name, nearestPlugin(name)));
-  auto warning = fmt::format("plugin {} is not part of this version", name);
-  if (std::find(out.warnings.begin(), out.warnings.end(), warning) == out.warnings.end())
-    out.warnings.push_back(std::move(warning));
+void checkPlugin(std::string_view name, Args& args) {
+  if (!isKnown(name) && name != "*")
+    args.complain(fmt::format("unknown plugin '{}'{}", name, nearestPlugin(name)));
 }
 
-PluginWishes::Point readPoint(Args args, Args& complaints, SchedulerConfig& out) {
+PluginWishes::Point readPoint(Args args, Args& complaints) {
   PluginWishes::Point point;
   args.only({"enabled", "disabled"});
   for (const auto& entry : args.list("enabled")) {
     Args one(entry, args.where() + ".enabled");
     one.only({"name", "weight"});
     const std::string name = one.text("name");
-    checkPlugin(name, one, out);
+    checkPlugin(name, one);
     const int64_t weight = one.integer("weight", 0);
     if (weight < 0 || weight > kMaxWeight)
       one.complain(fmt::format("weight {} of plugin {}: want 0..{}", weight, name, kMaxWeight));
@@ -65,7 +55,7 @@ PluginWishes::Point readPoint(Args args, Args& complaints, SchedulerConfig& out)
     Args one(entry, args.where() + ".disabled");
     one.only({"name", "weight"});
     const std::string name = one.text("name");
-    checkPlugin(name, one, out);
+    checkPlugin(name, one);
     point.disabled.push_back(name);
     args.take(one);
   }
@@ -73,14 +63,13 @@ PluginWishes::Point readPoint(Args args, Args& complaints, SchedulerConfig& out)
   return point;
 }
 
-PluginWishes readPlugins(Args args, Args& complaints, SchedulerConfig& out) {
+PluginWishes readPlugins(Args args, Args& complaints) {
   PluginWishes wishes;
   args.only({"multiPoint", "preEnqueue", "queueSort", "preFilter", "filter", "postFilter",
              "preScore", "score", "reserve", "permit", "preBind", "bind", "postBind"});
-  wishes.points["multiPoint"] = readPoint(args.object("multiPoint"), args, out);
+  wishes.points["multiPoint"] = readPoint(args.object("multiPoint"), args);
   for (auto point : pointNames())
-    if (args.has(point))
-      wishes.points[std::string(point)] = readPoint(args.object(point), args, out);
+    if (args.has(point)) wishes.points[std::string(point)] = readPoint(args.object(point), args);
   complaints.take(args);
   return wishes;
 }
@@ -96,12 +85,12 @@ void addDefaultPreBind(PluginWishes& wishes) {
   if (!listed && !dropped) preBind.enabled.push_back({"DefaultPreBind", 0});
 }
 
-void readPluginArgs(Args& args, ProfileConfig& profile, SchedulerConfig& out) {
+void readPluginArgs(Args& args, ProfileConfig& profile) {
   for (const auto& entry : args.list("pluginConfig")) {
     Args one(entry, args.where() + ".pluginConfig");
     one.only({"name", "args"});
     const std::string name = one.text("name");
-    checkPlugin(name, one, out);
+    checkPlugin(name, one);
     if (profile.args.contains(name)) one.complain(fmt::format("plugin {} is there twice", name));
     if (const json::Value* given = one.find("args")) {
       Args inner(*given, name);
@@ -115,7 +104,7 @@ void readPluginArgs(Args& args, ProfileConfig& profile, SchedulerConfig& out) {
   }
 }
 
-ProfileConfig readProfile(const json::Value& value, Args& complaints, SchedulerConfig& out) {
+ProfileConfig readProfile(const json::Value& value, Args& complaints) {
   Args args(value, "profiles");
   args.only({"schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig"});
   ProfileConfig profile;
@@ -126,10 +115,10 @@ ProfileConfig readProfile(const json::Value& value, Args& complaints, SchedulerC
       args.complain(fmt::format("percentageOfNodesToScore: {} is not in 0..100", percentage));
     profile.percentageOfNodesToScore = static_cast<int32_t>(percentage);
   }
-  PluginWishes wishes = readPlugins(args.object("plugins"), args, out);
+  PluginWishes wishes = readPlugins(args.object("plugins"), args);
   if (args.has("plugins")) addDefaultPreBind(wishes);
   profile.points = mergePoints(wishes);
-  readPluginArgs(args, profile, out);
+  readPluginArgs(args, profile);
   complaints.take(args);
   return profile;
 }
@@ -224,7 +213,7 @@ Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name)
                 out);
   args.take(connection);
   for (const auto& profile : args.list("profiles"))
-    out.profiles.push_back(readProfile(profile, args, out));
+    out.profiles.push_back(readProfile(profile, args));
   if (out.profiles.empty()) out.profiles.push_back(kubernetesProfile("default-scheduler"));
   checkProfiles(out, args);
   if (auto ok = args.done(); !ok) return pass(ok.error());

@@ -48,12 +48,8 @@ Result<> Profile::makePlugins(std::span<const PluginEntry> known) {
       if (find(wanted.name)) continue;
       const auto entry = std::find_if(known.begin(), known.end(),
                                       [&](const auto& e) { return e.name == wanted.name; });
-      if (entry == known.end()) {
-        if (std::find(config_.absent.begin(), config_.absent.end(), wanted.name) ==
-            config_.absent.end())
-          config_.absent.push_back(wanted.name);
-        continue;
-      }
+      if (entry == known.end())
+        return invalid("{}: no plugin '{}' in this version", point, wanted.name);
       const auto args = config_.args.find(wanted.name);
       auto plugin = entry->make(args == config_.args.end() ? kNoArgs : args->second, handle_);
       if (!plugin) return plugin.error().in("arguments of plugin {}", wanted.name);

@@ -32,10 +32,6 @@ struct ProfileConfig {
   std::optional<int32_t> percentageOfNodesToScore;
   std::map<std::string, std::vector<Enabled>, std::less<>> points;  // "filter" → …
   std::map<std::string, json::Value, std::less<>> args;             // by plugin
-  std::vector<std::string> absent;  // enabled, but not part of this version
-  // Of the reference's shipped profile and not in this one: pods are placed without what they would
-  // do, and told so.
-  std::vector<std::string> ignored;
 
   const std::vector<Enabled>& at(std::string_view point) const;
 };

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "placement/engine/engine.h"
-#include "placement/plugins/absent.h"
 
 namespace mangrove::placement {
 
@@ -155,12 +154,7 @@ void Engine::waitingPodChanged(const PodObject& before, const PodObject& after) 
   } else if (const Interned ours = cluster_.nominatedNode(uid); !ours.empty()) {
     cluster_.nominate(info, ours);
   }
-  if (!queued) {
-    const Profile& profile = *profileOf(*after);
-    if (const auto need = needOfAbsentPlugin(*after, profile.config().ignored))
-      effects_.ignored(*after, need->ignored, profile.config().schedulerName);
-    return queue_->add(std::move(info));
-  }
+  if (!queued) return queue_->add(std::move(info));
   uint32_t actions = 0;
   const api::Pod& old = *queued->pod->pod;
   if (!(old.meta.labels == after->meta.labels)) actions |= action::kLabel;

@@ -10,7 +10,6 @@
 #include "api/annotations/gang.h"
 #include "api/wire/names.h"
 #include "base/text/strings.h"
-#include "placement/plugins/absent.h"
 
 namespace mangrove::placement {
 
@@ -228,7 +227,6 @@ std::string questionedKeyOf(const api::Pod& pod) {
 }
 
 std::string heldBack(const api::Pod& pod, const Profile& profile) {
-  if (const auto need = needOfAbsentPlugin(pod, profile.config().absent)) return need->reason;
   for (Plugin* plugin : profile.preEnqueue())
     if (const PodVerdict verdict = plugin->wouldAdmit(pod); !verdict.go())
       return verdict.reasons.empty() ? fmt::format("held back by {}", plugin->name())

@@ -19,16 +19,10 @@ constexpr std::array kPlugins = {
 #undef PLUGIN
 };
 
-constexpr std::array<std::string_view, 0> kUnbuilt = {};
-
 }  // namespace
 
 std::span<const PluginEntry> pluginEntries() {
   return kPlugins;
-}
-
-std::span<const std::string_view> unbuiltPlugins() {
-  return kUnbuilt;
 }
 
 }  // namespace mangrove::placement

@@ -8,7 +8,5 @@
 namespace mangrove::placement {
 
 std::span<const PluginEntry> pluginEntries();
-// Names the reference knows that have no code here yet.
-std::span<const std::string_view> unbuiltPlugins();
 
 }  // namespace mangrove::placement
