@@ -245,7 +245,7 @@ export function node(place, name) {
 
 export function pods(place) {
   const list = make('div');
-  const filter = make('input', {type: 'search', placeholder: 'filter: name, QoS, node, phase', 'aria-label': 'Filter pods', oninput: () => shown.filter(filter.value)});
+  const filter = make('input', {type: 'search', placeholder: 'filter: name, gang, QoS, node, phase', 'aria-label': 'Filter pods', oninput: () => shown.filter(filter.value)});
   const byGang = make('label', {}, make('input', {type: 'checkbox', onchange: event => shown.group(event.target.checked)}), ' by gang');
   place.append(make('h2', {}, 'Pods'), make('div', {class: 'tools'}, filter, byGang), make('div', {class: 'card'}, list));
   const shown = podTable(list, '');

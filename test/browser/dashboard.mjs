@@ -76,6 +76,15 @@ check('who borrows from whom is said', (await page.locator('main').innerText()).
 await page.screenshot({path: `${out}/quotas-light.png`});
 await page.keyboard.press('3');
 await page.waitForSelector('main tbody tr');
+await page.getByLabel('by gang').check();
+const groups = () => [...document.querySelectorAll('main h3')].map(title => title.innerText).join('; ');
+check('pods are grouped by gang, those that wait first', await until(page, () => [...document.querySelectorAll('main h3')].map(title => title.innerText).join('; ')
+  === 'Gang default/train: 2 pods, 2 wait; Gang default/etl: 2 pods, 0 wait; No gang'), await page.evaluate(groups));
+check('each group has its own rows', (await page.locator('main table').first().locator('tbody tr').count()) === 2);
+await page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
+await page.screenshot({path: `${out}/pods-by-gang-light.png`});
+await page.getByLabel('by gang').uncheck();
+await page.evaluate(() => document.activeElement.blur());  // keys are the page's again
 await page.keyboard.press('/');
 await page.keyboard.type('no-such-pod');
 check('the filter filters', await until(page, () => document.querySelectorAll('main tbody tr').length === 0));
@@ -104,6 +113,7 @@ await phone.screenshot({path: `${out}/cluster-phone.png`});
 for (const name of ['node', 'pods', 'decisions', 'config']) {
   await phone.goto(`${url}#/${name}`);
   await phone.waitForSelector('main h2');
+  if (name === 'pods') await phone.getByLabel('by gang').check();
   check(`nor on the page ${name}`, await until(phone, () => document.documentElement.scrollWidth <= window.innerWidth));
 }
 

@@ -46,6 +46,24 @@ Y
 want '"borrower":"team-a"' curl -fsS "${url}api/quotas"
 want 'team-a borrows 0.02 of cpu' "$mangrove" top --once --by quota --server "${url%/}"
 want 'team-b' "$mangrove" top --once --by quota --kubeconfig "$KUBECONFIG"
+# Two gangs: one has started, the other waits for room that is not there.
+member() {  # member NAME GANG CPU
+  kubectl create -f - >/dev/null <<Y
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, annotations: {gang.scheduling.koordinator.sh/name: $2, gang.scheduling.koordinator.sh/min-available: "2"}}
+spec:
+  schedulerName: koord-scheduler
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: x, command: [sleep, "3600"], resources: {requests: {cpu: $3, memory: 1Mi}}}]
+Y
+}
+for number in 0 1; do
+  member etl-$number etl 1m
+  member train-$number train "1000"
+done
+want '"gang":"train"' curl -fsS "${url}api/pods"
+want 'n1 n1' kubectl get pods etl-0 etl-1 -o 'jsonpath={.items[*].spec.nodeName}'
 server=${url%/}
 want '"enforcement":"on"' curl -fsS "${url}api/controls"
 want 'node.mangrove.io/agent-address' kubectl get node n1 -o json
