@@ -40,7 +40,7 @@ elsewhere = {
                 "leases watch": "a second replica", "secrets": "certificates of a service; here they are files, because the API server has no service network", "elasticquotas create": "a quota profile",
                 "events create": "only where something is worth one", "reservations create": "a Spark application", "reservations patch": "as above", "reservations delete": "as above", "namespaces get": "asked before the proxy's first line"},
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
-                  "clusternetworktopologies": "gangs that ask for a network topology", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
+                  "clusternetworktopologies": "gangs that ask for a network topology", "clusternetworktopologies/status": "as above", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "reservations patch": "CPUs and devices of a reservation", "reservations delete": "ended ones",
                   "reservations/status": "a reservation that is placed or ends", "pods patch": "running pods that a reservation takes over", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost",
                   "tokenreviews": "somebody asks for its pages; test/e2e/scheduler_kubectl.sh", "subjectaccessreviews": "as above"},

@@ -147,8 +147,13 @@ kind: PodGroup
 metadata: {name: pair}
 spec: {minMember: 2}
 Y
+# Each member costs one write, its binding, which carries the marks of the wave.
+writes() { kubectl get --raw /metrics | awk '/^apiserver_request_total/ && /resource="pods"/ && (/subresource="binding"/ || /subresource="status"/ || /verb="PATCH"/ || /verb="PUT"/) {sum += $NF} END {print sum + 0}'; }
+before=$(writes)
 make_pod pair-a 1 "" 'labels: {pod-group.scheduling.sigs.k8s.io: pair}'
 make_pod pair-b 1 "" 'labels: {pod-group.scheduling.sigs.k8s.io: pair}'
 eventually same 2 bound pair-
+same 2 kubectl get pod pair-b -o 'jsonpath={.metadata.annotations.internal\.scheduling\.koordinator\.sh/bind-gang-member-count}'
+same $((before + 2)) writes
 eventually same Scheduled kubectl get podgroup pair -o 'jsonpath={.status.phase}'
 all_good

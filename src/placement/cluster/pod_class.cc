@@ -27,7 +27,10 @@ constexpr std::array kReadAnnotations = {
     api::annotation::kDeviceAllocateHint,
     api::annotation::kDeviceJointAllocate,
     api::annotation::kGpuPartitionSpec,
+    api::annotation::kNetworkTopologySelector,
 };
+// Read only by what looks at the cluster as a whole: no part of a shape.
+constexpr std::array kReadOfClasses = {api::annotation::kNetworkTopologySelector};
 
 // Plugins that can be told to take exactly what an annotation of the pod names (SchedulingHint).
 struct Designated {
@@ -285,6 +288,7 @@ std::shared_ptr<PodClass> PodClasses::make(const api::Pod& pod, api::Annotations
 std::shared_ptr<const PodShape> PodClasses::shapeOf(const PodClass& cls) {
   PodShape wanted{0,           cls.spec, cls.annotations, cls.qos, cls.band, cls.isDaemon, {},
                   cls.podName, {}};
+  for (auto key : kReadOfClasses) wanted.annotations.erase(key);
   if (hasClaims(*cls.spec)) wanted.claimsIn = cls.ns;
   if (auto provider = cls.labels.get(api::label::kGpuIsolationProvider))
     wanted.gpuIsolation = Interned(*provider);

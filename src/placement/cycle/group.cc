@@ -182,29 +182,13 @@ class GroupSolver {
 
   // The plugin says where everybody goes, by what the rows can take.
   bool bySpread() {
-    std::vector<int64_t> slots(q_.cluster.table.rows());
-    for (Row row : q_.cluster.table.liveRows()) slots[row] = slotsInOrder(row);
-    auto rows = q_.task.spread(slots);
+    auto rows = q_.task.spread(slotsByRow(q_), {});
     if (!rows) {
       refuse(present_.front(), rows.error().sentence(), "NodeResourcesFit");
       return false;
     }
     planned_ = std::move(*rows);
     return true;
-  }
-
-  // Members that fit on the row one after the other, in their order.
-  int64_t slotsInOrder(Row row) {
-    const size_t mark = q_.trial.mark();
-    int64_t count = 0;
-    for (size_t member : present_) {
-      Cycle cycle(q_.profile, q_.cluster, q_.pods[member], q_.options);
-      if (!cycle.prepare() || !cycle.fitsWithNominated(row).fits()) break;
-      if (q_.trial.place(q_.profile, q_.pods[member], row)) break;
-      count++;
-    }
-    q_.trial.rollbackTo(mark);
-    return count;
   }
 
   // Planned rows and error states are no matter of order.
@@ -358,6 +342,23 @@ class GroupSolver {
 };
 
 }  // namespace
+
+std::vector<int64_t> slotsByRow(const GroupQuestion& question) {
+  const GroupQuestion& q = question;
+  std::vector<int64_t> slots(q.cluster.table.rows());
+  for (Row row : q.cluster.table.liveRows()) {
+    const size_t mark = q.trial.mark();
+    for (const PodPtr& pod : q.pods) {
+      if (!pod) continue;
+      Cycle cycle(q.profile, q.cluster, pod, q.options);
+      if (!cycle.prepare() || !cycle.fitsWithNominated(row).fits()) break;
+      if (q.trial.place(q.profile, pod, row)) break;
+      slots[row]++;
+    }
+    q.trial.rollbackTo(mark);
+  }
+  return slots;
+}
 
 int64_t slotsFor(PlanState& state, const Cluster& cluster, int64_t enough) {
   state.refresh();

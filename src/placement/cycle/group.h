@@ -39,6 +39,9 @@ struct GroupOutcome {
 };
 GroupOutcome placeGroup(const GroupQuestion& question);
 
+// Members that fit on each row one after the other, in their order; by row. Looks only.
+std::vector<int64_t> slotsByRow(const GroupQuestion& question);
+
 // How many pods of the class the nodes could hold by their free resources alone, where the class
 // fits at all; counting stops at `enough`.
 int64_t slotsFor(PlanState& state, const Cluster& cluster, int64_t enough);

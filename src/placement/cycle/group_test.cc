@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "placement/testing/lab.h"
 
 namespace mangrove::placement {
@@ -66,7 +67,7 @@ bool canPlace(std::vector<Demand>& free, const std::vector<Demand>& pods, size_t
 TEST(Groups, small_ones_are_placed_whenever_that_is_possible) {
   Rng rng(24);
   int possible = 0;
-  for (int round = 0; round < 150; round++) {
+  for (int round = 0; round < sized(150, 5000); round++) {
     std::vector<Demand> nodes, pods;
     for (int64_t i = rng.between(1, 6); i > 0; i--)
       nodes.push_back({rng.between(4, 10), rng.between(8, 20)});
@@ -83,7 +84,7 @@ TEST(Groups, small_ones_are_placed_whenever_that_is_possible) {
 
 TEST(Groups, full_clusters_are_packed_nearly_always) {
   Rng rng(95);
-  constexpr int kRounds = 12;
+  const int kRounds = sized(12, 300);
   int placed = 0;
   for (int round = 0; round < kRounds; round++) {
     std::vector<Demand> nodes, pods;
@@ -101,7 +102,7 @@ TEST(Groups, full_clusters_are_packed_nearly_always) {
     }
     placed += Board(nodes).place(pods, pods.size());
   }
-  EXPECT_EQ(placed, kRounds);
+  EXPECT_GE(placed * 100, kRounds * 99);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "api/annotations/scheduling.h"
 #include "base/os/log.h"
 #include "placement/explain/debug.h"
-#include "placement/plugins/absent.h"
 #include "placement/plugins/deviceshare/device_books.h"
 #include "placement/plugins/registry.h"
 
@@ -43,9 +42,6 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
                                  {cluster_, clock_, this, "", this, config.quotaGates, &registry_,
                                   config.devicePluginAdaption});
     if (!profile) return profile.error().in("profile {}", wanted.schedulerName);
-    for (const auto& name : (*profile)->config().absent)
-      log.warn("profile {}: plugin {} is not part of this version; pods that need it stay pending",
-               wanted.schedulerName, name);
     beside_.emplace(profile->get(), Beside{ProfileMetrics(metrics_, wanted.schedulerName)});
     profiles_.push_back(std::move(*profile));
   }
@@ -62,9 +58,18 @@ Result<> Engine::configure(const SchedulerConfig& config, std::span<const Plugin
         if (!plugin->admit(*pod.pod).go()) return std::string(plugin->name());
     return "";
   };
-  rules.hint = [pluginOf](const std::string& name, const ClusterEvent& event, const PodInfo& pod) {
+  // A pod that its group sent back gave room to others; its own group would only do the same again.
+  const auto isOwnReturn = [this](const ClusterEvent& event, const PodInfo& pod) {
+    if (event.kind != EventKind::kAssignedPodDelete || event.podBefore != event.pod) return false;
+    const Profile* profile = profileOf(*pod.pod);
+    return profile &&
+           std::any_of(profile->groupWise().begin(), profile->groupWise().end(),
+                       [&](Plugin* p) { return p->groupWise()->sharesRoom(*event.pod, *pod.pod); });
+  };
+  rules.hint = [pluginOf, isOwnReturn](const std::string& name, const ClusterEvent& event,
+                                       const PodInfo& pod) {
     Plugin* plugin = pluginOf(name, pod);
-    return plugin ? plugin->hint(event, pod) : Hint::kSkip;
+    return plugin && !isOwnReturn(event, pod) ? plugin->hint(event, pod) : Hint::kSkip;
   };
   rules.interests = [this](const std::string& name) {
     uint32_t all = 0;
@@ -124,7 +129,7 @@ bool Engine::scheduleOne() {
     queue_->done(uid);
     return true;
   }
-  if (!refusedByAbsence(*queued, *profile)) tryPod(*queued, *profile);
+  tryPod(*queued, *profile);
   return true;
 }
 
@@ -185,14 +190,6 @@ void Engine::tell(Cycle& cycle, const PodInfo& pod, const std::optional<Placemen
   if (debug_.filters && !placed)
     for (const auto& group : cycle.diagnosis().groups)
       log.info("{}: {} refuses {} nodes: {}", name, group.plugin, group.nodes, group.reason);
-}
-
-bool Engine::refusedByAbsence(QueuedPod& queued, Profile& profile) {
-  const auto need = needOfAbsentPlugin(*queued.pod->pod, profile.config().absent);
-  if (!need) return false;
-  fail(queued, profile, Diagnosis::refusal(cluster_.table.size(), need->plugin, need->reason),
-       queued.pod);
-  return true;
 }
 
 // ---- failure -----------------------------------------------------------------------------------

@@ -104,7 +104,8 @@ class Engine final : private WaitingPods, private Deeds {
     std::set<std::string> permits = {};  // plugins whose word is missing
     MonoTime sentAt{};
     MonoTime permitUntil = MonoTime::max();
-    uint64_t number = 0;  // in the order they were decided
+    Interned nominated = {};  // where it was before it was decided
+    uint64_t number = 0;      // in the order they were decided
     bool isIdle() const { return waitsForVolumes || !permits.empty(); }
   };
 
@@ -132,6 +133,8 @@ class Engine final : private WaitingPods, private Deeds {
 
   // ---- Deeds
   void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) override;
+  RoomAnswer makeGroupRoom(const Stranded& stranded, const GroupTask& task) override;
+  void ignored(const api::Pod& pod, const std::string& what) override;
   void evict(const PodPtr& victim, std::string reason, Deeds::Done done) override;
   void deviceTrouble(const api::Pod& pod, const std::string& what) override;
   void expel(const PodPtr& victim, const api::Pod& preemptor) override;
@@ -152,7 +155,9 @@ class Engine final : private WaitingPods, private Deeds {
   void placeMembers(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin);
   void groupFailed(Profile& profile, const GroupTask& task, Plugin& plugin,
                    const std::vector<QueuedPod*>& members, const GroupOutcome& outcome);
-  void makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome);
+  // Evicts for the whole group; why not, or "" when its victims go.
+  std::string evictForGroup(const GroupQuestion& question, const PodPtr& preemptor);
+  void sendBack(const GroupTask& task, std::string_view plugin, const std::string& why);
   GroupOutcome decideGroup(Profile& profile, const GroupTask& task,
                            const std::vector<PodPtr>& pods);
   GroupOutcome placeAsKept(const GroupQuestion& question);
@@ -169,9 +174,9 @@ class Engine final : private WaitingPods, private Deeds {
   void cameIn(Area area, std::string_view event);
   void countRefused(const QueuedPod& pod, int sign);
   void showRefused();
-  bool refusedByAbsence(QueuedPod& queued, Profile& profile);
   void commit(QueuedPod& queued, Profile& profile, PlanState& state, const Placement& placed);
-  void askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row);
+  void askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row,
+                     Interned nominated = {});
   void announce(const api::Uid& uid);
   // Pods on their way to a node that `is` so, in the order they were decided.
   template <class Is>
@@ -224,12 +229,15 @@ class Engine final : private WaitingPods, private Deeds {
   std::map<std::pair<std::string, std::string>, int64_t> refused_;
   bool refusedChanged_ = false;  // since the gauge was set
   std::function<void()> progress_ = [] {};
-  size_t idle_ = 0;       // of binding_
-  uint64_t decided_ = 0;  // numbers of bindings
-  int depth_ = 0;         // of calls into plugins that may ask for permissions
+  size_t idle_ = 0;                       // of binding_
+  size_t awaitVolumes_ = 0;               // of idle_
+  MonoTime permitDue_ = MonoTime::max();  // nobody's permission is late before
+  uint64_t decided_ = 0;                  // numbers of bindings
+  int depth_ = 0;                         // of calls into plugins that may ask for permissions
   std::vector<std::function<void()>> deferred_;  // what they asked for
-  std::unique_ptr<Auditor> auditor_;             // null: not asked for
-  Audited audited_ = Audited::kFailure;          // how the group at hand failed
+  bool runsDeferred_ = false;
+  std::unique_ptr<Auditor> auditor_;     // null: not asked for
+  Audited audited_ = Audited::kFailure;  // how the group at hand failed
   DebugFlags debug_;
   Duration longestCycle_ = std::chrono::seconds(30);
   uint64_t seed_ = 1;

@@ -53,6 +53,7 @@ void Engine::commit(QueuedPod& queued, Profile& profile, PlanState& state,
                     const Placement& placed) {
   const PodPtr pod = queued.pod;
   const MonoTime start = clock_.mono();
+  const Interned nominated = cluster_.nominatedNode(pod->pod->meta.uid);
   Transaction decision(cluster_);
   const auto refusal = decision.place(profile, pod, placed.row, sampled_);
   decision.commit();
@@ -60,7 +61,7 @@ void Engine::commit(QueuedPod& queued, Profile& profile, PlanState& state,
   if (refusal)
     return fail(queued, profile,
                 Diagnosis::refusal(cluster_.table.size(), refusal->plugin, refusal->reason), pod);
-  askPermission(queued, profile, state, placed.row);
+  askPermission(queued, profile, state, placed.row, nominated);
   announce(pod->pod->meta.uid);
 }
 
@@ -70,7 +71,8 @@ void Engine::undo(const Binding& binding) {
   unreserveAll(*binding.profile, cluster_, {plan, binding.pod, binding.row});
 }
 
-void Engine::askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row) {
+void Engine::askPermission(QueuedPod& queued, Profile& profile, PlanState& state, Row row,
+                           Interned nominated) {
   const Busy busy(*this);
   const PodPtr pod = queued.pod;
   const Decision decision{state.plan(), pod, row};
@@ -98,8 +100,10 @@ void Engine::askPermission(QueuedPod& queued, Profile& profile, PlanState& state
   binding.queued = queue_->take(uid, !permits.empty());
   binding.since = clock_.mono();
   binding.number = ++decided_;
+  binding.nominated = nominated;
   if (permits.empty()) return proceed(uid);
   binding.permitUntil = clock_.mono() + longest;
+  permitDue_ = std::min(permitDue_, binding.permitUntil);
   setIdle(binding, false, std::move(permits));
 }
 
@@ -112,9 +116,11 @@ void Engine::announce(const api::Uid& uid) {
 
 void Engine::setIdle(Binding& binding, bool waitsForVolumes, std::set<std::string> permits) {
   idle_ -= binding.isIdle();
+  awaitVolumes_ -= binding.waitsForVolumes;
   binding.waitsForVolumes = waitsForVolumes;
   binding.permits = std::move(permits);
   idle_ += binding.isIdle();
+  awaitVolumes_ += binding.waitsForVolumes;
 }
 
 // Nothing is in the way any more: what must be written is collected, and sent.
@@ -182,7 +188,7 @@ void Engine::write(std::vector<ObjectPatch> patches, std::function<void(Result<>
 
 // Bindings whose claims are all bound by now go out; those that wait too long or in vain fail.
 void Engine::lookForVolumes() {
-  if (idle_ == 0) return;
+  if (awaitVolumes_ == 0) return;
   for (const auto& uid : bindingsThat([](const Binding& b) { return b.waitsForVolumes; })) {
     Binding& binding = binding_.at(uid);
     const VolumeState state = volumesOf(binding.notes, binding.pod->nodeName.view(), cluster_);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "placement/cycle/backfill.h"
 #include "placement/engine/engine.h"
 #include "placement/preemption/job_preemption.h"
@@ -90,7 +92,10 @@ GroupOutcome Engine::decideGroup(Profile& profile, const GroupTask& task,
     return got;
   }
   trial.rollback();
-  makeGroupRoom(question, got);
+  const PodPtr& preemptor = question.pods[*got.failing];
+  if (task.preempts && !got.diagnosis.isError && preemptor &&
+      !evicting_.contains(preemptor->pod->meta.uid))
+    got.diagnosis.postFilter = evictForGroup(question, preemptor);
   return got;
 }
 
@@ -114,29 +119,24 @@ void Engine::planGroup(Profile& profile, const GroupTask& task, const std::vecto
   plugin.groupWise()->planned(task, planStart(question, endings(cluster_, clock_.wall())));
 }
 
-// Evicts for the whole group and nominates its members where they will go.
-void Engine::makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome) {
-  if (!question.task.preempts || outcome.diagnosis.isError) return;
-  const PodPtr& preemptor = question.pods[*outcome.failing];
-  if (!preemptor || evicting_.contains(preemptor->pod->meta.uid)) return;
+// Nominates the members where they will go and evicts who is there.
+std::string Engine::evictForGroup(const GroupQuestion& question, const PodPtr& preemptor) {
   for (const PodPtr& pod : question.pods) {
     const Interned node = pod ? cluster_.nominatedNode(pod->pod->meta.uid) : Interned();
     const Row row = node.empty() ? kNoRow : cluster_.table.find(node.view());
     if (row == kNoRow || !victimsAreGoing(row, pod->cls->priority)) continue;
-    outcome.diagnosis.postFilter = "preemption: victims of the group are still going.";
     audited_ = Audited::kVictimDeleting;
-    return;
+    return "preemption: victims of the group are still going.";
   }
   metrics_.preemptionAttempts.inc();
   const MonoTime start = clock_.mono();
   const JobPreemption found = preemptForGroup(question);
   metrics_.jobPreemption.observe(std::chrono::duration<double>(clock_.mono() - start).count());
   if (!found.helps()) {
-    outcome.diagnosis.postFilter = found.message;
     audited_ = Audited::kPreemptFailure;
     for (const PodPtr& pod : question.pods)
       if (pod) cluster_.denominate(pod->pod->meta.uid);
-    return;
+    return found.message;
   }
   audited_ = Audited::kNominated;
   metrics_.preemptionVictims.observe(static_cast<double>(found.victims.size()));
@@ -148,6 +148,34 @@ void Engine::makeGroupRoom(const GroupQuestion& question, GroupOutcome& outcome)
   }
   for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
     evict((*victim)->pod, *preemptor->pod, question.profile.config().schedulerName);
+  return "";
+}
+
+RoomAnswer Engine::makeGroupRoom(const Stranded& stranded, const GroupTask& task) {
+  const Busy busy(*this);  // who is sent back takes nobody with it before all of them are
+  std::vector<PodPtr> pods;
+  for (const GroupMember& member : task.members) {
+    const QueuedPod* queued = queue_->find(member.pod);
+    pods.push_back(queued ? queued->pod : nullptr);
+  }
+  Transaction trial(cluster_);
+  const std::string counts = fmt::format("alreadyWaitingForBound: {}/{}", task.waiting.size(),
+                                         task.waiting.size() + task.members.size());
+  const std::string why =
+      evictForGroup({stranded.profile, cluster_, trial, task, pods, cycleOptions(stranded.profile)},
+                    stranded.pod);
+  if (!why.empty()) {
+    if (audited_ == Audited::kPreemptFailure)
+      sendBack(task, kJobFails, fmt::format("gang group {}: {}, {}", task.id, why, counts));
+    return {RoomAnswer::Kind::kFinal, why + " " + counts};
+  }
+  sendBack(task, kJobPreempts,
+           fmt::format("gang group {} waits for its victims to go, {}", task.id, counts));
+  return {RoomAnswer::Kind::kRoomMade, ""};
+}
+
+void Engine::sendBack(const GroupTask& task, std::string_view plugin, const std::string& why) {
+  for (const api::Uid& uid : task.waiting) reject(uid, plugin, why);
 }
 
 // The member without a place stands for the group from now on: what may help it wakes the group.

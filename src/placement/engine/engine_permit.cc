@@ -22,9 +22,14 @@ std::vector<PodPtr> Engine::waiting() const {
   return out;
 }
 
+// One loop at a time: what its work asks for in turn comes after what was asked for before, and not
+// on top of it.
 void Engine::runDeferred() {
-  while (depth_ == 0 && !deferred_.empty())
+  if (runsDeferred_) return;
+  runsDeferred_ = true;
+  while (!deferred_.empty())
     for (auto& work : std::exchange(deferred_, {})) work();
+  runsDeferred_ = false;
 }
 
 void Engine::allow(const api::Uid& pod, std::string_view plugin) {
@@ -58,8 +63,13 @@ void Engine::reject(const api::Uid& pod, std::string_view plugin, std::string re
   setIdle(at->second, false, {});
   Binding binding = std::move(at->second);
   binding_.erase(at);
+  Interned room = plugin == kJobReject ? binding.nominated : Interned();
+  if (plugin == kJobPreempts) room = binding.pod->nodeName;
   undo(binding);
-  assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, binding.pod->pod, 0);
+  // Before and after are the same: sent back by its group, which must not be woken by that.
+  const bool isSentBack = plugin == kJobReject || plugin == kJobPreempts || plugin == kJobFails;
+  const PodObject& object = binding.pod->pod;
+  assignedPodEvent(EventKind::kAssignedPodDelete, isSentBack ? object : nullptr, object, 0);
   progress_();
   const auto latest = waiting_.find(pod);
   if (latest == waiting_.end()) return queue_->settled(*binding.queued);
@@ -70,8 +80,9 @@ void Engine::reject(const api::Uid& pod, std::string_view plugin, std::string re
   metrics_.permitWait.with({"rejected"}).observe(secondsOf(now - binding.since));
   beside_.at(binding.profile).metrics.unschedulable.add(now - binding.queued->lastAttempt);
   binding.queued->pod = cluster_.makeInfo(latest->second);
+  if (!room.empty()) cluster_.nominate(binding.queued->pod, room);
   queue_->giveBack(std::move(binding.queued), told.plugins, {}, false);
-  effects_.failed(*latest->second, {"Unschedulable", told.message(), "", true}, name);
+  effects_.failed(*latest->second, {"Unschedulable", told.message(), room.str(), true}, name);
 }
 
 void Engine::activate(const api::Uid& pod) {
@@ -79,10 +90,14 @@ void Engine::activate(const api::Uid& pod) {
 }
 
 void Engine::lookForPermits() {
-  if (idle_ == 0) return;
   const MonoTime now = clock_.mono();
-  const auto late =
-      bindingsThat([&](const Binding& b) { return !b.permits.empty() && now >= b.permitUntil; });
+  if (now < permitDue_) return;
+  permitDue_ = MonoTime::max();
+  const auto late = bindingsThat([&](const Binding& b) {
+    if (b.permits.empty()) return false;
+    if (now < b.permitUntil) permitDue_ = std::min(permitDue_, b.permitUntil);
+    return now >= b.permitUntil;
+  });
   for (const auto& uid : late) {
     const auto at = binding_.find(uid);  // one may have taken others with it
     if (at == binding_.end() || at->second.permits.empty()) continue;

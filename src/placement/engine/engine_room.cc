@@ -113,6 +113,11 @@ void Engine::evict(const PodPtr& victim, std::string reason, Deeds::Done done) {
   effects_.evict(*victim->pod, reason, std::move(done));
 }
 
+void Engine::ignored(const api::Pod& pod, const std::string& what) {
+  if (Profile* profile = profileOf(pod))
+    effects_.ignored(pod, what, profile->config().schedulerName);
+}
+
 void Engine::deviceTrouble(const api::Pod& pod, const std::string& what) {
   if (Profile* profile = profileOf(pod))
     effects_.deviceTrouble(pod, what, profile->config().schedulerName);

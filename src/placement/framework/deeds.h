@@ -12,11 +12,20 @@
 
 namespace mangrove::placement {
 
+struct GroupTask;
+struct RoomAnswer;
+struct Stranded;
+
 class Deeds {
  public:
   using Done = UniqueFn<void(Result<>)>;
   // The pod is nominated to the row and the victims go, as with any preemption.
   virtual void makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) = 0;
+  // The same for a whole group of which the pod found no node, counting on the nodes of those that
+  // wait at Permit: these go back to the queue, and everybody is nominated to where it will be.
+  virtual RoomAnswer makeGroupRoom(const Stranded& stranded, const GroupTask& task) = 0;
+  // Something the pod asks for is not done, and it is placed without: a warning Event.
+  virtual void ignored(const api::Pod& pod, const std::string& what) = 0;
   // The pod's owner should know something about its devices: a warning Event.
   virtual void deviceTrouble(const api::Pod& pod, const std::string& what) = 0;
   // The pod goes now, so that one that matters more has the room that is kept for it.

@@ -29,6 +29,7 @@
 #include "placement/cluster/cluster.h"
 #include "placement/framework/deeds.h"
 #include "placement/framework/event.h"
+#include "placement/framework/group_task.h"
 #include "placement/framework/object_patch.h"
 #include "placement/framework/plan.h"
 #include "placement/framework/quota_gates.h"
@@ -194,40 +195,7 @@ class Reporting {
   ~Reporting() = default;
 };
 
-// Gangs: who is next, and groups that are decided whole.
-struct GroupMember {
-  api::Uid pod;
-  uint32_t part = 0;  // which gang of the group
-  Row row = kNoRow;   // where it is planned; kNoRow: anywhere
-};
-struct GroupTask {
-  std::string id;                    // told in messages
-  std::vector<GroupMember> members;  // in the order they are placed in
-  std::vector<int32_t> needed;       // by part: so many must get a place, or nobody does
-  bool preempts = false;             // others may be evicted for it
-  // Where everybody goes, by member; given how many members each row takes one after the other, in
-  // their order. Unset: wherever the scores say.
-  std::function<Result<std::vector<Row>>(const std::vector<int64_t>& slots)> spread = {};
-  // Backfill: where it was planned when it had no place, by member, for when nothing else fits.
-  std::vector<Row> kept = {};
-  bool isAged = false;  // a plan may count on pods whose end nobody knows
-};
-// When a group will have its places, as far as pods say how long they run.
-struct GroupPlan {
-  WallTime start{};       // max: some of them do not say it
-  std::vector<Row> rows;  // by member
-};
-// A group as somebody sees it who only wants to know.
-struct GroupView {
-  struct Part {
-    std::string name;  // of the gang
-    int32_t min = 0, members = 0, ready = 0, waiting = 0, bound = 0;
-  };
-  GroupTask task;
-  std::vector<Part> parts;
-  bool isStrict = false;
-  bool isSatisfied = false;  // members need not wait for each other any more
-};
+// Gangs: who is next, and groups that are decided whole (group_task.h).
 class GroupWise {
  public:
   virtual std::optional<api::Uid> nextPod() { return std::nullopt; }
@@ -337,6 +305,11 @@ class Plugin {
   virtual void tick(WallTime) {}
   // GET /apis/v1/plugins/<name>/<path>; null: not found.
   virtual std::optional<json::Value> serve(std::string_view /*path*/) { return std::nullopt; }
+  // What two profiles have served of one page becomes one answer.
+  virtual json::Value together(json::Value first, json::Value /*other*/,
+                               std::string_view /*path*/) const {
+    return first;
+  }
 
   virtual NodeLocal* nodeLocal() { return nullptr; }
   virtual ClusterWide* clusterWide() { return nullptr; }
@@ -359,6 +332,12 @@ class Plugin {
  private:
   size_t slot_ = 0;
 };
+
+// Who rejects a waiting member because of its group. The room it was to have: as it was before it
+// waited; kept for it, because victims of the group are going; given up.
+inline constexpr std::string_view kJobReject = "JobRejectPlugin",
+                                  kJobPreempts = "JobPreemptionSuccessPlugin",
+                                  kJobFails = "JobPreemptionFailurePlugin";
 
 // Pods that have their node and wait for the word of plugins whose permit() said kWait. What is
 // asked for from inside permit(), unreserve() or another call of the engine happens when that ends.

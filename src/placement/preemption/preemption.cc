@@ -6,6 +6,7 @@
 #include "api/annotations/scheduling.h"
 #include "placement/cycle/cycle.h"
 #include "placement/cycle/diagnosis.h"
+#include "placement/preemption/budgets.h"
 #include "placement/preemption/least_loss.h"
 
 namespace mangrove::placement {
@@ -20,48 +21,6 @@ WallTime startOf(const PodInfo& pod) {
   const WallTime start = pod.pod->status.startTime;
   return start == kZeroTime ? WallTime::max() : start;
 }
-
-// The budgets as they are at the moment, their selectors compiled once for a whole search.
-class Budgets {
- public:
-  explicit Budgets(const Cluster& cluster) {
-    for (const auto& [key, budget] : cluster.budgets) {
-      if (!budget->selector || budget->selector->empty()) continue;
-      if (auto selector = api::compile(*budget->selector))
-        all_.push_back({budget.get(), std::move(*selector)});
-    }
-  }
-
-  // Those whose going would break a budget, walking in the order of importance.
-  struct Split {
-    std::vector<PodPtr> violating, other;
-  };
-  Split split(const std::vector<PodPtr>& pods) const {
-    if (all_.empty()) return {{}, pods};
-    Split out;
-    std::vector<int32_t> left;
-    for (const Budget& budget : all_) left.push_back(budget.object->disruptionsAllowed);
-    for (const PodPtr& pod : pods) {
-      bool violates = false;
-      for (size_t i = 0; i < all_.size(); i++)
-        if (guards(all_[i], *pod->pod)) violates = --left[i] < 0 || violates;
-      (violates ? out.violating : out.other).push_back(pod);
-    }
-    return out;
-  }
-
- private:
-  struct Budget {
-    const api::PodDisruptionBudget* object;
-    api::Selector selector;
-  };
-  static bool guards(const Budget& budget, const api::Pod& pod) {
-    return budget.object->meta.ns == pod.meta.ns && !pod.meta.labels.empty() &&
-           !budget.object->disruptedPods.contains(pod.meta.name.str()) &&
-           budget.selector.matches(pod.meta.labels);
-  }
-  std::vector<Budget> all_;
-};
 
 // Ties are decided too, so that the same node gives the same victims when it is asked again.
 bool comesBefore(const PodPtr& a, const PodPtr& b) {

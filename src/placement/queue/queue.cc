@@ -189,6 +189,7 @@ QueuedPod* Queue::takeOff(QueuedPod& pod) {
   if (pod.firstAttempt == MonoTime{}) pod.firstAttempt = pod.lastAttempt;
   pod.refusedBy.clear();
   pod.waitingFor.clear();
+  pod.gatedBy.clear();  // a gang takes members by name from behind their gate
   inFlight_[&pod] = eventsBase_ + events_.size();
   return &pod;
 }

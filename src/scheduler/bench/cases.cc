@@ -39,6 +39,8 @@ constexpr std::array kCases = {
     BenchCase{"Gangs50x20", kDefault, kGang20, 0, 1000, 0, 1000, 1, false},
     BenchCase{"GangsRefusedBySlots", kDefault, kHugeGang100, 0, 1000, 0, 1000, 1, false},
     BenchCase{"GangsWaiting1000", kHugeGang10, kNobody, 10000, 0, 10000, 0, 1, false, 200},
+    BenchCase{"GangsHolding1000", kHeldGang10, kNobody, 10000, 0, 10000, 0, 1, false, 200},
+    BenchCase{"IdleTicks", kNobody, kNobody, 0, 0, 0, 0, 1, false, 200},
     // The public benchmark's, by their names.
     BenchCase{"GangScheduling_1000Gangs_3000Pods", kDefault, kGang3, 0, 300, 0, 3000, 1, false},
     BenchCase{"GangScheduling_2000Gangs_6000Pods", kDefault, kGang3, 0, 600, 0, 6000, 1, false},
@@ -93,12 +95,15 @@ struct Shape {
   std::string requests = {};  // further ones, with a leading comma
 };
 
-Shape gang(size_t number, size_t members, std::string_view cpu = "100m") {
+constexpr std::string_view kNotStrict = R"(,"gang.scheduling.koordinator.sh/mode":"NonStrict")";
+
+Shape gang(size_t number, size_t members, std::string_view cpu = "100m",
+           std::string_view more = "") {
   return {
       .cpu = cpu,
       .meta = fmt::format(
-          R"(,"annotations":{{"gang.scheduling.koordinator.sh/name":"g-{}","gang.scheduling.koordinator.sh/min-available":"{}"}})",
-          number / members, members)};
+          R"(,"annotations":{{"gang.scheduling.koordinator.sh/name":"g-{}","gang.scheduling.koordinator.sh/min-available":"{}"{}}})",
+          number / members, members, more)};
 }
 
 // Eight pods per node take 85 % of its eight cards. Whole boxes come first, so that all of them fit;
@@ -141,6 +146,7 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes, size_t leaves) {
   constexpr std::string_view kHost = "kubernetes.io/hostname";
   switch (kind) {
     case kDefault:
+    case kNobody:
       return {};
     case kAffinity:
       return {terms("podAffinity", "blue", kZone, false), "blue"};
@@ -185,11 +191,10 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes, size_t leaves) {
     case kDevices:
       return sharesOf(number, nodes);
     case kHugeGang10:
-      return gang(number, 10, "9");
     case kHugeGang100:
-      return gang(number, 100, "9");
-    case kNobody:
-      return {};
+      return gang(number, kind == kHugeGang10 ? 10 : 100, "9");
+    case kHeldGang10:
+      return gang(number, 10, number % 10 == 9 ? "9" : "100m", kNotStrict);
     case kQuotaOpen:
     case kQuotaBlocked:
       return inQuota(leafOf(number, leaves, kind == kQuotaOpen));

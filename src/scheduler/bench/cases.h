@@ -36,6 +36,7 @@ enum class BenchPod : uint8_t {
   kDevices,     // cards by share, 1, 2, 4 and 8 of them, larger ones first and with NICs
   kHugeGang10,  // members that fit nowhere: what the nodes have says no before anything is tried
   kHugeGang100,
+  kHeldGang10,  // not strict, and one of ten fits nowhere: nine hold a node and wait for it
   kNobody,
   kQuotaOpen,     // in one of the quotas that have room
   kQuotaBlocked,  // in one of those that have none

@@ -91,6 +91,9 @@ json::Value nodeJson(const NodeTable& table, Row row) {
 ServiceAnswer services() {
   return {200, json::write(json::Object{
                    {"GET", json::Array{"/apis/v1/__services__", "/apis/v1/nodes/:nodeName",
+                                       "/apis/v1/plugins/Coscheduling/gang/:namespace/:name",
+                                       "/apis/v1/plugins/Coscheduling/gangs",
+                                       "/apis/v1/plugins/Coscheduling/head",
                                        "/apis/v1/plugins/LoadAwareScheduling/node/:nodeName",
                                        "/apis/v1/plugins/NodeNUMAResource/nodes/:name"}}})};
 }
@@ -100,19 +103,22 @@ ServiceAnswer askPlugin(Engine& engine, std::string_view path) {
   const std::string_view name = path.substr(0, slash);
   const std::string_view rest =
       slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
-  bool found = false;
+  Plugin* found = nullptr;
+  std::optional<json::Value> answer;
   for (const auto& profile : engine.profiles()) {  // each knows its own pods
     Plugin* plugin = profile->find(name);
     if (!plugin) continue;
-    found = true;
-    const auto value = plugin->serve(rest);
+    found = plugin;
+    auto value = plugin->serve(rest);
     if (!value) continue;
-    const auto* code = value->is_object() ? value->get_object().if_contains("code") : nullptr;
-    return {code && code->is_int64() ? static_cast<int>(code->get_int64()) : 200,
-            json::write(*value)};
+    answer =
+        answer ? plugin->together(std::move(*answer), std::move(*value), rest) : std::move(*value);
   }
-  if (found) return told(404, fmt::format("plugin {} serves no '{}'", name, rest));
-  return told(404, fmt::format("no plugin '{}' is enabled", name));
+  if (!found) return told(404, fmt::format("no plugin '{}' is enabled", name));
+  if (!answer) return told(404, fmt::format("plugin {} serves no '{}'", name, rest));
+  const auto* code = answer->is_object() ? answer->get_object().if_contains("code") : nullptr;
+  return {code && code->is_int64() ? static_cast<int>(code->get_int64()) : 200,
+          json::write(*answer)};
 }
 
 }  // namespace

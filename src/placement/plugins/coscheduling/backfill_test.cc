@@ -4,6 +4,7 @@
 
 #include "api/annotations/expected_duration.h"
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "placement/testing/lab.h"
 
 namespace mangrove::placement {
@@ -136,7 +137,7 @@ constexpr auto kOn = R"({"enabled":true})";
 
 TEST(Backfill, the_head_never_starts_later_than_without_anybody_passing) {
   Rng rng(2024);
-  const int traces = std::getenv("MANGROVE_LONG") ? 1000 : 150;
+  const int traces = sized(150, 1000);
   size_t waited = 0, passed = 0;
   for (int i = 0; i < traces; i++) {
     const Trace trace = randomTrace(rng, 0);
@@ -154,7 +155,7 @@ TEST(Backfill, the_head_never_starts_later_than_without_anybody_passing) {
 TEST(Backfill, wrong_durations_cost_at_most_the_overrun) {
   Rng rng(77);
   constexpr int64_t kLate = 6;
-  const int traces = std::getenv("MANGROVE_LONG") ? 1000 : 100;
+  const int traces = sized(100, 1000);
   for (int i = 0; i < traces; i++) {
     const Trace trace = randomTrace(rng, kLate);
     Trace promised = trace;

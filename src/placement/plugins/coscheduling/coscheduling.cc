@@ -7,6 +7,7 @@ namespace mangrove::placement {
 Coscheduling::Coscheduling(PluginHandle handle, GangArgs args)
     : cluster_(handle.cluster),
       pods_(handle.pods),
+      deeds_(handle.deeds),
       profile_(std::move(handle.profile)),
       book_(args),
       clock_(handle.clock),

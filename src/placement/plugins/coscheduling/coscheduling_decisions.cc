@@ -119,6 +119,19 @@ void Coscheduling::afterFailure(const PodPtr& pod, const Diagnosis& diagnosis) {
   rejectWaiting(*gang, turn_->failure);
 }
 
+// Evictions for one member alone would be in vain as long as the others have no place.
+RoomAnswer Coscheduling::makeRoom(const Stranded& stranded) {
+  const Gang* gang = book_.gangOf(stranded.pod->pod->meta.uid);
+  const bool isTurn = gang && turn_ && turn_->group == gang->group->id;
+  if (!deeds_ || !book_.args().enablePreemption || !isTurn || book_.isSatisfied(*gang)) return {};
+  if (turn_->room) return {RoomAnswer::Kind::kFinal, turn_->room->message};
+  GroupTask task = taskOf(*gang);
+  task.waiting = book_.waiting(*gang);
+  const RoomAnswer answer = deeds_->makeGroupRoom(stranded, task);
+  if (turn_) turn_->room = answer;
+  return answer;
+}
+
 bool Coscheduling::sharesRoom(const api::Pod& a, const api::Pod& b) const {
   const Gang* one = book_.gangOf(a.meta.uid);
   const Gang* other = one ? book_.gangOf(b.meta.uid) : nullptr;
@@ -141,7 +154,16 @@ std::vector<ObjectPatch> Coscheduling::takePatches(WallTime now) {
     out.push_back({&api::kind::kPodGroup, group->meta.ns.str(), group->meta.name.str(), false,
                    json::Object{{"status", api::toJson(next)}}});
   }
+  if (book_.args().awareNetworkTopology)
+    if (const auto status = planner_.news())
+      out.push_back({&api::kind::kClusterNetworkTopology, "", cluster_.network->meta.name.str(),
+                     true, json::Object{{"status", api::toJson(*status)}}});
   return out;
+}
+
+void Coscheduling::notWritten(const ObjectPatch& patch) {
+  if (patch.kind == &api::kind::kClusterNetworkTopology) return planner_.notWritten();
+  unreported_.insert(patch.ns + "/" + patch.name);
 }
 
 }  // namespace mangrove::placement

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,14 +19,13 @@
 
 namespace mangrove::placement {
 
-// Who rejects members because of another one; the nomination of such a pod stays as it is.
-inline constexpr std::string_view kJobReject = "JobRejectPlugin";
-
 class Coscheduling final : public Plugin,
                            public Transactional,
                            public GroupWise,
                            public PodFeed,
                            public Reporting,
+                           public RoomMaking,
+                           public ClusterWide,
                            public ClusterListener {
  public:
   Coscheduling(PluginHandle handle, GangArgs args);
@@ -34,6 +34,8 @@ class Coscheduling final : public Plugin,
   GroupWise* groupWise() override { return this; }
   PodFeed* podFeed() override { return this; }
   Reporting* reporting() override { return this; }
+  RoomMaking* roomMaking() override { return this; }
+  ClusterWide* clusterWide() override { return book_.args().awareNetworkTopology ? this : nullptr; }
   ClusterListener* listener() override { return this; }
   // The representative is woken by those who refused it; its siblings only by us.
   uint32_t interests() const override { return 0; }
@@ -64,25 +66,32 @@ class Coscheduling final : public Plugin,
   std::string groupFailed(const GroupTask& task, const api::Uid& failing,
                           const Diagnosis& diagnosis) override;
   void afterFailure(const PodPtr& pod, const Diagnosis& diagnosis) override;
+  // For a member that was tried alone, once in its group's turn.
+  RoomAnswer makeRoom(const Stranded& stranded) override;
   bool sharesRoom(const api::Pod& a, const api::Pod& b) const override;
   size_t waitingGroups() const override { return book_.waitingGroups(); }
 
   // ---- PodGroups
   std::vector<ObjectPatch> takePatches(WallTime now) override;
-  void notWritten(const ObjectPatch& patch) override {
-    unreported_.insert(patch.ns + "/" + patch.name);
-  }
+  void notWritten(const ObjectPatch& patch) override;
+
+  // ---- the network
+  std::unique_ptr<ClusterPart> attach(const PodPlan& plan) override;
 
   std::optional<json::Value> serve(std::string_view path) override {
     return gangPage(book_, kept_, path);
+  }
+  json::Value together(json::Value first, json::Value other, std::string_view path) const override {
+    return joinGangPages(std::move(first), std::move(other), path);
   }
 
  private:
   // A group that is being tried member by member.
   struct Turn {
     std::string gang, group;
-    std::set<api::Uid> tried;
-    std::string failure;  // of the first member that found no node
+    std::unordered_set<api::Uid> tried;
+    std::string failure;                  // of the first member that found no node
+    std::optional<RoomAnswer> room = {};  // what making room for all of them came to
   };
 
   bool isOurs(const api::Pod& pod) const {
@@ -91,7 +100,7 @@ class Coscheduling final : public Plugin,
     return (name.empty() ? "default-scheduler" : name) == profile_;
   }
   bool isDecidedWhole(const Gang& gang) const {
-    return book_.args().placeWhole && book_.isStrict(gang);
+    return book_.args().placeWhole && book_.isAnyStrict(gang);
   }
   GroupTask taskOf(const Gang& gang) const;
   PodVerdict keepAway(const api::Pod& pod, const Gang* gang);
@@ -107,6 +116,7 @@ class Coscheduling final : public Plugin,
 
   Cluster& cluster_;
   WaitingPods* pods_;
+  Deeds* deeds_;
   std::string profile_;
   GangBook book_;
   Clock& clock_;

@@ -6,12 +6,16 @@
 
 #include "base/os/log.h"
 #include "placement/plugins/coscheduling/coscheduling_plugin.h"
+#include "placement/plugins/coscheduling/network_score.h"
 
 namespace mangrove::placement {
 
 namespace {
 
 const Logger gangLog("coscheduling");
+
+constexpr std::string_view kNetworkOff =
+    "its network-topology-spec is ignored; set awareNetworkTopology in CoschedulingArgs";
 
 }  // namespace
 
@@ -146,18 +150,22 @@ std::optional<GroupView> Coscheduling::view(const api::Pod& pod) const {
 // Members in the order of their index are dealt to the nodes that lie closest together.
 void Coscheduling::spreadOverNetwork(const Gang& gang, const api::Pod& first, GroupTask& task) {
   if (!book_.args().awareNetworkTopology) {
-    if (told_.insert(gang.id).second)
-      gangLog.warn(
-          "gang {}: its network-topology-spec is ignored; set awareNetworkTopology in "
-          "CoschedulingArgs",
-          gang.id);
+    if (!told_.insert(gang.id).second) return;
+    gangLog.warn("gang {}: {}", gang.id, kNetworkOff);
+    if (deeds_) deeds_->ignored(first, std::string(kNetworkOff));
     return;
   }
   const std::string kind(api::networkTopologySelectorOf(first.meta.annotations));
-  task.spread = [this, kind, spec = *gang.settings->network,
-                 members = task.members.size()](const std::vector<int64_t>& slots) {
-    return planner_.deal(spec, kind, slots, members);
+  task.spread = [this, kind, spec = *gang.settings->network, members = task.members.size()](
+                    const std::vector<int64_t>& slots, const std::vector<int64_t>& costs) {
+    return planner_.deal(spec, kind, slots, costs, members);
   };
+}
+
+std::unique_ptr<ClusterPart> Coscheduling::attach(const PodPlan& plan) {
+  const std::string kind(api::networkTopologySelectorOf(plan.cls->annotations));
+  if (kind.empty()) return nullptr;
+  return std::make_unique<NetworkScore>(cluster_, planner_, kind);
 }
 
 }  // namespace mangrove::placement

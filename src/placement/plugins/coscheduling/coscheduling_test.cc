@@ -88,6 +88,18 @@ TEST_F(Gangs, groups_need_every_one_of_their_gangs) {
   EXPECT_EQ(placed({"a0", "a1", "b0"}), 3);
 }
 
+TEST_F(Gangs, one_strict_gang_makes_its_group_strict) {
+  const std::string both =
+      R"(,"gang.scheduling.koordinator.sh/groups":"[\"default/a\",\"default/b\"]")";
+  node("n1", "2");
+  pod({.name = "b0", .gang = "b", .min = "1", .more = both + kNonStrict});
+  pod({.name = "a0", .gang = "a", .min = "2", .more = both});
+  pod({.name = "a1", .gang = "a", .min = "2", .more = both});
+  lab.run();
+  EXPECT_EQ(waiting(), 0u);  // whoever stood in line for them
+  EXPECT_EQ(lab.cluster().podCount(), 0u);
+}
+
 TEST_F(Gangs, recreated_members_go_by_the_match_policy) {
   const auto policy = [](const std::string& word) {
     return R"(,"gang.scheduling.koordinator.sh/match-policy":")" + word + "\"";
@@ -164,6 +176,23 @@ TEST_F(Gangs, a_refused_binding_leaves_the_others_bound_and_is_tried_again) {
   EXPECT_EQ(placed({"a", "b", "c"}), 3);
 }
 
+// Whoever stands for the group was behind its gate when it was taken; it must not seem to be there
+// still, because nobody looks at gated pods when time has passed.
+TEST_F(Gangs, who_stands_for_a_failed_group_is_tried_again_when_time_has_passed) {
+  node("n1", "2");
+  for (auto name : {"a", "b"}) pod({.name = name});
+  pod({.name = "large", .cpu = "4"});
+  lab.run();
+  EXPECT_EQ(lab.engine().queue().sizes().gated, 0u);
+  EXPECT_EQ(lab.engine().queue().sizes().pool, 3u);
+  const QueuedPod* queued = lab.engine().queue().find(lab.find("large")->meta.uid);
+  const int32_t before = queued->attempts;
+  lab.wait(std::chrono::minutes(6));
+  EXPECT_GT(queued->attempts, before);
+  const auto sizes = lab.engine().queue().sizes();
+  EXPECT_EQ(sizes.active + sizes.backoff + sizes.pool + sizes.gated, 3u);
+}
+
 TEST_F(PermitGangs, members_wait_until_enough_have_a_node) {
   node("n1", "8");
   pod({.name = "a", .min = "2"});
@@ -185,6 +214,7 @@ TEST_F(PermitGangs, one_that_fails_takes_those_that_wait_with_it) {
   EXPECT_EQ(placed({"a", "b", "c"}), 0);
   EXPECT_EQ(waiting(), 0u);
   EXPECT_NE(lab.said("a").find("alreadyWaitForBound: 2"), std::string::npos) << lab.said("a");
+  EXPECT_FALSE(lab.engine().ready());  // what they gave back wakes others, not themselves
   EXPECT_EQ(lab.cluster().table.podCount()[0], 0);
 }
 

@@ -52,6 +52,7 @@ void GangBook::join(Gang& gang, const std::string& groupId) {
   }
   group->onceSatisfied = group->onceSatisfied || (gang.group && gang.group->onceSatisfied);
   if (gang.count(MemberState::kWaiting) > 0) group->waitingGangs.insert(gang.id);
+  waitingGroups_.reset();
   const std::string left = gang.group ? gang.group->id : "";
   gang.group = std::move(group);
   if (const auto old = groups_.find(left); old != groups_.end() && old->second.expired())
@@ -135,11 +136,16 @@ void GangBook::remove(const api::Uid& pod) {
 void GangBook::leave(Gang& gang, const GangMember& member) {
   gang.counts[static_cast<size_t>(member.state)]--;
   gang.gated -= member.isGated;
+  if (member.state != MemberState::kWaiting) return;
+  gang.held -= !member.isAllowed;
+  waitingGroups_.reset();
 }
 
 void GangBook::set(Gang& gang, GangMember& member, MemberState state) {
   if (member.state == state) return;
   const bool waited = member.state == MemberState::kWaiting;
+  if (waited || state == MemberState::kWaiting) waitingGroups_.reset();
+  gang.held += (state == MemberState::kWaiting) - (waited && !member.isAllowed);
   gang.counts[static_cast<size_t>(member.state)]--;
   gang.counts[static_cast<size_t>(state)]++;
   member.state = state;
@@ -203,15 +209,26 @@ GangBook::Permit GangBook::permit(const api::Uid& pod) {
   out.go = gang.settings && std::all_of(all.begin(), all.end(),
                                         [&](const Gang* one) { return isValid(one, group); });
   out.wait = gang.settings ? gang.settings->wait : args_.defaultTimeout;
-  if (!out.go) return out;
-  const auto waits = waiting(gang);
-  if (group.together.empty()) group.together = {waits.begin(), waits.end()};
-  for (const api::Uid& uid : waits) {
-    GangMember& member = gangs_.at(gangOf_.at(uid))->members.at(uid);
-    if (!member.isAllowed && uid != pod) out.released.push_back(uid);
-    member.isAllowed = true;
-  }
+  if (out.go) release(gang, pod, out);
   return out;
+}
+
+// Everybody who waits may go. A member beyond what the gangs need finds nobody there but itself.
+void GangBook::release(Gang& gang, const api::Uid& pod, Permit& out) {
+  GangGroup& group = *gang.group;
+  int32_t held = 0;
+  for (const Gang* one : groupOf(gang)) held += one ? one->held : 0;
+  const bool isFirst = group.together.empty();
+  const bool isAlone = held == 1 && !gang.members.at(pod).isAllowed && !isFirst;
+  for (const api::Uid& uid : isAlone ? std::vector{pod} : waiting(gang)) {
+    Gang& its = *gangs_.at(gangOf_.at(uid));
+    GangMember& member = its.members.at(uid);
+    if (isFirst) group.together.insert(uid);
+    if (member.isAllowed) continue;
+    if (uid != pod) out.released.push_back(uid);
+    member.isAllowed = true;
+    its.held--;
+  }
 }
 
 std::vector<api::Uid> GangBook::unreserve(const api::Uid& pod) {
@@ -285,6 +302,12 @@ bool GangBook::isStrict(const Gang& gang) const {
   return gang.settings && gang.settings->mode == api::GangMode::kStrict;
 }
 
+bool GangBook::isAnyStrict(const Gang& gang) const {
+  const auto all = groupOf(gang);
+  return std::any_of(all.begin(), all.end(),
+                     [this](const Gang* one) { return one && isStrict(*one); });
+}
+
 std::vector<const GangMember*> GangBook::pending(const Gang& gang) const {
   std::vector<const GangMember*> out;
   for (const Gang* one : groupOf(gang)) {
@@ -320,10 +343,12 @@ void GangBook::setRepresentative(const Gang& gang, const api::Uid& pod) {
 }
 
 size_t GangBook::waitingGroups() const {
-  std::set<std::string> ids;
+  if (waitingGroups_) return *waitingGroups_;
+  std::set<std::string_view> ids;
   for (const auto& [id, gang] : gangs_)
     if (gang->count(MemberState::kWaiting) > 0) ids.insert(gang->group->id);
-  return ids.size();
+  waitingGroups_ = ids.size();
+  return *waitingGroups_;
 }
 
 }  // namespace mangrove::placement

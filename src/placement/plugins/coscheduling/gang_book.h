@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "placement/plugins/coscheduling/gang_settings.h"
@@ -46,8 +47,8 @@ struct GangGroup {
   std::string id;
   bool onceSatisfied = false;
   std::set<std::string> waitingGangs;
-  api::Uid representative;      // stands in line for all; empty: nobody
-  std::set<api::Uid> together;  // whose bindings are one wave
+  api::Uid representative;                // stands in line for all; empty: nobody
+  std::unordered_set<api::Uid> together;  // whose bindings are one wave
 };
 
 struct Gang {
@@ -63,6 +64,7 @@ struct Gang {
 
   int32_t counts[4] = {};
   int32_t gated = 0;  // pending ones with gates
+  int32_t held = 0;   // waiting ones that may not go yet
 };
 
 class GangBook {
@@ -101,12 +103,13 @@ class GangBook {
   std::vector<const Gang*> groupOf(const Gang& gang) const;
   bool isReady(const Gang& gang) const;      // every gang of its group is
   bool isSatisfied(const Gang& gang) const;  // its members need not wait for each other any more
-  bool isStrict(const Gang& gang) const;     // any gang of the group is
+  bool isStrict(const Gang& gang) const;     // this gang is
+  bool isAnyStrict(const Gang& gang) const;  // some gang of its group is
   // Pending members of the whole group that may be placed: by gang, index, priority, arrival.
   std::vector<const GangMember*> pending(const Gang& gang) const;
   std::vector<api::Uid> waiting(const Gang& gang) const;  // of the group, in the order they came
   void setRepresentative(const Gang& gang, const api::Uid& pod);
-  size_t waitingGroups() const;
+  size_t waitingGroups() const;  // counted only when somebody came to wait or stopped
   const GangArgs& args() const { return args_; }
 
  private:
@@ -115,6 +118,7 @@ class GangBook {
   void join(Gang& gang, const std::string& groupId);
   void set(Gang& gang, GangMember& member, MemberState state);
   void leave(Gang& gang, const GangMember& member);
+  void release(Gang& gang, const api::Uid& pod, Permit& out);
   void dropIfEmpty(const std::string& id);
   bool isValid(const Gang* gang, const GangGroup& group) const;
   void stopWaiting(Gang& gang);
@@ -125,6 +129,7 @@ class GangBook {
   std::unordered_map<api::Uid, std::string> gangOf_;
   std::set<std::string> objects_;  // gangs that a PodGroup describes
   uint64_t next_ = 1;
+  mutable std::optional<size_t> waitingGroups_;  // nullopt: changed since it was counted
 };
 
 }  // namespace mangrove::placement

@@ -51,7 +51,21 @@ json::Value headPage(const KeptNodes& kept) {
   return out;
 }
 
+bool hasMembers(const json::Value& gang) {
+  const auto* children = gang.as_object().if_contains("children");
+  return children && !children->as_array().empty();
+}
+
 }  // namespace
+
+json::Value joinGangPages(json::Value first, json::Value other, std::string_view path) {
+  if (path == "head") return first.at("group").as_string().empty() ? other : first;
+  if (path != "gangs") return hasMembers(first) || !hasMembers(other) ? first : other;
+  json::Object& all = first.as_object();
+  for (auto& [id, gang] : other.as_object())
+    if (!all.contains(id) || (!hasMembers(all.at(id)) && hasMembers(gang))) all[id] = gang;
+  return first;
+}
 
 std::optional<json::Value> gangPage(const GangBook& book, const KeptNodes& kept,
                                     std::string_view path) {

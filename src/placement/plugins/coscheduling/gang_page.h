@@ -12,5 +12,7 @@ namespace mangrove::placement {
 // nullopt: no such page or gang.
 std::optional<json::Value> gangPage(const GangBook& book, const KeptNodes& kept,
                                     std::string_view path);
+// Of two profiles' pages: each gang as the profile sees it that has its members.
+json::Value joinGangPages(json::Value first, json::Value other, std::string_view path);
 
 }  // namespace mangrove::placement

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "placement/testing/lab.h"
 
 namespace mangrove::placement {
@@ -258,8 +259,7 @@ class Storm {
 };
 
 TEST(GangStorm, no_strict_group_starts_below_its_minimum_and_nobody_is_lost) {
-  const bool isLong = std::getenv("MANGROVE_LONG") != nullptr;
-  const int storms = isLong ? 200 : 12, events = isLong ? 5000 : 250;
+  const int storms = sized(12, 200), events = sized(250, 5000);
   for (int storm = 1; storm <= storms && !HasFailure(); storm++) {
     SCOPED_TRACE(fmt::format("storm {}", storm));
     Storm(static_cast<uint64_t>(storm)).run(events);

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "api/wire/names.h"
+#include "base/os/log.h"
 #include "base/text/strings.h"
 #include "placement/framework/args.h"
 
@@ -13,6 +14,13 @@ namespace mangrove::placement {
 namespace {
 
 using api::GangMatchPolicy;
+
+const Logger settingsLog("coscheduling");
+
+constexpr std::pair<std::string_view, std::string_view> kWithoutEffect[] = {
+    {"controllerWorkers", "the scheduler's own thread writes what PodGroups are told"},
+    {"skipCheckScheduleCycle", "deprecated, as in the reference"},
+};
 
 std::optional<GangMatchPolicy> policyOf(std::string_view text) {
   if (text == "once-satisfied") return GangMatchPolicy::kOnceSatisfied;
@@ -109,7 +117,9 @@ Result<GangArgs> readGangArgs(const json::Value& value) {
   if (out.defaultTimeout <= Duration::zero()) args.complain("defaultTimeout must be above 0");
   if (const int64_t workers = args.integer("controllerWorkers", 1); workers < 1)
     args.complain(fmt::format("controllerWorkers: {} is not above 0", workers));
-  args.boolean("skipCheckScheduleCycle", false);  // deprecated; has no effect there either
+  args.boolean("skipCheckScheduleCycle", false);
+  for (const auto& [key, why] : kWithoutEffect)
+    if (args.has(key)) settingsLog.warn("CoschedulingArgs: {} has no effect: {}", key, why);
   out.enablePreemption = args.boolean("enablePreemption", out.enablePreemption);
   out.awareNetworkTopology = args.boolean("awareNetworkTopology", out.awareNetworkTopology);
   out.placeWhole = args.boolean("placeWhole", out.placeWhole);

@@ -52,7 +52,19 @@ class Dealer {
       if (at == 0) continue;
       sums_[place.parent].slots += sums_[at].slots;
       sums_[place.parent].existing += sums_[at].existing;
+      sums_[place.parent].cost += sums_[at].cost;
     }
+  }
+
+  std::vector<Row> rowsByNearness() const {
+    std::vector<size_t> leaves;
+    for (size_t at = 0; at < tree_.places.size(); at++)
+      if (tree_.places[at].row != kNoRow && sums_[at].slots > 0) leaves.push_back(at);
+    std::sort(leaves.begin(), leaves.end(),
+              [&](size_t a, size_t b) { return comesFirst(a, b, true); });
+    std::vector<Row> out;
+    for (size_t at : leaves) out.push_back(tree_.places[at].row);
+    return out;
   }
 
   Result<std::vector<std::pair<Row, int64_t>>> deal(int64_t members) {
@@ -85,7 +97,7 @@ class Dealer {
   }
 
   // More pods of the job's kind first, then the tighter (or, among children, the wider) place; the
-  // place itself, then what it is part of.
+  // place itself, then what it is part of. Then where it does less harm.
   bool comesFirst(size_t a, size_t b, bool tighter) const {
     for (size_t x = a, y = b;; x = tree_.places[x].parent, y = tree_.places[y].parent) {
       if (sums_[x].existing != sums_[y].existing) return sums_[x].existing > sums_[y].existing;
@@ -96,6 +108,7 @@ class Dealer {
         return tighter ? sums_[x].slots < sums_[y].slots : sums_[x].slots > sums_[y].slots;
       if (x == 0) break;
     }
+    if (sums_[a].cost != sums_[b].cost) return sums_[a].cost < sums_[b].cost;
     return tree_.places[a].name < tree_.places[b].name;
   }
 
@@ -187,6 +200,46 @@ Result<std::vector<std::pair<Row, int64_t>>> dealOver(const NetworkTree& tree,
                                                       const std::vector<NetworkOffer>& offers,
                                                       const GatherWish& wish, int64_t members) {
   return Dealer(tree, offers, wish).deal(members);
+}
+
+std::vector<Row> nearestFirst(const NetworkTree& tree, const std::vector<NetworkOffer>& offers) {
+  const GatherWish anywhere;
+  return Dealer(tree, offers, anywhere).rowsByNearness();
+}
+
+namespace {
+
+// Depth first. Returns how many nodes are below.
+int32_t describe(const NetworkTree& tree, size_t at, std::vector<api::TopologyDetail>& out) {
+  const NetworkTree::Place& place = tree.places[at];
+  if (place.row != kNoRow) return 1;
+  const auto infoOf = [&](size_t of) {
+    return api::TopologyInfo{tree.layers[tree.places[of].layer], tree.places[of].name};
+  };
+  const size_t mine = out.size();
+  out.push_back({infoOf(at), std::nullopt, "", {}, 0});
+  if (at != 0) out[mine].parentTopologyInfo = infoOf(place.parent);
+  if (place.layer + 1 < tree.layers.size())
+    out[mine].childTopologyLayer = tree.layers[place.layer + 1];
+  std::vector<size_t> children = place.children;
+  std::sort(children.begin(), children.end(),
+            [&](size_t a, size_t b) { return tree.places[a].name < tree.places[b].name; });
+  int32_t nodes = 0;
+  for (size_t child : children) {
+    if (tree.places[child].row == kNoRow)
+      out[mine].childTopologyNames.push_back(tree.places[child].name);
+    nodes += describe(tree, child, out);
+  }
+  out[mine].nodeNum = nodes;
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<api::TopologyDetail> detailsOf(const NetworkTree& tree) {
+  std::vector<api::TopologyDetail> out;
+  describe(tree, 0, out);
+  return out;
 }
 
 }  // namespace mangrove::placement

@@ -4,6 +4,7 @@
 //
 //   auto tree = networkTreeOf(topology.spec, nodes);                 // nullopt: a layer is missing
 //   auto shares = dealOver(*tree, offers, wish, 15);                  // {{row of n2, 7}, {n1, 5}, …}
+//   auto nearest = nearestFirst(*tree, offers);                       // for one pod
 //
 // Places are told apart by their whole path: equal names under different parents are different
 // places. Pure functions, any thread.
@@ -40,6 +41,7 @@ std::optional<NetworkTree> networkTreeOf(const api::ClusterNetworkTopologySpec& 
 struct NetworkOffer {
   int64_t slots = 0;     // members that fit there one after the other
   int64_t existing = 0;  // pods of the same job's kind that are there
+  int64_t cost = 0;      // harm done by going there (victims); less is better
 };
 struct GatherWish {
   size_t mustLayer = 0;            // all members in one place of this layer; 0: the cluster
@@ -52,5 +54,11 @@ Result<GatherWish> wishOf(const api::NetworkTopologySpec& spec, const NetworkTre
 Result<std::vector<std::pair<Row, int64_t>>> dealOver(const NetworkTree& tree,
                                                       const std::vector<NetworkOffer>& offers,
                                                       const GatherWish& wish, int64_t members);
+
+// Rows of the tree that offer a slot, those next to pods of the same kind first.
+std::vector<Row> nearestFirst(const NetworkTree& tree, const std::vector<NetworkOffer>& offers);
+
+// What the object's status says: every place above the nodes with its parent and children.
+std::vector<api::TopologyDetail> detailsOf(const NetworkTree& tree);
 
 }  // namespace mangrove::placement

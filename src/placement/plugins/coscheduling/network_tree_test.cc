@@ -74,8 +74,22 @@ TEST(Network, takes_the_tightest_place_that_holds_everybody_unless_its_kind_is_e
       network.deal({{5}, {5}, {3}, {3}}, 11, must),
       "11 members must stay in one place of layer BlockLayer; there are slots for: b1 10, b2 6");
   EXPECT_EQ(network.deal({{5}, {9}, {3}, {3}}, 6, must), "n2:6");
+  // Alike otherwise: where it does less harm.
+  EXPECT_EQ(network.deal({{3, 0, 9}, {3, 0, 9}, {3, 0, 1}, {3, 0, 9}}, 6, must), "n3:3 n4:3");
   EXPECT_NE(network.deal(kOffers, 6, {{"Rack", "MustGather", 0}}).find("no layer 'Rack'"),
             std::string::npos);
+}
+
+TEST(Network, one_pod_is_drawn_to_its_kind_and_then_to_the_tightest_place) {
+  Network network({{"n1", "s1", "b1"},
+                   {"n2", "s1", "b1"},
+                   {"n3", "s1", "b2"},
+                   {"n4", "s1", "b2"},
+                   {"n5", "s2", "b3"}});
+  EXPECT_EQ(nearestFirst(network.tree, {{1}, {1}, {1}, {0, 1}, {1}}),
+            (std::vector<Row>{2, 0, 1, 4}));
+  EXPECT_EQ(nearestFirst(network.tree, {{1}, {1}, {1}, {1}, {1}}),
+            (std::vector<Row>{4, 0, 1, 2, 3}));
 }
 
 TEST(Network, nodes_without_labels_are_left_out_or_places_by_themselves) {

@@ -1,0 +1,54 @@
+#include "scheduler/service/service.h"
+
+#include <gtest/gtest.h>
+
+#include "json/value.h"
+#include "placement/testing/lab.h"
+
+namespace mangrove::scheduler {
+namespace {
+
+using placement::Lab;
+
+void member(Lab& lab, const std::string& name, const std::string& gang,
+            const std::string& scheduler) {
+  lab.pod(R"({"metadata":{"name":")" + name +
+          R"(","annotations":{"gang.scheduling.koordinator.sh/name":")" + gang +
+          R"(","gang.scheduling.koordinator.sh/min-available":"2"}},"spec":{"schedulerName":")" +
+          scheduler + R"(","containers":[{"name":"c"}]}})");
+}
+
+json::Object page(Lab& lab, const std::string& path) {
+  const ServiceAnswer answer =
+      answerService(lab.engine(), "/apis/v1/plugins/Coscheduling/" + path, true);
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  auto parsed = json::parse(answer.body);
+  return parsed && parsed->is_object() ? parsed->get_object() : json::Object();
+}
+
+// A PodGroup is known to every profile, its members to one.
+TEST(Service, gangs_of_all_profiles_are_shown_as_the_one_sees_them_that_has_their_members) {
+  Lab lab;  // with two profiles
+  auto group = api::decodeText<api::PodGroup>(
+      R"({"metadata":{"namespace":"default","name":"object"},"spec":{"minMember":2}})");
+  lab.cluster().putPodGroup("default/object", std::make_shared<api::PodGroup>(std::move(*group)));
+  member(lab, "a", "first", "default-scheduler");
+  member(lab, "b", "second", "koord-scheduler");
+  lab.pod(
+      R"({"metadata":{"name":"c","labels":{"pod-group.scheduling.sigs.k8s.io":"object"}},"spec":{"schedulerName":"koord-scheduler","containers":[{"name":"c"}]}})");
+  const json::Object all = page(lab, "gangs");
+  EXPECT_EQ(all.size(), 3u);
+  for (auto gang : {"default/first", "default/second", "default/object"}) {
+    ASSERT_TRUE(all.contains(gang)) << gang;
+    EXPECT_EQ(all.at(gang).at("children").as_array().size(), 1u) << gang;
+  }
+  EXPECT_EQ(page(lab, "gang/default/object").at("children").as_array().size(), 1u);
+  EXPECT_EQ(page(lab, "gang/default/second").at("minRequiredNumber"), 2);
+  EXPECT_EQ(page(lab, "head").at("group"), "");
+  const auto none =
+      answerService(lab.engine(), "/apis/v1/plugins/Coscheduling/gang/default/none", true);
+  EXPECT_EQ(none.status, 404);
+}
+
+}  // namespace
+}  // namespace mangrove::scheduler
