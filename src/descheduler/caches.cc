@@ -6,6 +6,7 @@
 
 #include "base/os/log.h"
 #include "descheduler/names.h"
+#include "placement/intake/transform.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -45,7 +46,7 @@ Failure unknown(const api::Pod& pod, const api::OwnerReference& owner) {
 }  // namespace
 
 bool read(const api::In& in, SeenPod& out) {
-  if (!read(in, static_cast<api::Pod&>(out))) return false;
+  if (!read(in, static_cast<placement::WatchedPod&>(out))) return false;
   for (const json::View volume : in.view["spec"]["volumes"].elements()) {
     out.hasLocalStorage =
         out.hasLocalStorage || volume["hostPath"].exists() || volume["emptyDir"].exists();
@@ -54,7 +55,7 @@ bool read(const api::In& in, SeenPod& out) {
 }
 
 Caches::Caches(const CacheSetup& setup)
-    : nodes(follow(setup, kind::kNode)),
+    : nodes(follow(setup, kind::kNode), placement::transformNode),
       pods(follow(setup, kind::kPod, client::RawKeep::kCompressed)),
       metrics(follow(setup, kind::kNodeMetric)),
       jobs(follow(setup, kind::kPodMigrationJob)),

@@ -17,11 +17,13 @@
 #include "client/informer/informer.h"
 #include "descheduler/look.h"
 #include "descheduler/migration/limits.h"
+#include "placement/intake/watched_pod.h"
 
 namespace mangrove::descheduler {
 
-// A pod with the one thing api::Pod leaves out that decides whether it may move.
-struct SeenPod : api::Pod {
+// A pod as the scheduler reads it, with the one thing api::Pod leaves out that decides whether it
+// may move.
+struct SeenPod : placement::WatchedPod {
   bool hasLocalStorage = false;  // a hostPath or emptyDir volume
 };
 bool read(const api::In& in, SeenPod& out);

@@ -7,6 +7,7 @@
 
 #include "api/object/event.h"
 #include "base/os/log.h"
+#include "descheduler/names.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -66,6 +67,10 @@ Descheduler::Descheduler(const DeschedulerParts& parts, DeschedulerConfig config
                                {"result", "strategy", "namespace", "node"});
   ended_ = &metrics.counters("descheduler_migrations_ended_total",
                              "PodMigrationJobs that came to an end, by outcome.", {"outcome"});
+  moves_ = &metrics.counters("descheduler_moves_total",
+                             "Moves begun, by what is known of their end: proven, unproven, "
+                             "unplaceable.",
+                             {"basis"});
   cycles_ = metrics.counter("descheduler_cycles_total", "Cycles that ran.");
   failedCycles_ = metrics.counter("descheduler_cycle_errors_total",
                                   "Plugins that failed, and cycles that could not run.");
@@ -94,7 +99,29 @@ Result<> Descheduler::furnish(const DeschedulerParts& parts) {
     made->evictor = evictors_.back().get();
     profiles_.push_back(std::move(*made));
   }
+  return addForesight(parts);
+}
+
+// One engine for all profiles that want it; without any nothing more is watched.
+Result<> Descheduler::addForesight(const DeschedulerParts& parts) {
+  for (size_t i = 0; i < profiles_.size(); ++i) {
+    if (!evictors_[i]->wantsProof()) continue;
+    if (foresight_ == nullptr) {
+      auto made = SchedulerForesight::make(
+          caches_, {parts.client, parts.owner, parts.home, parts.clock, parts.metrics},
+          parts.scheduler);
+      if (!made) return made.error().in("scheduler configuration");
+      foresight_ = std::move(*made);
+    }
+    evictors_[i]->prove(foresight_.get());
+    profiles_[i].foresight = foresight_.get();
+  }
   return {};
+}
+
+std::string Descheduler::waitingFor() const {
+  const std::string missing = caches_.waitingFor();
+  return missing.empty() && foresight_ != nullptr ? foresight_->waitingFor() : missing;
 }
 
 // Each profile has one, also where it does not evict by it: jobs made by hand are carried all the same.
@@ -122,23 +149,30 @@ Result<> Descheduler::addEvictor(const ProfileConfig& profile) {
   for (const std::string& name : profile.filter) filters.push_back(known.at(name));
   evictors_.push_back(std::make_unique<EvictorProxy>(
       std::move(filters), *known.at(profile.evict.front()), count_, config_.dryRun,
-      [this](const api::Pod& pod, std::string_view plugin, std::string_view result) {
-        counted(pod, plugin, result);
-      }));
+      [this](const Eviction& eviction, std::string_view result) { counted(eviction, result); }));
+  evictors_.back()->tell(journal_);
   return {};
 }
 
-void Descheduler::counted(const api::Pod& pod, std::string_view plugin, std::string_view result) {
-  evicted_->with({std::string(result), std::string(plugin), pod.meta.ns.str(), pod.nodeName.str()})
+void Descheduler::counted(const Eviction& eviction, std::string_view result) {
+  const api::Pod& pod = eviction.pod;
+  evicted_
+      ->with({std::string(result), std::string(eviction.plugin), pod.meta.ns.str(),
+              pod.nodeName.str()})
       .inc();
-  if (result != "success" || desk_.events == nullptr) return;
-  desk_.events->normal(api::refTo(client::kind::kPod, pod.meta), "Descheduled",
-                       fmt::format("{} moves it away from {}", plugin, pod.nodeName.view()));
+  if (result != "success") return;
+  moves_->with({std::string(basisOf(eviction))}).inc();
+  if (desk_.events == nullptr) return;
+  const std::string where = eviction.target.empty() ? "" : fmt::format(" to {}", eviction.target);
+  desk_.events->normal(
+      api::refTo(client::kind::kPod, pod.meta), "Descheduled",
+      fmt::format("{} moves it away from {}{}", eviction.plugin, pod.nodeName.view(), where));
 }
 
 void Descheduler::start() {
   for (auto& controller : controllers_) controller->start();
   caches_.start();
+  if (foresight_ != nullptr) foresight_->start();
 }
 
 // Jobs are carried by one controller, whoever made them: that of the first profile.
@@ -166,7 +200,7 @@ void Descheduler::begin() {
 void Descheduler::tick() {
   if (!leads_) return;
   const MonoTime now = desk_.clock.mono();
-  const bool filled = caches_.ready();
+  const bool filled = waitingFor().empty();
   bool goesOn = true;
   if (!filled) {
     nextAt_ = now + kUntilFilled;
@@ -182,16 +216,49 @@ void Descheduler::tick() {
   });
 }
 
+// Proven moves that have begun: their ends are known.
+std::vector<UnderWay> Descheduler::underWay() const {
+  std::vector<UnderWay> out;
+  if (foresight_ == nullptr) return out;
+  caches_.jobs.each([&](std::string_view, const api::PodMigrationJob& job) {
+    const auto target = job.meta.annotations.get(key::kTarget);
+    if (!target || job.status.isFinished() || !job.spec.podRef) return;
+    const auto pod = caches_.pods.find(job.spec.podRef->ns, job.spec.podRef->name);
+    if (pod == nullptr || pod->meta.uid.str() != job.spec.podRef->uid) return;
+    const auto& options = job.spec.reservationOptions;
+    const auto kept = options && options->reservationRef
+                          ? caches_.reservations.find(options->reservationRef->name)
+                          : nullptr;
+    const bool stands = kept != nullptr && kept->status.phase == api::reservation_phase::kAvailable;
+    out.push_back({pod.get(), std::string(*target), stands});
+  });
+  return out;
+}
+
+// What is wrong stays wrong for many cycles; it is said when it begins.
+void Descheduler::tellOnce(const std::vector<Error>& errors) {
+  std::set<std::string> now;
+  for (const Error& error : errors) {
+    now.insert(error.text());
+    if (!told_.contains(error.text())) log.warn("{}", error.text());
+  }
+  told_ = std::move(now);
+}
+
 std::vector<Error> Descheduler::cycle() {
   const MonoTime begun = desk_.clock.mono();
   const Look look = caches_.look(desk_.clock.wall());
   for (auto& controller : controllers_) controller->beginCycle(look);
   for (auto& direct : directs_) direct->beginCycle(look);
-  std::vector<Error> errors =
-      runCycle(look, begun, profiles_, {config_.nodeSelector, config_.dryRun}, count_, *hands_);
+  journal_.begin();
+  const std::vector<UnderWay> moving = underWay();
+  if (foresight_ != nullptr) foresight_->beginCycle(moving);
+  std::vector<Error> errors = runCycle(
+      look, begun, profiles_, {config_.nodeSelector, config_.dryRun, moving}, count_, *hands_);
+  if (foresight_ != nullptr) foresight_->endCycle();
   for (auto& controller : controllers_) controller->endCycle();
   for (auto& direct : directs_) direct->endCycle();
-  for (const Error& error : errors) log.warn("{}", error.text());
+  tellOnce(errors);
   cycles_.inc();
   failedCycles_.inc(static_cast<double>(errors.size()));
   cycleSeconds_.observe(std::chrono::duration<double>(desk_.clock.mono() - begun).count());

@@ -10,6 +10,7 @@
 // Owner's thread.
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@
 #include "descheduler/config/config.h"
 #include "descheduler/desk.h"
 #include "descheduler/evictor/default_evictor.h"
+#include "descheduler/evictor/journal.h"
+#include "descheduler/foresight/scheduler_foresight.h"
 #include "descheduler/framework/cycle.h"
 #include "descheduler/migration/controller.h"
 
@@ -32,6 +35,9 @@ struct DeschedulerParts {
   client::EventRecorder* events = nullptr;  // null: nobody is told
   ReservationOptions reservation = {};
   uint64_t seed = 1;
+  // By which the scheduler of this cluster judges; asked where moves are proven.
+  placement::SchedulerConfig scheduler =
+      placement::defaultConfig({"koord-scheduler", "default-scheduler"});
 };
 
 class Descheduler {
@@ -45,11 +51,13 @@ class Descheduler {
   void lead();
   void yield();
   bool leads() const { return leads_; }
-  std::string waitingFor() const { return caches_.waitingFor(); }
+  std::string waitingFor() const;
   // One cycle now, whatever the interval; what went wrong.
   std::vector<Error> cycle();
   const DeschedulerConfig& config() const { return config_; }
   Caches& caches() { return caches_; }
+  // What the last cycle decided.
+  const Journal& journal() const { return journal_; }
 
  private:
   class Writer;
@@ -57,14 +65,20 @@ class Descheduler {
   Result<> furnish(const DeschedulerParts& parts);
   Result<> addController(const ProfileConfig& profile, const DeschedulerParts& parts);
   Result<> addEvictor(const ProfileConfig& profile);
-  void counted(const api::Pod& pod, std::string_view plugin, std::string_view result);
+  Result<> addForesight(const DeschedulerParts& parts);
+  void counted(const Eviction& eviction, std::string_view result);
+  std::vector<UnderWay> underWay() const;
+  void tellOnce(const std::vector<Error>& errors);
   void tick();
   void begin();
 
   DeschedulerConfig config_;
   Caches caches_;
   Desk desk_;
+  std::unique_ptr<SchedulerForesight> foresight_;  // null: no profile proves its moves
   CycleCount count_;
+  Journal journal_;
+  std::set<std::string> told_;  // what went wrong in the last cycle
   std::vector<std::unique_ptr<MigrationController>> controllers_;
   std::vector<std::unique_ptr<DefaultEvictor>> directs_;
   std::vector<std::unique_ptr<EvictorProxy>> evictors_;
@@ -74,6 +88,7 @@ class Descheduler {
   Histogram cycleSeconds_;
   CounterFamily* evicted_ = nullptr;
   CounterFamily* ended_ = nullptr;
+  CounterFamily* moves_ = nullptr;
   bool leads_ = false;
   bool begun_ = false;  // leads, and the caches are filled
   MonoTime nextAt_{};

@@ -17,6 +17,13 @@ inline constexpr std::string_view kPassedArbitration =
 inline constexpr std::string_view kEvictAnyway = "descheduler.alpha.kubernetes.io/evict";
 inline constexpr std::string_view kReservationOrder = "scheduling.koordinator.sh/reservation-order";
 inline constexpr std::string_view kMadeBy = "app.kubernetes.io/created-by";  // on reservations
+// On jobs: the node the pod leaves, the one where it was proven to land, and that nobody had room
+// for it.
+inline constexpr std::string_view kSource = "descheduler.mangrove.io/source";
+inline constexpr std::string_view kTarget = "descheduler.mangrove.io/target";
+inline constexpr std::string_view kUnplaceable = "descheduler.mangrove.io/unplaceable";
+// On pods that came by a migration: when.
+inline constexpr std::string_view kMovedAt = "descheduler.mangrove.io/moved-at";
 inline constexpr std::string_view kConfigSource = "kubernetes.io/config.source";
 }  // namespace key
 

@@ -10,11 +10,14 @@
 // client and no thread. Owner's thread.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "descheduler/fit.h"
+#include "descheduler/foresight/foresight.h"
+#include "descheduler/load/foresee.h"
 #include "descheduler/look.h"
 
 namespace mangrove::descheduler {
@@ -27,6 +30,16 @@ class Evictor {
   virtual bool permitsNow(const api::Pod& pod) = 0;  // PreEvictionFilter of all of them
   // False: refused by a limit, or it failed.
   virtual bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) = 0;
+  // The same for one that is proven already to land there.
+  virtual bool evictTo(const api::Pod& pod, std::string_view /*target*/, std::string_view plugin,
+                       std::string_view reason) {
+    return evict(pod, plugin, reason);
+  }
+  // For one that is known to land nowhere: only where that is allowed.
+  virtual bool evictAnyway(const api::Pod&, std::string_view /*plugin*/,
+                           std::string_view /*reason*/) {
+    return false;
+  }
 };
 
 // Other changes a plugin may want. The shell writes them; in a dry run nobody does.
@@ -44,7 +57,9 @@ struct Round {
   NodeFit& fit;
   Evictor& evictor;
   Hands& hands;
-  bool dryRun = false;  // of the whole framework
+  bool dryRun = false;             // of the whole framework
+  Foresight* foresight = nullptr;  // null: moves are not proven beforehand
+  std::span<const UnderWay> underWay = {};
 };
 
 class Plugin {

@@ -55,6 +55,8 @@ frame::RoleInfo DeschedulerRole::info() const {
 
 void DeschedulerRole::flags(frame::Flags& flags) {
   flags.add("config", configFile_, "DeschedulerConfiguration file (descheduler/v1alpha2)");
+  flags.add("scheduler-config", schedulerFile_,
+            "KubeSchedulerConfiguration of the live scheduler, by which moves are proven");
   flags.add("write-config-to", writeTo_,
             "check the configuration, write it as it was read, and end");
   server_.declare(flags);
@@ -77,6 +79,14 @@ Result<DeschedulerConfig> DeschedulerRole::loadConfig() {
   if (!config) return config;
   for (const std::string& warning : config->warnings) log.warn("{}: {}", configFile_, warning);
   return config;
+}
+
+Result<placement::SchedulerConfig> DeschedulerRole::loadSchedulerConfig() {
+  if (schedulerFile_.empty())
+    return placement::defaultConfig({"koord-scheduler", "default-scheduler"});
+  auto text = readFile(schedulerFile_);
+  if (!text) return text.error().in("--scheduler-config");
+  return placement::readConfig(*text, schedulerFile_);
 }
 
 Result<> DeschedulerRole::writeConfig(const DeschedulerConfig& config) const {
@@ -173,6 +183,8 @@ Result<> DeschedulerRole::start(frame::RoleContext& context) {
     context.quit(0);
     return {};
   }
+  auto scheduler = loadSchedulerConfig();
+  if (!scheduler) return pass(scheduler.error());
   clock_ = &context.clock;
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
@@ -185,7 +197,8 @@ Result<> DeschedulerRole::start(frame::RoleContext& context) {
                                  .metrics = &context.metrics,
                                  .events = events_.get(),
                                  .reservation = {context.gates.on(kDropClaims)},
-                                 .seed = seedOf(context.clock)},
+                                 .seed = seedOf(context.clock),
+                                 .scheduler = std::move(*scheduler)},
                                 std::move(*config));
   if (!made) return made.error().in("{}", configFile_.empty() ? "configuration" : configFile_);
   descheduler_ = std::move(*made);

@@ -30,6 +30,7 @@ class DeschedulerRole final : public frame::Role {
 
  private:
   Result<DeschedulerConfig> loadConfig();
+  Result<placement::SchedulerConfig> loadSchedulerConfig();
   Result<> writeConfig(const DeschedulerConfig& config) const;
   Result<> connect(frame::RoleContext& context, const DeschedulerConfig& config);
   void serve(frame::RoleContext& context);
@@ -38,6 +39,7 @@ class DeschedulerRole final : public frame::Role {
   void refreshHealth();
 
   std::string configFile_;
+  std::string schedulerFile_;
   std::string writeTo_;
   frame::ServerAccess server_;
   bool dryRun_ = false;

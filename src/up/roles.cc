@@ -6,6 +6,8 @@
 #include "agent/qos/enforcement.h"
 #include "base/lifetime.h"
 #include "client/events/event_recorder.h"
+#include "descheduler/config/recommended.h"
+#include "descheduler/descheduler.h"
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/owner_judge.h"
@@ -118,6 +120,39 @@ class SchedulerMate final : public MateRole {
  private:
   MateHouse& house_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
+};
+
+// With one machine there is nowhere to go; jobs that users make are carried, and a second node makes
+// it a cluster.
+class DeschedulerMate final : public MateRole {
+ public:
+  explicit DeschedulerMate(MateHouse& house)
+      : house_(house),
+        events_(house.client, house.home, house.clock, {.component = "koord-descheduler"}) {}
+  Result<> start() override {
+    auto made = descheduler::Descheduler::make({.client = &house_.client,
+                                                .owner = &house_.owner,
+                                                .home = &house_.home,
+                                                .clock = &house_.clock,
+                                                .metrics = &house_.metrics,
+                                                .events = &events_,
+                                                .scheduler = oneMachineConfig()},
+                                               descheduler::recommendedConfig());
+    if (!made) return pass(made.error());
+    descheduler_ = std::move(*made);
+    descheduler_->start();
+    descheduler_->lead();
+    return {};
+  }
+  void stop(Fn done) override {
+    descheduler_->yield();
+    done();
+  }
+
+ private:
+  MateHouse& house_;
+  client::EventRecorder events_;
+  std::unique_ptr<descheduler::Descheduler> descheduler_;
 };
 
 class WorkloadsMate final : public MateRole {
@@ -246,6 +281,9 @@ std::vector<NamedMate> allRoles(const RolesOptions& options) {
        }});
   roles.push_back({"koord-scheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
                      return std::make_unique<SchedulerMate>(house);
+                   }});
+  roles.push_back({"koord-descheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<DeschedulerMate>(house);
                    }});
   roles.push_back({"workload-controllers",
                    [usage = options.usage](MateHouse& house) -> std::unique_ptr<MateRole> {

@@ -1,6 +1,6 @@
 #pragma once
-// The roles of a cluster's control plane and node, in one process: manager, scheduler, workload
-// controllers and agent, each as a Mate.
+// The roles of a cluster's control plane and node, in one process: manager, scheduler,
+// descheduler, workload controllers and agent, each as a Mate.
 
 #include <functional>
 #include <string>

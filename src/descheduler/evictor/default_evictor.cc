@@ -64,17 +64,17 @@ std::optional<std::string> DefaultEvictor::refusalNow(const api::Pod& pod) {
 
 // The answer comes later; a refusal (a disruption budget) is an Event on the pod, and the next cycle
 // asks again.
-bool DefaultEvictor::evict(const api::Pod& pod, std::string_view plugin, std::string_view) {
+bool DefaultEvictor::evict(const Eviction& eviction) {
+  const api::Pod& pod = eviction.pod;
   client::Request request = client::evictRequest(pod.meta);
   request.maxTries = 1;
-  desk_.send(std::move(request),
-             [this, who = api::refTo(client::kind::kPod, pod.meta), plugin = std::string(plugin),
-              key = api::keyOf(pod.meta).text()](Result<client::Reply> done) {
-               if (done) return;
-               log.warn("{} could not evict {}: {}", plugin, key, done.error().text());
-               if (desk_.events != nullptr)
-                 desk_.events->warning(who, "FailedEvict", done.error().text());
-             });
+  desk_.send(std::move(request), [this, who = api::refTo(client::kind::kPod, pod.meta),
+                                  plugin = std::string(eviction.plugin),
+                                  key = api::keyOf(pod.meta).text()](Result<client::Reply> done) {
+    if (done) return;
+    log.warn("{} could not evict {}: {}", plugin, key, done.error().text());
+    if (desk_.events != nullptr) desk_.events->warning(who, "FailedEvict", done.error().text());
+  });
   return true;
 }
 

@@ -30,7 +30,7 @@ class DefaultEvictor final : public EvictPlugin {
   std::string_view name() const override { return kName; }
   std::optional<std::string> refusal(const api::Pod& pod) override;
   std::optional<std::string> refusalNow(const api::Pod& pod) override;
-  bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
+  bool evict(const Eviction& eviction) override;
   void beginCycle(const Look& look) override;
   void endCycle() override { elsewhere_.end(); }
 

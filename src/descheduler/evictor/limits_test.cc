@@ -57,7 +57,7 @@ class Yes final : public EvictPlugin {
   std::string_view name() const override { return "Yes"; }
   std::optional<std::string> refusal(const api::Pod&) override { return std::nullopt; }
   std::optional<std::string> refusalNow(const api::Pod&) override { return std::nullopt; }
-  bool evict(const api::Pod&, std::string_view, std::string_view) override {
+  bool evict(const Eviction&) override {
     ++evictions;
     return true;
   }
@@ -74,10 +74,9 @@ TEST(EvictorProxy, OnePerNodeAndCycleAlsoInADryRun) {  // case 38
     CycleCount count({.perNode = 1, .perNamespace = {}, .total = {}});
     Yes yes;
     std::vector<std::string> results;
-    EvictorProxy proxy({&yes}, yes, count, dryRun,
-                       [&](const api::Pod&, std::string_view, std::string_view result) {
-                         results.emplace_back(result);
-                       });
+    EvictorProxy proxy({&yes}, yes, count, dryRun, [&](const Eviction&, std::string_view result) {
+      results.emplace_back(result);
+    });
     EXPECT_TRUE(proxy.evict(first, "X", "r"));
     EXPECT_FALSE(proxy.evict(second, "X", "r"));
     EXPECT_EQ(results.back(), "maximum number of pods per node reached");

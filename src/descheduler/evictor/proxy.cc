@@ -10,8 +10,13 @@ const Logger log("descheduler");
 }
 
 bool EvictorProxy::permits(const api::Pod& pod) {
-  return std::none_of(filters_.begin(), filters_.end(),
-                      [&](EvictPlugin* filter) { return filter->refusal(pod).has_value(); });
+  for (EvictPlugin* filter : filters_) {
+    auto why = filter->refusal(pod);
+    if (!why) continue;
+    if (journal_ != nullptr) journal_->refused(pod, std::move(*why));
+    return false;
+  }
+  return true;
 }
 
 bool EvictorProxy::permitsNow(const api::Pod& pod) {
@@ -20,21 +25,60 @@ bool EvictorProxy::permitsNow(const api::Pod& pod) {
 }
 
 bool EvictorProxy::evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) {
+  if (foresight_ == nullptr) return carryOut({pod, plugin, reason});
+  const auto target = foresight_->landing(pod, {});
+  if (!target) {
+    if (journal_ != nullptr) journal_->refused(pod, target.error().text());
+    return evictAnyway(pod, plugin, reason);
+  }
+  const bool taken = carryOut({pod, plugin, reason, *target});
+  if (!taken) foresight_->takeBack();
+  return taken;
+}
+
+bool EvictorProxy::evictTo(const api::Pod& pod, std::string_view target, std::string_view plugin,
+                           std::string_view reason) {
+  return carryOut({pod, plugin, reason, target});
+}
+
+bool EvictorProxy::evictAnyway(const api::Pod& pod, std::string_view plugin,
+                               std::string_view reason) {
+  return evict_.takesUnplaceable(pod) && carryOut({pod, plugin, reason, "", true});
+}
+
+bool EvictorProxy::carryOut(const Eviction& eviction) {
+  const api::Pod& pod = eviction.pod;
   const std::string name = api::keyOf(pod.meta).text();
   if (auto limit = count_.refusal(pod)) {
     log.debug("{} is not evicted: {}", name, *limit);
-    counted_(pod, plugin, *limit);
+    counted_(eviction, *limit);
     return false;
   }
   if (dryRun_) {
-    log.info("dry run: {} would evict {} from {}: {}", plugin, name, pod.nodeName.view(), reason);
+    log.info("dry run: {} would evict {} from {}{}{}: {}", eviction.plugin, name,
+             pod.nodeName.view(), eviction.target.empty() ? "" : " to ", eviction.target,
+             eviction.reason);
     count_.count(pod);
+    note(eviction);
     return true;
   }
-  const bool taken = evict_.evict(pod, plugin, reason);
-  counted_(pod, plugin, taken ? "success" : "error");
+  const bool taken = evict_.evict(eviction);
+  counted_(eviction, taken ? "success" : "error");
   if (taken) count_.count(pod);
+  if (taken) note(eviction);
   return taken;
+}
+
+void EvictorProxy::note(const Eviction& eviction) {
+  if (journal_ == nullptr) return;
+  journal_->moved({api::keyOf(eviction.pod.meta).text(), eviction.pod.nodeName.str(),
+                   std::string(eviction.target), std::string(eviction.plugin),
+                   std::string(eviction.reason), std::string(basisOf(eviction))});
+}
+
+std::string_view basisOf(const Eviction& eviction) {
+  if (eviction.unplaceable) return "unplaceable";
+  return eviction.target.empty() ? "unproven" : "proven";
 }
 
 }  // namespace mangrove::descheduler

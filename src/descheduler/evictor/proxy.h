@@ -7,9 +7,19 @@
 #include <vector>
 
 #include "descheduler/evictor/cycle_limits.h"
+#include "descheduler/evictor/journal.h"
 #include "descheduler/plugin.h"
 
 namespace mangrove::descheduler {
+
+struct Eviction {
+  const api::Pod& pod;
+  std::string_view plugin, reason;
+  std::string_view target = "";  // where it was proven to land; "": nobody was asked
+  bool unplaceable = false;      // somebody was asked, and it lands nowhere
+};
+
+std::string_view basisOf(const Eviction& eviction);  // "proven", "unproven", "unplaceable"
 
 // What a plugin for filter and evict offers: MigrationController, DefaultEvictor.
 class EvictPlugin {
@@ -18,14 +28,18 @@ class EvictPlugin {
   virtual std::string_view name() const = 0;
   virtual std::optional<std::string> refusal(const api::Pod& pod) = 0;     // Filter
   virtual std::optional<std::string> refusalNow(const api::Pod& pod) = 0;  // PreEvictionFilter
-  virtual bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) = 0;
+  virtual bool evict(const Eviction& eviction) = 0;
+  // Moves are proven beforehand.
+  virtual bool wantsProof() const { return false; }
+  // Whether a pod that lands nowhere may go all the same.
+  virtual bool takesUnplaceable(const api::Pod&) { return false; }
   // The Look is there from one to the other.
   virtual void beginCycle(const Look& look) = 0;
   virtual void endCycle() = 0;
 };
 
-// Told of each attempt: (pod, plugin, "success" | "error" | the limit that held it).
-using Counted = std::function<void(const api::Pod&, std::string_view, std::string_view)>;
+// Told of each attempt: "success", "error", or the limit that held it.
+using Counted = std::function<void(const Eviction&, std::string_view result)>;
 
 class EvictorProxy final : public Evictor {
  public:
@@ -39,13 +53,27 @@ class EvictorProxy final : public Evictor {
   bool permits(const api::Pod& pod) override;
   bool permitsNow(const api::Pod& pod) override;
   bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
+  bool evictTo(const api::Pod& pod, std::string_view target, std::string_view plugin,
+               std::string_view reason) override;
+  bool evictAnyway(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
+
+  // Asks before every eviction whose target is not known yet; null: nobody is asked.
+  void prove(Foresight* foresight) { foresight_ = foresight; }
+  Foresight* foresight() const { return foresight_; }
+  bool wantsProof() const { return evict_.wantsProof(); }
+  void tell(Journal& journal) { journal_ = &journal; }
 
  private:
+  bool carryOut(const Eviction& eviction);
+  void note(const Eviction& eviction);
+
   std::vector<EvictPlugin*> filters_;
   EvictPlugin& evict_;
   CycleCount& count_;
   bool dryRun_;
   Counted counted_;
+  Foresight* foresight_ = nullptr;
+  Journal* journal_ = nullptr;
 };
 
 }  // namespace mangrove::descheduler

@@ -52,7 +52,9 @@ std::vector<Error> runCycle(const Look& look, MonoTime now, std::vector<Profile>
   for (const auto stage : {&Profile::deschedule, &Profile::balance}) {
     for (Profile& profile : profiles) {
       const Nodes own = matching(profile.nodeSelector, nodes);
-      Round round{look, own, now, fit, *profile.evictor, hands, setup.dryRun};
+      Round round{
+          look,          own, now, fit, *profile.evictor, hands, setup.dryRun, profile.foresight,
+          setup.underWay};
       for (PluginPtr& plugin : profile.*stage) {
         auto ok = plugin->run(round);
         if (ok) continue;

@@ -18,11 +18,13 @@ struct Profile {
   std::vector<PluginPtr> deschedule;
   std::vector<PluginPtr> balance;
   Evictor* evictor = nullptr;
+  Foresight* foresight = nullptr;  // null: its moves are not proven
 };
 
 struct CycleSetup {
   MaybeSelector nodeSelector;
   bool dryRun = false;
+  std::span<const UnderWay> underWay = {};
 };
 
 // Makes the plugins; the evictor is put in by who has one.

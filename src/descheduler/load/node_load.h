@@ -26,6 +26,8 @@ struct PodLoad {
   bool isProd = false;
   bool isMeasured = false;
   Loads usage;
+  Loads expected = {};  // the peak of its last hour; empty: nobody kept it
+  const Loads& atWork() const { return expected.empty() ? usage : expected; }
 };
 
 struct NodeLoad {

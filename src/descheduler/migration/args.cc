@@ -122,6 +122,17 @@ void readHow(Args& args, MigrationArgs& out) {
   if (out.evictBurst <= 0) args.complain("evictBurst is not positive, want at least 1");
 }
 
+void readProof(Args& args, MigrationArgs& out) {
+  out.provenMoves = args.boolean("provenMoves", false);
+  out.evictUnplaceable = args.boolean("evictUnplaceable", false);
+  out.maxUnplaceablePerWorkload = args.integer("maxUnplaceablePerWorkload", 1);
+  if (out.evictUnplaceable && !out.provenMoves)
+    args.complain("evictUnplaceable without provenMoves has no effect, want both");
+  if (out.maxUnplaceablePerWorkload < 1)
+    args.complain(fmt::format("maxUnplaceablePerWorkload is {}, want at least 1",
+                              out.maxUnplaceablePerWorkload));
+}
+
 // A number, or a number in quotes.
 void readQps(Args& args, MigrationArgs& out) {
   const json::Value* value = args.find("evictQPS");
@@ -182,11 +193,15 @@ Result<MigrationArgs> readMigrationArgs(const json::Value& value) {
              "evictBurst",
              "evictionPolicy",
              "defaultDeleteOptions",
-             "arbitrationArgs"});
+             "arbitrationArgs",
+             "provenMoves",
+             "evictUnplaceable",
+             "maxUnplaceablePerWorkload"});
   MigrationArgs out;
   out.dryRun = args.boolean("dryRun", false);
   out.maxConcurrentReconciles = args.integer("maxConcurrentReconciles", 1);
   if (out.maxConcurrentReconciles < 1) args.complain("maxConcurrentReconciles: want at least 1");
+  readProof(args, out);
   readGates(args, out);
   readWhom(args, out);
   readLimits(args, out);

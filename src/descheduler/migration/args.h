@@ -45,6 +45,12 @@ struct MigrationArgs {
   std::string evictionPolicy = "Eviction";
   std::string deleteOptions;  // JSON; "": none
   Duration arbitrationInterval = std::chrono::milliseconds(500);
+  // Ours: nobody is moved unless the scheduler's own rules, asked beforehand, have a place for it.
+  bool provenMoves = false;
+  // With it: pods of the batch and free bands that land nowhere may be evicted all the same, so
+  // many of a workload at a time.
+  bool evictUnplaceable = false;
+  int64_t maxUnplaceablePerWorkload = 1;
 
   bool checks(std::string_view gate) const { return !skipGates.contains(gate); }
   bool reservesFirst() const { return mode == "ReservationFirst"; }

@@ -26,6 +26,9 @@ client::Request createJobRequest(const NewJob& job, const api::Pod& pod) {
   json::Object annotations{{key::kEvictTrigger, job.trigger}, {key::kCreatedBy, job.createdBy}};
   const std::string& reason = job.reason.empty() ? job.trigger : job.reason;
   annotations[key::kEvictReason] = reason.empty() ? "NotSet" : reason;
+  if (!pod.nodeName.empty()) annotations[key::kSource] = pod.nodeName.view();
+  if (!job.target.empty()) annotations[key::kTarget] = job.target;
+  if (job.unplaceable) annotations[key::kUnplaceable] = "true";
   json::Object spec{
       {"podRef", podReference(pod)}, {"mode", job.mode}, {"ttl", formatDuration(job.ttl)}};
   if (!job.deleteOptions.empty()) {
@@ -58,6 +61,13 @@ client::Request patchJob(const api::PodMigrationJob& job, json::Object body,
 client::Request statusPatch(const api::PodMigrationJob& job,
                             const api::PodMigrationJobStatus& status) {
   return patchJob(job, json::Object{{"status", api::toJson(status)}}, "status");
+}
+
+client::Request movedNote(std::string_view ns, std::string_view name, WallTime when) {
+  const json::Object note{{key::kMovedAt, formatTime(when)}};
+  return client::patchRequest(
+      {kind::kPod, std::string(ns), std::string(name), ""}, client::PatchType::kMerge,
+      json::write(json::Object{{"metadata", json::Object{{"annotations", note}}}}));
 }
 
 client::Request deleteJob(std::string_view name) {

@@ -17,7 +17,11 @@ struct NewJob {
   std::string mode;
   Duration ttl{};
   std::string deleteOptions;  // JSON; "": none
+  std::string target = {};    // where it was proven to land; "": not proven
+  bool unplaceable = false;
 };
+// On the pod that came by a migration: since when it stands there.
+client::Request movedNote(std::string_view ns, std::string_view name, WallTime when);
 client::Request createJobRequest(const NewJob& job, const api::Pod& pod);
 // `body` is merged into the job, but only into the version that was looked at: what a user changed
 // meanwhile is looked at first.

@@ -15,6 +15,8 @@ const Logger log("descheduler");
 
 constexpr Duration kScavengeEvery = std::chrono::minutes(1);
 constexpr Duration kLookAgain = std::chrono::milliseconds(100);
+constexpr auto kAccountAfter = std::chrono::minutes(2);
+constexpr Duration kAccountAgain = std::chrono::seconds(15);
 constexpr Duration kLimitedAgain = std::chrono::seconds(3);
 // After a refusal, e.g. by a disruption budget: often enough for a job of five minutes.
 constexpr Duration kFirstRetry = std::chrono::milliseconds(200);
@@ -86,7 +88,10 @@ void MigrationController::listen() {
 
 void MigrationController::lead() {
   leads_ = true;
-  desk_.caches.jobs.each([this](std::string_view key, const auto&) { queue_.add(key); });
+  desk_.caches.jobs.each([this](std::string_view key, const api::PodMigrationJob& job) {
+    queue_.add(key);
+    if (job.status.phase == phase::kSucceeded) noteMoved(job.status);
+  });
   arbitrateSoon();
   scavenge();
   wake();
@@ -145,6 +150,7 @@ void MigrationController::reconcile(const std::string& name) {
   Step step = nextStep(sight, {args_.mode});
   if (sight.limited) queue_.addAfter(name, kLimitedAgain);
   if (step.lookAt) queue_.addAfter(name, *step.lookAt - sight.now);
+  if (job->status.phase == phase::kSucceeded) settleAccount(job);
   carryOut(job, std::move(step));
 }
 
@@ -186,6 +192,7 @@ void MigrationController::settle(const JobPtr& job, const Step& step) {
                                                         : step.status->phase);
   }
   const api::PodMigrationJobStatus status = *step.status;
+  if (status.phase == phase::kSucceeded) noteMoved(status);
   writeStatus(job, status, [this, job, status, what = step.act] { act(job, what, status); });
 }
 
@@ -265,23 +272,57 @@ void MigrationController::evictPod(const JobPtr& job, const api::PodMigrationJob
   busy_.insert(name);
   client::Request request = evictionOf(*pod, *job);
   request.maxTries = 1;  // a refusal is ours to repeat, at our pace
-  desk_.send(std::move(request), [this, job, pod, status, replicas](Result<client::Reply> done) {
-    const std::string who = job->meta.name.str();
-    busy_.erase(who);
-    if (!done) {
-      if (desk_.events != nullptr) {
-        desk_.events->warning(refOf(*job), "FailedEvict", done.error().text());
-      }
-      return again(who, done.error(), "evicting its pod");
-    }
-    limiter_.took(*pod, replicas, desk_.clock.mono());
-    queue_.forget(who);
-    const JobPtr current = desk_.caches.jobs.find(who);
-    const std::string message =
-        fmt::format("pod {} is being evicted from {}", podKeyOf(*job), pod->nodeName.view());
-    writeStatus(current != nullptr ? current : job,
-                evictionSent(status, desk_.clock.wall(), message), {});
-  });
+  const auto before = sidesOf(*job, pod->nodeName.view(), status.nodeName, kZeroTime);
+  desk_.send(
+      std::move(request), [this, job, pod, status, replicas, before](Result<client::Reply> done) {
+        const std::string who = job->meta.name.str();
+        busy_.erase(who);
+        if (!done) {
+          if (desk_.events != nullptr) {
+            desk_.events->warning(refOf(*job), "FailedEvict", done.error().text());
+          }
+          return again(who, done.error(), "evicting its pod");
+        }
+        limiter_.took(*pod, replicas, desk_.clock.mono());
+        queue_.forget(who);
+        const JobPtr current = desk_.caches.jobs.find(who);
+        const std::string message =
+            fmt::format("pod {} is being evicted from {}", podKeyOf(*job), pod->nodeName.view());
+        api::PodMigrationJobStatus sent = evictionSent(status, desk_.clock.wall(), message);
+        if (before) openAccount(sent, *before, desk_.clock.wall());
+        writeStatus(current != nullptr ? current : job, sent, {});
+      });
+}
+
+// Both nodes as they were last measured; nullopt: one of them was not, since then.
+std::optional<Sides> MigrationController::sidesOf(const api::PodMigrationJob& job,
+                                                  std::string_view source, std::string_view target,
+                                                  WallTime since) const {
+  const auto shares = [&](std::string_view name) {
+    return sharesOf(desk_.caches.nodes.find(name).get(), desk_.caches.metrics.find(name).get(),
+                    since);
+  };
+  const auto from = shares(source), to = shares(target);
+  if (!from || !to) return std::nullopt;
+  const bool arrived = job.status.podRef.has_value();
+  const auto& pod = arrived ? job.status.podRef : job.spec.podRef;
+  const auto metric = desk_.caches.metrics.find(arrived ? target : source);
+  return Sides{*from, *to, pod ? coresOf(metric.get(), pod->ns, pod->name) : 0};
+}
+
+// Once both nodes have been measured with the new pod at work.
+void MigrationController::settleAccount(const JobPtr& job) {
+  const auto account = accountOf(job->status);
+  const auto* ready = conditionOf(job->status.conditions, condition::kBoundPodReady);
+  if (!account || account->after || ready == nullptr) return;
+  const WallTime due = ready->lastTransitionTime + kAccountAfter;
+  const WallTime now = desk_.clock.wall();
+  const auto after = sidesOf(*job, account->before.source.node, account->before.target.node, due);
+  if (!after)
+    return queue_.addAfter(job->meta.name.view(), std::max<Duration>(kAccountAgain, due - now));
+  api::PodMigrationJobStatus status = job->status;
+  closeAccount(status, *after, now);
+  writeStatus(job, status, {});
 }
 
 void MigrationController::dropReservation(const std::string& name) {

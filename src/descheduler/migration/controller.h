@@ -26,6 +26,7 @@
 #include "descheduler/evictor/elsewhere.h"
 #include "descheduler/evictor/object_limiter.h"
 #include "descheduler/evictor/proxy.h"
+#include "descheduler/migration/account.h"
 #include "descheduler/migration/filter.h"
 #include "descheduler/migration/machine.h"
 #include "descheduler/migration/reservation.h"
@@ -53,7 +54,9 @@ class MigrationController final : public EvictPlugin {
   std::string_view name() const override { return kName; }
   std::optional<std::string> refusal(const api::Pod& pod) override;
   std::optional<std::string> refusalNow(const api::Pod& pod) override;
-  bool evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
+  bool evict(const Eviction& eviction) override;
+  bool wantsProof() const override { return args_.provenMoves; }
+  bool takesUnplaceable(const api::Pod& pod) override;
   void beginCycle(const Look& look) override;
   void endCycle() override;
 
@@ -65,6 +68,8 @@ class MigrationController final : public EvictPlugin {
   FilterRules rules();
   const LiveJobs& live();
   std::vector<JobView> views() const;
+  std::optional<std::string> movedLately(const api::Pod& pod) const;
+  void noteMoved(const api::PodMigrationJobStatus& status);
   void arbitrateSoon();
   void arbitrateAll();
   void passed(const JobView& job);
@@ -82,6 +87,9 @@ class MigrationController final : public EvictPlugin {
   void refer(const JobPtr& job);
   void evictPod(const JobPtr& job, const api::PodMigrationJobStatus& status);
   client::Request evictionOf(const api::Pod& pod, const api::PodMigrationJob& job);
+  std::optional<Sides> sidesOf(const api::PodMigrationJob& job, std::string_view source,
+                               std::string_view target, WallTime since) const;
+  void settleAccount(const JobPtr& job);
   void dropReservation(const std::string& name);
   void scavenge();
 
@@ -106,6 +114,7 @@ class MigrationController final : public EvictPlugin {
   std::map<std::string, std::string> written_;  // the version our last write made
   std::map<std::string, JobView> assumed_;      // created, and not yet seen
   std::map<std::string, std::string, std::less<>> boundPods_;  // key of a new pod → job
+  std::map<std::string, WallTime, std::less<>> moved_;         // keys of pods that moves brought
   std::optional<LiveJobs> live_;
   Elsewhere elsewhere_;
   MonoTime arbitratedAt_{};

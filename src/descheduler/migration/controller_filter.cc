@@ -1,7 +1,9 @@
 // The MigrationController as filter, as evictor, and as arbitrator.
 #include <fmt/core.h>
 
+#include "api/pod/classes.h"
 #include "base/os/log.h"
+#include "base/text/time_text.h"
 #include "descheduler/migration/arbitrate.h"
 #include "descheduler/migration/bodies.h"
 #include "descheduler/migration/controller.h"
@@ -10,7 +12,13 @@
 namespace mangrove::descheduler {
 namespace {
 const Logger log("descheduler");
+constexpr Duration kSettles = std::chrono::hours(1);
+
+bool isOffline(const api::Pod& pod) {
+  const api::PriorityBand band = api::bandWithDefault(pod);
+  return band == api::PriorityBand::kBatch || band == api::PriorityBand::kFree;
 }
+}  // namespace
 
 std::vector<JobView> MigrationController::views() const {
   std::vector<JobView> out = desk_.caches.jobViews();
@@ -29,7 +37,46 @@ const LiveJobs& MigrationController::live() {
 
 FilterRules MigrationController::rules() {
   return {args_, live(), [this](const api::Pod& pod) { return desk_.caches.workloadOf(pod); },
-          [this](const api::Pod& pod) { return desk_.caches.hasLocalStorage(pod); }};
+          [this](const api::Pod& pod) { return desk_.caches.hasLocalStorage(pod); },
+          [this](const api::Pod& pod) { return movedLately(pod); }};
+}
+
+// What a pod was moved for would be undone by moving it again: cycles of moves begin so. A node
+// that fails is a reason all the same.
+std::optional<std::string> MigrationController::movedLately(const api::Pod& pod) const {
+  if (!args_.provenMoves) return std::nullopt;
+  WallTime when = kZeroTime;
+  if (const auto note = pod.meta.annotations.get(key::kMovedAt))
+    when = parseTime(*note).value_or(kZeroTime);
+  const auto noted = moved_.find(api::keyOf(pod.meta).text());
+  // One that was made later is a namesake.
+  if (noted != moved_.end() && pod.meta.creationTimestamp <= noted->second)
+    when = std::max(when, noted->second);
+  const auto since = desk_.clock.wall() - when;
+  if (since >= kSettles) return std::nullopt;
+  const auto node = desk_.caches.nodes.find(pod.nodeName.view());
+  if (node == nullptr || !takesPart(*node)) return std::nullopt;
+  return fmt::format("it was moved here {} min ago, and nobody is moved twice within an hour",
+                     std::chrono::floor<std::chrono::minutes>(since).count());
+}
+
+// On the pod, for those who come after us, and here until the pod shows it.
+void MigrationController::noteMoved(const api::PodMigrationJobStatus& status) {
+  if (!args_.provenMoves || !status.podRef || status.podRef->name.empty()) return;
+  const auto* ready = conditionOf(status.conditions, condition::kBoundPodReady);
+  const WallTime now = desk_.clock.wall();
+  const WallTime when = ready != nullptr ? ready->lastTransitionTime : now;
+  std::erase_if(moved_, [&](const auto& one) { return now - one.second >= kSettles; });
+  const api::ObjectRef& pod = *status.podRef;
+  if (!moved_.insert_or_assign(client::keyOf(pod.ns, pod.name), when).second) return;
+  desk_.send(movedNote(pod.ns, pod.name, when), [](Result<client::Reply> noted) {
+    if (!noted) log.debug("a moved pod does not show it: {}", noted.error().text());
+  });
+}
+
+bool MigrationController::takesUnplaceable(const api::Pod& pod) {
+  return args_.evictUnplaceable && isOffline(pod) &&
+         static_cast<int64_t>(live().ofController(pod).size()) < args_.maxUnplaceablePerWorkload;
 }
 
 std::optional<std::string> MigrationController::refusal(const api::Pod& pod) {
@@ -52,11 +99,11 @@ void MigrationController::endCycle() {
   live_.reset();
 }
 
-bool MigrationController::evict(const api::Pod& pod, std::string_view plugin,
-                                std::string_view reason) {
+bool MigrationController::evict(const Eviction& eviction) {
+  const api::Pod& pod = eviction.pod;
   const std::string podKey = api::keyOf(pod.meta).text();
   if (args_.dryRun) {
-    log.info("dry run: {} would migrate {}: {}", plugin, podKey, reason);
+    log.info("dry run: {} would migrate {}: {}", eviction.plugin, podKey, eviction.reason);
     return true;
   }
   if (auto why = refusal(pod)) {
@@ -65,12 +112,14 @@ bool MigrationController::evict(const api::Pod& pod, std::string_view plugin,
   }
   if (limiter_.isExceeded(pod, desk_.clock.mono())) return false;
   NewJob job{randomUuid(rng_.next(), rng_.next()),
-             std::string(reason),
-             std::string(plugin),
+             std::string(eviction.reason),
+             std::string(eviction.plugin),
              instance_,
-             args_.mode,
+             eviction.unplaceable ? "EvictDirectly" : args_.mode,
              args_.ttl,
-             args_.deleteOptions};
+             args_.deleteOptions,
+             std::string(eviction.target),
+             eviction.unplaceable};
   JobView assumed;
   assumed.name = job.name;
   assumed.podKey = podKey;

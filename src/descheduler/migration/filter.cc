@@ -123,6 +123,7 @@ std::optional<std::string> refusal(const api::Pod& pod, const FilterRules& rules
   if (rules.live.hasJob(pod)) return "a migration of it is under way";
   if (auto why = cannotReserve(pod, rules.args)) return why;
   if (isForced(pod)) return std::nullopt;
+  if (auto why = rules.settled ? rules.settled(pod) : std::nullopt) return why;
   if (auto why = neverMoves(pod, rules)) return why;
   return refusedByLimits(pod, rules.args.limits, rules.live, rules.workloadOf);
 }

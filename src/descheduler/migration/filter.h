@@ -22,6 +22,8 @@ struct FilterRules {
   WorkloadOf workloadOf;
   // Volumes of kind hostPath or emptyDir; api::Pod does not keep them.
   std::function<bool(const api::Pod&)> hasLocalStorage;
+  // Why it should stay where a move has brought it; empty: nobody asks.
+  std::function<std::optional<std::string>(const api::Pod&)> settled = {};
 };
 
 bool isForced(const api::Pod& pod);  // the annotation above

@@ -30,10 +30,10 @@ json::Object metadataOf(const json::Value& pod) {
   return out;
 }
 
-// Every alternative of the required affinity must lead away from the node; without one it is the
-// only demand.
-void awayFrom(json::Object& spec, std::string_view node) {
-  const json::Object rule{{"key", "metadata.name"}, {"operator", "NotIn"}, {"values", {node}}};
+// Every alternative of the required affinity must lead away from the node, or to the one where the
+// move was proven; without an alternative it is the only demand.
+void demandNode(json::Object& spec, std::string_view how, std::string_view node) {
+  const json::Object rule{{"key", "metadata.name"}, {"operator", how}, {"values", {node}}};
   json::Object& affinity = childObject(childObject(spec, "affinity"), "nodeAffinity");
   json::Object& required = childObject(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
   json::Value& terms = required["nodeSelectorTerms"];
@@ -89,14 +89,16 @@ json::Array ownersOf(const json::Value& pod) {
   return {};
 }
 
-void fillTemplate(json::Object& spec, const json::Value& pod, const ReservationOptions& options) {
+void fillTemplate(json::Object& spec, const json::Value& pod, std::string_view target,
+                  const ReservationOptions& options) {
   json::Object& wanted = childObject(spec, "template");
   if (!wanted.contains("metadata")) wanted["metadata"] = metadataOf(pod);
   if (!wanted.contains("spec")) wanted["spec"] = at(pod, "spec");
   json::Object& podSpec = childObject(wanted, "spec");
   podSpec.erase("nodeName");
   const std::string_view node = textAt(at(pod, "spec"), "nodeName");
-  if (!node.empty()) awayFrom(podSpec, node);
+  if (!node.empty()) demandNode(podSpec, "NotIn", node);
+  if (!target.empty() && target != node) demandNode(podSpec, "In", target);
   if (options.dropClaims) dropClaims(podSpec);
 }
 
@@ -135,7 +137,7 @@ Result<json::Value> reservationFor(const api::PodMigrationJob& job, const json::
   labels[key::kMadeBy] = kMe;
   labels[key::kReservationOrder] = std::to_string(milliseconds(now));
   json::Object& spec = childObject(body, "spec");
-  fillTemplate(spec, pod, options);
+  fillTemplate(spec, pod, job.meta.annotations.get(key::kTarget).value_or(""), options);
   if (!spec.contains("owners")) spec["owners"] = ownersOf(pod);
   spec["allocateOnce"] = true;
   const bool ends = spec.contains("ttl") || spec.contains("expires");

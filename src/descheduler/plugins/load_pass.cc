@@ -49,7 +49,10 @@ void sortHottestFirst(NodeLoads& nodes, const PassView& view, LoadPass::By by) {
 }
 
 LoadPass::LoadPass(PassView view, By by, NodeLoads targets, Loads headroom)
-    : view_(view), by_(by), targets_(std::move(targets)), headroom_(std::move(headroom)) {}
+    : view_(view), by_(by), targets_(std::move(targets)), headroom_(std::move(headroom)) {
+  if (view_.round.foresight == nullptr) return;
+  for (NodeLoad* target : targets_) byNode_[target->node] = target;
+}
 
 const Loads& LoadPass::usageOf(const NodeLoad& node) const {
   return by_ == By::kProd ? node.prodUsage : node.usage;
@@ -78,7 +81,8 @@ Loads LoadPass::excessOf(const NodeLoad& node) const {
 // With nodeFit only who was measured can be weighed against a target's bound.
 bool LoadPass::mayMove(const PodLoad& pod) {
   if (by_ == By::kProd && !pod.isProd) return false;
-  if (view_.args.nodeFit && !pod.isMeasured) return false;
+  const bool weighed = view_.args.nodeFit || view_.round.foresight != nullptr;
+  if (weighed && !pod.isMeasured) return false;
   return view_.args.choice.takes(*pod.pod) && view_.round.evictor.permits(*pod.pod);
 }
 
@@ -91,15 +95,44 @@ std::vector<const PodLoad*> LoadPass::candidates(const NodeLoad& source) {
   return out;
 }
 
+// Below its bound with the pod, by what the pod takes when it works.
+bool LoadPass::holds(const NodeLoad& target, const PodLoad& pod) const {
+  Loads after = usageOf(target);
+  add(after, pod.atWork());
+  return isUnder(after, highOf(target));
+}
+
 NodeLoad* LoadPass::targetFor(const PodLoad& pod) {
   for (NodeLoad* target : targets_) {
-    Loads after = usageOf(*target);
-    add(after, pod.usage);
-    if (isUnder(after, highOf(*target)) && view_.round.fit.fits(*pod.pod, *target->node)) {
-      return target;
-    }
+    if (holds(*target, pod) && view_.round.fit.fits(*pod.pod, *target->node)) return target;
   }
   return nullptr;
+}
+
+// Where the scheduler would put it, of those that stay below their bound.
+NodeLoad* LoadPass::provenTargetFor(const PodLoad& pod) {
+  const auto welcome = [&](const api::Node& node) {
+    const auto target = byNode_.find(&node);
+    return target != byNode_.end() && holds(*target->second, pod);
+  };
+  const auto found = view_.round.foresight->landing(*pod.pod, welcome);
+  if (!found) {
+    log.debug("{} stays: {}", api::keyOf(pod.pod->meta).text(), found.error().text());
+    return nullptr;
+  }
+  const auto at = byNode_.find(view_.round.look.node(*found));
+  if (at != byNode_.end()) return at->second;
+  view_.round.foresight->takeBack();
+  return nullptr;
+}
+
+// Something of what is too much goes with it.
+bool LoadPass::helps(const NodeLoad& source, const PodLoad& pod) const {
+  const Loads excess = excessOf(source);
+  for (size_t i = 0; i < excess.size(); ++i) {
+    if (excess[i] > 0 && pod.usage[i] > 0) return true;
+  }
+  return false;
 }
 
 std::string LoadPass::reasonFor(const NodeLoad& source) const {
@@ -117,12 +150,22 @@ std::string LoadPass::reasonFor(const NodeLoad& source) const {
   return "node is overutilized, " + list;
 }
 
-bool LoadPass::evict(const NodeLoad& source, const PodLoad& pod) {
+bool LoadPass::evict(const NodeLoad& source, const PodLoad& pod, const NodeLoad* target) {
   const std::string reason = reasonFor(source);
-  if (!view_.args.dryRun) return view_.round.evictor.evict(*pod.pod, view_.plugin, reason);
-  log.info("dry run: would evict {} from {}: {}", api::keyOf(pod.pod->meta).text(), source.name(),
-           reason);
-  return true;
+  Evictor& evictor = view_.round.evictor;
+  if (view_.args.dryRun) {
+    log.info("dry run: would evict {} from {}: {}", api::keyOf(pod.pod->meta).text(), source.name(),
+             reason);
+    return true;
+  }
+  if (view_.round.foresight == nullptr) return evictor.evict(*pod.pod, view_.plugin, reason);
+  return evictor.evictTo(*pod.pod, target->name(), view_.plugin, reason);
+}
+
+void LoadPass::evictUnplaceable(NodeLoad& source, const PodLoad& pod) {
+  if (view_.args.dryRun) return;
+  if (view_.round.evictor.evictAnyway(*pod.pod, view_.plugin, reasonFor(source)))
+    account(source, pod);
 }
 
 void LoadPass::account(NodeLoad& source, const PodLoad& pod) {
@@ -132,19 +175,29 @@ void LoadPass::account(NodeLoad& source, const PodLoad& pod) {
   if (by_ == By::kProd) subtract(source.prodUsage, pod.usage);
 }
 
-// The room is taken before the eviction and given back if it fails.
 void LoadPass::move(NodeLoad& source, const PodLoad& pod) {
-  NodeLoad* target = nullptr;
-  if (view_.args.nodeFit) {
-    target = targetFor(pod);
-    if (target == nullptr) return;
-    add(target->usage, pod.usage);
-    if (pod.isProd) add(target->prodUsage, pod.usage);
+  if (view_.round.foresight != nullptr) {
+    if (!helps(source, pod)) return;
+    NodeLoad* target = provenTargetFor(pod);
+    if (target == nullptr) return evictUnplaceable(source, pod);
+    return moveOnto(target, source, pod);
   }
-  if (evict(source, pod)) return account(source, pod);
+  NodeLoad* target = view_.args.nodeFit ? targetFor(pod) : nullptr;
+  if (view_.args.nodeFit && target == nullptr) return;
+  moveOnto(target, source, pod);
+}
+
+// The room is taken before the eviction and given back if it fails.
+void LoadPass::moveOnto(NodeLoad* target, NodeLoad& source, const PodLoad& pod) {
+  if (target != nullptr) {
+    add(target->usage, pod.atWork());
+    if (pod.isProd) add(target->prodUsage, pod.atWork());
+  }
+  if (evict(source, pod, target)) return account(source, pod);
   if (target == nullptr) return;
-  subtract(target->usage, pod.usage);
-  if (pod.isProd) subtract(target->prodUsage, pod.usage);
+  if (view_.round.foresight != nullptr) view_.round.foresight->takeBack();
+  subtract(target->usage, pod.atWork());
+  if (pod.isProd) subtract(target->prodUsage, pod.atWork());
 }
 
 // Whether the node is relieved is seen when the next pod is looked at; who had to give up the last one

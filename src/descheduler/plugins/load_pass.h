@@ -6,9 +6,12 @@
 //
 // Owner's thread; made for one cycle.
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "descheduler/plan/minimal.h"
 #include "descheduler/plugin.h"
 #include "descheduler/plugins/low_node_load_args.h"
 
@@ -33,26 +36,41 @@ class LoadPass {
 
   // True: the node came below its bound before its candidates were used up.
   bool relieve(NodeLoad& source);
+  // All of them by the fewest moves that suffice (plan/minimal.h); whom nothing relieves is left
+  // alone.
+  void relieveByFewest(const NodeLoads& sources);
+  bool isRelieved(const NodeLoad& node) const { return !isOver(usageOf(node), highOf(node)); }
   const Loads& headroom() const { return headroom_; }
 
  private:
   const Loads& usageOf(const NodeLoad& node) const;
   const Loads& highOf(const NodeLoad& node) const;
-  bool isRelieved(const NodeLoad& node) const { return !isOver(usageOf(node), highOf(node)); }
   bool isFull(const NodeLoad& source) const;
   Loads excessOf(const NodeLoad& node) const;
   std::vector<const PodLoad*> candidates(const NodeLoad& source);
   bool mayMove(const PodLoad& pod);
   NodeLoad* targetFor(const PodLoad& pod);
+  NodeLoad* provenTargetFor(const PodLoad& pod);
+  bool holds(const NodeLoad& target, const PodLoad& pod) const;
+  bool helps(const NodeLoad& source, const PodLoad& pod) const;
   void move(NodeLoad& source, const PodLoad& pod);
-  bool evict(const NodeLoad& source, const PodLoad& pod);
+  void moveOnto(NodeLoad* target, NodeLoad& source, const PodLoad& pod);
+  bool evict(const NodeLoad& source, const PodLoad& pod, const NodeLoad* target);
+  void evictUnplaceable(NodeLoad& source, const PodLoad& pod);
   void account(NodeLoad& source, const PodLoad& pod);
   std::string reasonFor(const NodeLoad& source) const;
+
+  struct Draft;
+  Draft draftOf(const NodeLoads& sources);
+  void relieveTogether(const NodeLoads& sources);
+  std::optional<size_t> firstRefused(const Draft& draft, const MinimalPlan& plan);
+  void perform(NodeLoad& target, NodeLoad& source, const PodLoad& pod);
 
   PassView view_;
   By by_;
   NodeLoads targets_;
   Loads headroom_;
+  std::unordered_map<const api::Node*, NodeLoad*> byNode_;  // of targets_, where moves are proven
 };
 
 // Sum over the nodes of what is missing to their high bound.

@@ -64,7 +64,14 @@ void LowNodeLoad::observe(const LoadPool& pool, Sorted& sorted, MonoTime now) {
   }
 }
 
-static void relieveAll(LoadPass& pass, const NodeLoads& sources, Detectors& detectors) {
+static void relieveAll(LoadPass& pass, const NodeLoads& sources, Detectors& detectors,
+                       bool fewest) {
+  if (fewest) {
+    pass.relieveByFewest(sources);
+    for (NodeLoad* node : sources)
+      if (pass.isRelieved(*node)) detectors.reset(node->name());
+    return;
+  }
   for (NodeLoad* node : sources) {
     if (pass.relieve(*node)) detectors.reset(node->name());
   }
@@ -77,6 +84,10 @@ void LowNodeLoad::balance(const LoadPool& pool, Round& round, NodeSet& done) {
   const Scale scale = scaleOf(bounds);
   std::vector<NodeLoad> loads = measure(round.look, nodes, scale, args_.metricExpiration);
   setLimits(loads, bounds, scale);
+  if (round.foresight != nullptr) {
+    histories_[pool.name].observe(loads, round.now);
+    foresee(loads, round.look, round.underWay, scale);
+  }
   Sorted sorted(loads);
   observe(pool, sorted, round.now);
   for (NodeLoad* node : sorted.by[LoadClass::kHigh]) done.insert(node->node);
@@ -101,14 +112,16 @@ void LowNodeLoad::balance(const LoadPool& pool, Round& round, NodeSet& done) {
 
   const NodeLoads targets = sorted.lows(LoadClass::kLow);
   LoadPass all(view, LoadPass::By::kAll, targets, headroomOf(targets, scale, LoadPass::By::kAll));
-  if (!targets.empty()) relieveAll(all, sorted.abnormal, nodeDetectors_);
+  if (!targets.empty()) relieveAll(all, sorted.abnormal, nodeDetectors_, args_.minimalPlans);
 
   // What the first pass took of nodes that are low both ways is not there for the second.
   Loads prodRoom = smaller(bothProdRoom, smaller(bothRoom, all.headroom()));
   add(prodRoom, headroomOf(sorted.by[LoadClass::kProdLow], scale, LoadPass::By::kProd));
   const NodeLoads prodTargets = sorted.lows(LoadClass::kProdLow);
   LoadPass prod(view, LoadPass::By::kProd, prodTargets, prodRoom);
-  if (!prodTargets.empty()) relieveAll(prod, sorted.abnormalProd, prodDetectors_);
+  if (!prodTargets.empty()) {
+    relieveAll(prod, sorted.abnormalProd, prodDetectors_, args_.minimalPlans);
+  }
 }
 
 Result<> LowNodeLoad::run(Round& round) {

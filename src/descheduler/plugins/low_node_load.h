@@ -6,6 +6,7 @@
 // eviction fails; so small pods that sort first are not shut out by large ones that never move.
 
 #include "descheduler/load/detector.h"
+#include "descheduler/load/usage_history.h"
 #include "descheduler/plugin.h"
 #include "descheduler/plugins/low_node_load_args.h"
 
@@ -27,6 +28,7 @@ class LowNodeLoad final : public Plugin {
   LowNodeLoadArgs args_;
   Detectors nodeDetectors_;
   Detectors prodDetectors_;
+  std::map<std::string, UsageHistory> histories_;  // by pool; kept while moves are proven
 };
 
 }  // namespace mangrove::descheduler

@@ -148,11 +148,12 @@ Result<LowNodeLoadArgs> readLowNodeLoadArgs(const json::Value& value, Duration i
              "evictableNamespaces", "nodeSelector", "podSelectors", "nodeFit",
              "useDeviationThresholds", "lowThresholds", "highThresholds", "prodLowThresholds",
              "prodHighThresholds", "resourceWeights", "anomalyCondition", "detectorCacheTimeout",
-             "nodePools"});
+             "nodePools", "minimalPlans"});
   LowNodeLoadArgs out;
   out.paused = args.boolean("paused", false);
   out.dryRun = args.boolean("dryRun", false);
   out.nodeFit = args.boolean("nodeFit", true);
+  out.minimalPlans = args.boolean("minimalPlans", false);
   out.numberOfNodes = args.integer("numberOfNodes", 0);
   const int64_t seconds = args.integer("nodeMetricExpirationSeconds", 180);
   if (seconds <= 0) {

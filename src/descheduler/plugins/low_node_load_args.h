@@ -26,6 +26,7 @@ struct LowNodeLoadArgs {
   bool paused = false;
   bool dryRun = false;
   bool nodeFit = true;
+  bool minimalPlans = false;  // ours: the fewest moves, instead of the order of spec and peers
   int64_t numberOfNodes = 0;
   Duration metricExpiration = std::chrono::seconds(180);
   Duration detectorTtl = std::chrono::minutes(5);

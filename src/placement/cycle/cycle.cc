@@ -144,6 +144,7 @@ void Cycle::narrowTo(std::vector<Row> rows) {
 }
 
 bool Cycle::isAllowed(Row row) const {
+  if (options_.only && !(*options_.only)[row]) return false;
   return !narrowed_ || std::find(narrowed_->begin(), narrowed_->end(), row) != narrowed_->end();
 }
 
@@ -210,7 +211,7 @@ bool Cycle::tryOnly(Row row, Placement& out) {
 
 // Whether the node-local sums alone decide.
 bool Cycle::isPlain() const {
-  if (narrowed_ || cluster_.hasNominations()) return false;
+  if (narrowed_ || options_.only || cluster_.hasNominations()) return false;
   if (options_.percentageOfNodesToScore != 0 && options_.percentageOfNodesToScore < 100)
     return false;
   for (const auto& part : state_->parts())
@@ -282,6 +283,9 @@ void Cycle::markFeasible() {
   } else {
     totals.assign(local.begin(), local.end());
   }
+  if (options_.only)
+    for (Row row = 0; row < totals.size(); row++)
+      if (!(*options_.only)[row]) totals[row] = kNotFeasible;
   for (const auto& part : state_->parts())
     if (part.ready.filters && part.filterAt != kNoPlugin)
       timed(options_.pluginTimes, *part.plugin, Point::kFilter, [&] {

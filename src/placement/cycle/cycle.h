@@ -36,6 +36,8 @@ struct CycleOptions {
   // Where pods are nominated only the answer beside them counts, not that without them as well: a
   // pod may rely on one that is not there yet.
   bool besideOnly = false;
+  // By row: not 0 where the pod may go; null: everywhere. For whoever asks "where else".
+  const std::vector<uint8_t>* only = nullptr;
 };
 
 // How long the steps of a cycle took, those that were reached and timed.

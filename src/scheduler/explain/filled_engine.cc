@@ -5,21 +5,12 @@
 
 #include "client/each_object.h"
 #include "placement/engine/ingress.h"
+#include "placement/engine/no_effects.h"
 #include "placement/intake/transform.h"
 
 namespace mangrove::scheduler {
 
 namespace {
-
-// Writes nothing, whatever is decided.
-class NoEffects final : public Effects {
- public:
-  void bind(const PodInfo&, std::string_view, const BindNotes&, Done) override {}
-  void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
-  void failed(const api::Pod&, const PodFailure&, std::string_view) override {}
-  void preempt(const api::Pod&, const api::Pod&, std::string_view, Done) override {}
-  void clearNomination(const api::Pod&) override {}
-};
 
 Result<> fillKept(client::ApiClient& client, Ingress& ingress) {
 #define INGRESS(type, which, take)                                               \
@@ -70,7 +61,7 @@ struct FilledEngine::Impl {
   }
 
   Registry registry;
-  NoEffects effects;
+  placement::NoEffects effects;
   Engine engine;
   std::unordered_map<api::Uid, std::shared_ptr<const api::Pod>> pods;
 };

@@ -1,0 +1,198 @@
+#include "descheduler/foresight/scheduler_foresight.h"
+
+#include <fmt/core.h>
+
+#include "api/annotations/scheduling.h"
+#include "api/wire/names.h"
+
+namespace mangrove::descheduler {
+
+namespace {
+
+using placement::Row;
+
+// What the scheduler wrote into the pod when it was placed, and what binds it to its past.
+constexpr std::string_view kOfThePast[] = {api::annotation::kResourceStatus,
+                                           api::annotation::kDeviceAllocated,
+                                           api::annotation::kReservationAllocated};
+
+// Informers that the descheduler has anyway are not asked for twice.
+template <class T>
+client::Informer<T>* known(Caches&, const api::Kind&) {
+  return nullptr;
+}
+template <>
+client::Informer<api::NodeMetric>* known(Caches& caches, const api::Kind&) {
+  return &caches.metrics;
+}
+template <>
+client::Informer<api::Reservation>* known(Caches& caches, const api::Kind&) {
+  return &caches.reservations;
+}
+template <>
+client::Informer<api::Workload>* known(Caches& caches, const api::Kind& kind) {
+  if (kind.kind == api::kind::kReplicaSet.kind) return &caches.replicaSets;
+  if (kind.kind == api::kind::kStatefulSet.kind) return &caches.statefulSets;
+  return &caches.replicationControllers;
+}
+
+}  // namespace
+
+struct SchedulerForesight::Followed {
+  virtual ~Followed() = default;
+  virtual void start() = 0;
+  virtual bool ready() const = 0;
+  std::string name;
+};
+
+template <class T>
+struct SchedulerForesight::Of final : Followed {
+  explicit Of(client::InformerSetup setup) : informer(std::move(setup)) {}
+  void start() override { informer.start(); }
+  // A cluster may lack a kind.
+  bool ready() const override { return informer.hasSynced() || informer.trouble().has_value(); }
+  client::Informer<T> informer;
+};
+
+SchedulerForesight::SchedulerForesight(const CacheSetup& setup)
+    : engine_(*setup.clock, effects_, registry_), ingress_(engine_) {}
+
+SchedulerForesight::~SchedulerForesight() = default;
+
+Result<std::unique_ptr<SchedulerForesight>> SchedulerForesight::make(
+    Caches& caches, const CacheSetup& setup, const placement::SchedulerConfig& config) {
+  std::unique_ptr<SchedulerForesight> out(new SchedulerForesight(setup));
+  if (auto ok = out->engine_.configure(config); !ok) return pass(ok.error());
+  out->listen(caches, setup);
+  return out;
+}
+
+template <class T, class Take>
+void SchedulerForesight::follow(client::Informer<T>* known, const CacheSetup& setup,
+                                const api::Kind& kind, Take take) {
+  if (known == nullptr) {
+    client::InformerSetup informer;
+    informer.client = setup.client;
+    informer.owner = setup.owner;
+    informer.home = setup.home;
+    informer.clock = setup.clock;
+    informer.follow.kind = kind;
+    informer.raw = client::RawKeep::kNone;
+    auto made = std::make_unique<Of<T>>(std::move(informer));
+    made->name = std::string(kind.plural);
+    known = &made->informer;
+    followed_.push_back(std::move(made));
+  }
+  known->onChange([take](const client::Change<T>& change) { take(change); });
+}
+
+void SchedulerForesight::listen(Caches& caches, const CacheSetup& setup) {
+  caches.nodes.onChange([this](const auto& c) { ingress_.node(c.before, c.after); });
+  caches.pods.onChange([this](const auto& c) { ingress_.pod(c.before, c.after); });
+  follow<api::Namespace>(nullptr, setup, api::kind::kNamespace,
+                         [this](const auto& c) { ingress_.ns(c.key, c.after.get()); });
+#define INGRESS(type, which, take)                                             \
+  follow<type>(known<type>(caches, api::kind::which), setup, api::kind::which, \
+               [this](const auto& c) { ingress_.take(c.key, c.after); });
+#include "placement/engine/ingress.def"
+#undef INGRESS
+}
+
+void SchedulerForesight::start() {
+  for (auto& followed : followed_) followed->start();
+}
+
+std::string SchedulerForesight::waitingFor() const {
+  for (const auto& followed : followed_)
+    if (!followed->ready())
+      return fmt::format("the first list of {} is not there yet", followed->name);
+  return "";
+}
+
+void SchedulerForesight::beginCycle(std::span<const UnderWay> underWay) {
+  trial_.emplace(engine_.cluster());
+  for (const UnderWay& move : underWay) anticipate(move);
+}
+
+// A reservation that stands keeps the room by itself; before that nobody else is promised it.
+void SchedulerForesight::anticipate(const UnderWay& move) {
+  placement::Profile* profile = engine_.profileOf(*move.pod);
+  const placement::PodPtr here = engine_.cluster().find(move.pod->meta.uid);
+  if (profile == nullptr || here == nullptr || here->row == placement::kNoRow) return;
+  trial_->takeAway(here);
+  if (move.isReserved) return;
+  const Row row = engine_.cluster().table.find(move.target);
+  if (row != placement::kNoRow) (void)trial_->place(*profile, afresh(*move.pod), row);
+}
+
+void SchedulerForesight::endCycle() {
+  marks_.clear();
+  trial_.reset();
+}
+
+void SchedulerForesight::takeBack() {
+  if (marks_.empty()) return;
+  trial_->rollbackTo(marks_.back());
+  marks_.pop_back();
+}
+
+// The pod that its owner will make in its place.
+placement::PodPtr SchedulerForesight::afresh(const api::Pod& pod) {
+  auto copy = std::make_shared<api::Pod>();
+  copy->meta = pod.meta;
+  copy->meta.uid = api::Uid(fmt::format("00000000-0000-4000-a000-{:012x}", ++copies_));
+  // A reservation that was made for a sibling is no room for it.
+  copy->meta.owners = {};
+  for (const std::string_view past : kOfThePast) copy->meta.annotations.erase(past);
+  copy->spec = pod.spec;
+  copy->status.phase = api::PodPhase::kPending;
+  return engine_.cluster().makeInfo(std::move(copy));
+}
+
+std::vector<uint8_t> SchedulerForesight::welcome(Row source, const Accepts& accepts) {
+  const placement::NodeTable& table = engine_.cluster().table;
+  std::vector<uint8_t> rows(table.rows());
+  for (const Row row : table.liveRows())
+    rows[row] = row != source && (!accepts || accepts(*table.info(row).node)) ? 1 : 0;
+  return rows;
+}
+
+// Whom a plugin that reserves refuses asks for the next best node.
+Result<std::string> SchedulerForesight::place(placement::Profile& profile,
+                                              const placement::PodPtr& copy,
+                                              std::vector<uint8_t> rows) {
+  placement::Cluster& cluster = engine_.cluster();
+  for (;;) {
+    placement::CycleOptions options;
+    options.only = &rows;
+    placement::Cycle cycle(profile, cluster, copy, options);
+    const auto placed = cycle.run();
+    if (!placed) return fail(Code::kUnavailable, "{}", cycle.diagnosis().message());
+    if (!trial_->place(profile, copy, placed->row))
+      return cluster.table.info(placed->row).name.str();
+    rows[placed->row] = 0;
+  }
+}
+
+Result<std::string> SchedulerForesight::landing(const api::Pod& pod, const Accepts& accepts) {
+  if (!trial_) return fail(Code::kInternal, "nobody looks at the cluster now");
+  placement::Profile* profile = engine_.profileOf(pod);
+  if (profile == nullptr)
+    return fail(Code::kUnsupported,
+                "its scheduler is '{}', whose rules are not in the scheduler's configuration",
+                api::schedulerNameOf(pod.meta.labels, pod.spec->schedulerName.view()));
+  const placement::PodPtr here = engine_.cluster().find(pod.meta.uid);
+  if (here == nullptr || here->row == placement::kNoRow)
+    return fail(Code::kNotFound, "it is on no node that is known");
+  const size_t mark = trial_->mark();
+  const Row source = here->row;
+  trial_->takeAway(here);
+  auto found = place(*profile, afresh(pod), welcome(source, accepts));
+  if (found)
+    marks_.push_back(mark);
+  else
+    trial_->rollbackTo(mark);
+  return found;
+}
+
+}  // namespace mangrove::descheduler

@@ -1,0 +1,30 @@
+#include "descheduler/plan/at_once.h"
+
+#include "descheduler/plugins/low_node_load.h"
+
+namespace mangrove::descheduler {
+namespace {
+
+void forgetPatience(json::Object& pool) {
+  json::Value& condition = pool["anomalyCondition"];
+  if (!condition.is_object()) condition = json::Object{};
+  condition.get_object()["consecutiveAbnormalities"] = 1;
+}
+
+}  // namespace
+
+void planAtOnce(DeschedulerConfig& config) {
+  config.dryRun = true;
+  for (ProfileConfig& profile : config.profiles) {
+    const auto args = profile.args.find(std::string(LowNodeLoad::kName));
+    if (args == profile.args.end() || !args->second.is_object()) continue;
+    json::Object& object = args->second.get_object();
+    forgetPatience(object);
+    json::Value* pools = object.if_contains("nodePools");
+    if (pools == nullptr || !pools->is_array()) continue;
+    for (json::Value& pool : pools->get_array())
+      if (pool.is_object()) forgetPatience(pool.get_object());
+  }
+}
+
+}  // namespace mangrove::descheduler
