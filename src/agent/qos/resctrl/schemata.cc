@@ -85,8 +85,8 @@ Result<Schemata> parseSchemata(std::string_view text, int caches) {
   for (std::string_view one : split(text, '\n')) {
     const auto parts = split(trim(one), ':');
     if (parts.size() != 2) continue;
-    if (parts[0] == "L3" || parts[0] == "L3CODE")
-      out.l3 = parseEntries(parts[1], 16), hasCache = true, out.codeAndData = parts[0] != "L3";
+    if (parts[0] == "L3") out.l3 = parseEntries(parts[1], 16), hasCache = true;
+    if (parts[0] == "L3CODE") out.code = parseEntries(parts[1], 16);
     if (parts[0] == "MB") out.mb = parseEntries(parts[1], 10), hasBandwidth = true;
   }
   if (hasCache)

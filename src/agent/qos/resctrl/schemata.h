@@ -35,7 +35,7 @@ std::string bandwidthLine(std::span<const int> cacheIds, std::string_view value)
 struct Schemata {
   std::map<int, int64_t> l3;  // by cache id
   std::map<int, int64_t> mb;
-  bool codeAndData = false;  // lines L3CODE and L3DATA instead of L3; `l3` is that of code
+  std::map<int, int64_t> code;  // of a cache divided for code and data, which has no line L3
   bool operator==(const Schemata&) const = default;
 };
 // `caches`: how many there must be, -1: as many as the L3 line has, if there is one. Lines of other

@@ -52,13 +52,13 @@ std::optional<CacheFacts> factsOf(const Situation& now) {
   CacheFacts facts;
   const kernel::Capabilities& can = now.look.machine->can();
   if (can.has(Feature::kCacheAllocation)) {
-    facts.codeAndData = schemata->codeAndData;
+    facts.codeAndData = !schemata->code.empty();
     const std::string info = facts.codeAndData ? "info/L3CODE/" : "info/L3/";
     const auto mask = now.present.text(pathOf(now, info + "cbm_mask"));
     const auto least = now.present.text(pathOf(now, info + "min_cbm_bits"));
     facts.fullMask = std::string(trim(mask.value_or("")));
     facts.leastWays = parseInt<int64_t>(trim(least.value_or("1"))).value_or(1);
-    facts.cacheIds = idsOf(schemata->l3);
+    facts.cacheIds = idsOf(facts.codeAndData ? schemata->code : schemata->l3);
   }
   const auto number = [&](std::string_view file) {
     return parseInt<int64_t>(trim(now.present.text(pathOf(now, file)).value_or(""))).value_or(0);
