@@ -160,4 +160,12 @@ want "Hello" kubectl -n show events
 want "Hello" kubectl -n show events --for pod/b --types=Warning
 want "from the test" kubectl -n show get events
 want "Ready" kubectl get nodes -o wide
+# An Event of the new form is found by who reported it.
+kubectl create -f - >/dev/null <<Y
+---
+{apiVersion: events.k8s.io/v1, kind: Event, metadata: {name: told, namespace: default}, eventTime: "2026-01-02T03:04:05.000000Z", reportingController: teller,
+  reportingInstance: teller-1, action: Telling, reason: Told, type: Normal, regarding: {kind: Pod, name: x, namespace: default}}
+Y
+want Told kubectl get events --field-selector source=teller
+lacks Told kubectl get events --field-selector source=other
 all_good

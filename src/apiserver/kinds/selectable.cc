@@ -11,7 +11,6 @@ struct Alias {
 constexpr Alias kAliases[] = {
     {"Namespace", "name", "metadata.name"},
     {"Job", "status.successful", "status.succeeded"},
-    {"Event", "source", "source.component"},
 };
 
 std::string_view pathOf(const KindInfo& kind, std::string_view name) {
@@ -39,9 +38,18 @@ std::string textOf(json::View value) {
   return "";
 }
 
+// Who wrote an Event: `source` of the old form, or the reporting controller of the new one.
+std::string eventSource(json::View object) {
+  for (json::View one :
+       {object["source"]["component"], object["reportingComponent"], object["reportingController"]})
+    if (auto text = one.string(); text && !text->empty()) return std::string(*text);
+  return "";
+}
+
 }  // namespace
 
 std::string extractField(const KindInfo& kind, std::string_view name, json::View object) {
+  if (!kind.isCustom && kind.kind == "Event" && name == "source") return eventSource(object);
   std::vector<std::string_view> path = split(pathOf(kind, name), '.');
   json::View at = object;
   for (std::string_view step : path) at = at[step];

@@ -10,6 +10,8 @@ namespace {
 
 constexpr char kIn = 0, kOut = 1, kErr = 2, kStatus = 3, kResize = 4;
 constexpr char kEnd = static_cast<char>(255);
+constexpr std::string_view kPlain =
+    "channel.k8s.io";  // the first: a verdict is a sentence, or none
 
 using frame::SessionInput;
 
@@ -18,6 +20,12 @@ uint16_t sizeOf(const json::Object& object, std::string_view key) {
   if (!value || !value->is_number()) return 0;
   const auto number = value->to_number<int64_t>();
   return number > 0 && number <= 0xffff ? static_cast<uint16_t>(number) : uint16_t{0};
+}
+
+std::string sessionTrouble(const frame::SessionEnd& end) {
+  if (!end.exitCode) return end.sentence;
+  if (*end.exitCode == 0) return "";
+  return fmt::format("command terminated with exit code {}", *end.exitCode);
 }
 
 class ChannelSession final : public frame::Session {
@@ -39,7 +47,9 @@ class ChannelSession final : public frame::Session {
   Bytes queued() const override { return socket_->queued(); }
   void onDrained(Fn fn) override { socket_->onDrained(std::move(fn)); }
   void finish(const frame::SessionEnd& end) override {
-    socket_->write(std::string(1, kStatus) + sessionStatus(end));
+    const bool plain = socket_->protocol() == kPlain;
+    const std::string verdict = plain ? sessionTrouble(end) : sessionStatus(end);
+    if (!verdict.empty()) socket_->write(std::string(1, kStatus) + verdict);
     socket_->close();
   }
 
@@ -65,7 +75,7 @@ class ChannelSession final : public frame::Session {
 }  // namespace
 
 std::vector<std::string_view> channelProtocols() {
-  return {"v5.channel.k8s.io", "v4.channel.k8s.io"};
+  return {"v5.channel.k8s.io", "v4.channel.k8s.io", kPlain};
 }
 
 std::unique_ptr<frame::Session> channelSession(std::unique_ptr<net::WebSocket> socket,

@@ -1,7 +1,8 @@
 #pragma once
 // A command's streams over one WebSocket, as Kubernetes' clients speak it: each message begins with
 // a byte that names the channel. 0 input, 1 output, 2 errors, 3 the verdict as a Status, 4 the size
-// of the terminal; 255 (v5) says which channel is at its end.
+// of the terminal; 255 (v5) says which channel is at its end. In the oldest form the verdict is a
+// sentence when something went wrong, and nothing otherwise.
 //
 //   to->upgrade(channelProtocols(), [start = …](std::unique_ptr<net::WebSocket> socket) mutable {
 //     start(channelSession(std::move(socket), options));

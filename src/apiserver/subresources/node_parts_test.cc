@@ -187,6 +187,20 @@ TEST_F(NodePartsTest, RunsCommandsOverBothProtocols) {
   }
 }
 
+TEST_F(NodePartsTest, SpeaksTheOldestProtocolInSentences) {
+  listen();
+  auto client =
+      open("/exec?container=a&command=sh&stdin=true&stdout=true&tty=true", "channel.k8s.io");
+  ASSERT_TRUE(client);
+  EXPECT_EQ(client->next()->payload, "\1");
+  client->send(WsOpcode::kBinary, std::string_view("\xff\0", 2));
+  auto verdict = client->next();
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->payload[0], 3);
+  EXPECT_EQ(verdict->payload.find("\3command terminated with exit code "), 0U) << verdict->payload;
+  EXPECT_EQ(client->next()->opcode, WsOpcode::kClose);
+}
+
 TEST_F(NodePartsTest, ForwardsPortsOverChannels) {
   listen();
   auto client = open("/portforward?ports=80&ports=81", "v4.channel.k8s.io");
