@@ -135,26 +135,25 @@ TEST(AllocateClaims, only_the_newest_generation_of_a_pool_counts) {
 
 TEST(AllocateClaims, refuses_with_the_reason_what_is_not_served) {
   World world;
-  world.deviceClass("odd", R"([{"cel":{"expression":"device.driver.startsWith('g')"
-}
-}])");
+  world.deviceClass("odd", R"x([{"cel":{"expression":"device.driver.startsWith('g')"}}])x");
   EXPECT_THAT(world.ask(requests(exactly("gone"))), HasSubstr("DeviceClass gone does not exist"));
-EXPECT_THAT(world.ask(requests(exactly("odd"))), HasSubstr("compareTo"));
-EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"count":0)"))),
-            HasSubstr("count is 0; want 1 or more"));
-EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"adminAccess":true)"))),
-            HasSubstr("adminAccess is not served"));
-EXPECT_THAT(
-    world.ask(requests(R"({"name":"r","firstAvailable":[{"name":"a","deviceClassName":"gpu"}]})")),
-    HasSubstr("firstAvailable is not served"));
-EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"capacity":{"requests":{"memory":"1Gi"}})"))),
-            HasSubstr("a part of a device's capacity is not served"));
-EXPECT_THAT(world.ask(requests(exactly(
-                "gpu",
-                R"(,"selectors":[{"cel":{"expression":"device.attributes['gpu.io'].no == 1"}}])"))),
-            HasSubstr("has no attribute gpu.io/no"));
-EXPECT_THAT(world.ask(requests(exactly("gpu")) + R"(,"constraints":[{}])"),
-            HasSubstr("matchAttribute or distinctAttribute"));
+  EXPECT_THAT(world.ask(requests(exactly("odd"))), HasSubstr("compareTo"));
+  EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"count":0)"))),
+              HasSubstr("count is 0; want 1 or more"));
+  EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"adminAccess":true)"))),
+              HasSubstr("adminAccess is not served"));
+  EXPECT_THAT(world.ask(requests(
+                  R"({"name":"r","firstAvailable":[{"name":"a","deviceClassName":"gpu"}]})")),
+              HasSubstr("firstAvailable is not served"));
+  EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"capacity":{"requests":{"memory":"1Gi"}})"))),
+              HasSubstr("a part of a device's capacity is not served"));
+  EXPECT_THAT(
+      world.ask(requests(exactly(
+          "gpu",
+          R"(,"selectors":[{"cel":{"expression":"device.attributes['gpu.io'].no == 1"}}])"))),
+      HasSubstr("has no attribute gpu.io/no"));
+  EXPECT_THAT(world.ask(requests(exactly("gpu")) + R"(,"constraints":[{}])"),
+              HasSubstr("matchAttribute or distinctAttribute"));
 }
 
 }  // namespace

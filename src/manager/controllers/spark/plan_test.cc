@@ -60,8 +60,8 @@ using Names = std::vector<std::string>;
 
 ReservationList firstSet(std::string_view phase) {
   ReservationList out;
-  for (const auto& body : nextSteps(application(), {}, {}, kNow)->create)
-    out.push_back(made(body, phase));
+  const auto steps = nextSteps(application(), {}, {}, kNow);
+  for (const auto& body : steps->create) out.push_back(made(body, phase));
   return out;
 }
 
