@@ -16,8 +16,6 @@ namespace {
 bool isKnown(std::string_view plugin) {
   for (const auto& entry : pluginEntries())
     if (entry.name == plugin) return true;
-  for (std::string_view named : unbuiltPlugins())  // accepted with a warning
-    if (named == plugin) return true;
   return false;
 }
 
