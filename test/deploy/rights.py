@@ -38,11 +38,12 @@ elsewhere = {
                 "nodeslos patch": "a configuration that changes", "noderesourcetopologies patch": "batch resources of zones", "elasticquotaprofiles patch": "the tree's id",
                 "elasticquotas patch": "bookings of quota admission", "events patch": "an Event that repeats", "resourcequotas": "pods that ask for colocation by label",
                 "leases watch": "a second replica", "secrets": "certificates of a service; here they are files, because the API server has no service network", "elasticquotas create": "a quota profile",
-                "events create": "only where something is worth one", "reservations create": "a Spark application", "reservations patch": "as above", "reservations delete": "as above", "namespaces get": "asked before the proxy's first line"},
+                "events create": "only where something is worth one", "reservations create": "a Spark application", "reservations patch": "as above", "reservations delete": "as above", "sparkapplications watch": "a cluster with Spark's operator", "namespaces get": "asked before the proxy's first line"},
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "clusternetworktopologies/status": "as above", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "reservations patch": "CPUs and devices of a reservation", "reservations delete": "ended ones",
                   "reservations/status": "a reservation that is placed or ends", "pods patch": "running pods that a reservation takes over", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost",
+                  "resourceclaims patch": "pods with claims", "resourceclaims/status": "as above",
                   "tokenreviews": "somebody asks for its pages; test/e2e/scheduler_kubectl.sh", "subjectaccessreviews": "as above"},
     "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs", "pods delete": "evictionPolicy Delete",
                     "podmigrationjobs create": "a plugin that moves a pod", "podmigrationjobs delete": "jobs older than their ttl", "reservations create": "ReservationFirst",
@@ -156,6 +157,14 @@ def account_proxy(role, port):
     return proxy, path
 
 
+def descheduler_config():
+    """The chart's own, which proves its moves, for the namespace of this test."""
+    text = (root / "deploy/helm/mangrove/files/config/descheduler.yaml").read_text()
+    path = pathlib.Path(scratch) / "descheduler.yaml"
+    path.write_text(text.replace(f", {system}]", "]"))
+    return str(path)
+
+
 def start(role, path, *flags, env=None):
     log = open(f"{scratch}/{role}.log", "w")
     return subprocess.Popen([mangrove, role, "--kubeconfig", path, *flags], stdout=log, stderr=log, env=dict(os.environ, **(env or {})))
@@ -200,7 +209,7 @@ def main():
     processes = [start("manager", roles["manager"][1], "--metrics-addr=0", "--health-probe-addr=0", "--webhook-bind-address=127.0.0.1",
                        env={"WEBHOOK_HOST": "127.0.0.1", "WEBHOOK_PORT": "0", "WEBHOOK_CERT_DIR": scratch + "/certs"}),
                  start("scheduler", roles["scheduler"][1], "--metrics-bind-address=0", "--scheduler-name=koord-scheduler"),
-                 start("descheduler", roles["descheduler"][1], "--metrics-bind-address=0"),
+                 start("descheduler", roles["descheduler"][1], "--metrics-bind-address=0", "--config", descheduler_config()),
                  start("agent", roles["agent"][1], "--addr=0", "--node-name=n1", "--root", machine, "--history-dir", scratch + "/history", "--heartbeat", scratch + "/heartbeat",
                        "--guardian=false", "--enforce-state", scratch + "/enforce.json", "--prediction-checkpoint-filepath", scratch + "/models",
                        "--disable-query-kubelet-config", "--enable-nri-runtime-hook=false")]

@@ -107,7 +107,7 @@ profiles:
   EXPECT_EQ(names(profile.at("filter")).find("NodePorts"), std::string::npos);
   ASSERT_EQ(profile.at("score").size(), 1u);
   EXPECT_EQ(profile.at("score")[0].weight, 5);
-  EXPECT_EQ(names(profile.at("preBind")), "VolumeBinding DefaultPreBind");
+  EXPECT_EQ(names(profile.at("preBind")), "VolumeBinding DynamicResources DefaultPreBind");
   const auto plain = readConfig("{}", "x");
   ASSERT_TRUE(plain);
   EXPECT_EQ(names(plain->profiles[0].at("score")),
