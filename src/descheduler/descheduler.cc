@@ -240,7 +240,10 @@ void Descheduler::tellOnce(const std::vector<Error>& errors) {
   std::set<std::string> now;
   for (const Error& error : errors) {
     now.insert(error.text());
-    if (!told_.contains(error.text())) log.warn("{}", error.text());
+    if (told_.contains(error.text())) continue;
+    // One machine has nothing to move to, and nothing is wrong with it.
+    error.code() == Code::kUnavailable ? log.info("{}", error.text())
+                                       : log.warn("{}", error.text());
   }
   told_ = std::move(now);
 }

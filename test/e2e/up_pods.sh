@@ -46,11 +46,11 @@ want "stand-in" kubectl logs standin
 want "StandIn" kubectl get events --field-selector involvedObject.name=standin
 
 # A world of its own.
-pod own 'containers: [{name: main, image: x, command: [sh, -c, "touch /tmp/mine; hostname; ls /proc | grep -c ^[0-9]; ip -4 -br addr show eth0; exec sleep 1000"]}]'
+pod own 'containers: [{name: main, image: x, command: [sh, -c, "touch /tmp/mine-'$$'; hostname; ls /proc | grep -c ^[0-9]; ip -4 -br addr show eth0; exec sleep 1000"]}]'
 want "Running" state own .status.phase
 want "own" kubectl logs own
 want "$(state own .status.podIP)" kubectl logs own
-[ -e /tmp/mine ] && fail "the pod's /tmp is the machine's"
+[ -e /tmp/mine-$$ ] && fail "the pod's /tmp is the machine's"
 [ "$(kubectl logs own | sed -n 2p)" -le 4 ] || fail "the pod sees the machine's processes"
 
 # Volumes, variables, users.

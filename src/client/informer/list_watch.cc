@@ -271,10 +271,15 @@ class ListWatch::Impl : public std::enable_shared_from_this<ListWatch::Impl> {
 
   void failed(const Error& error) {
     ++turn_;
-    // Said once: a kind that is not installed stays so for a long time.
+    // Said once: a kind that is not installed stays so for a long time, and may be meant.
     const auto before = trouble();
     const bool isKnown = before && before->text() == error.text();
-    isKnown ? log.debug("{}", error.text()) : log.warn("{}", error.text());
+    if (isKnown)
+      log.debug("{}", error.text());
+    else if (error.code() == Code::kNotFound)
+      log.info("{}", error.text());
+    else
+      log.warn("{}", error.text());
     later(error, &Impl::list);
   }
 
