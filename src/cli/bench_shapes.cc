@@ -11,7 +11,7 @@ int benchShapes(const std::vector<std::string>& args) {
   scheduler::ShapesOptions options;
   Output output;
   frame::Flags flags("mangrove bench shapes",
-                     "places jobs of a public GPU trace's mix with and without keepShapes");
+                     "places jobs in a mix like a public GPU trace's with and without keepShapes");
   flags.add("nodes", options.nodes, "boxes of eight cards");
   flags.add("arrivals", options.arrivals, "jobs in a run; the first fifth is not counted");
   flags.add("seeds", options.seeds, "pairs of runs, with the seeds 1, 2, …");

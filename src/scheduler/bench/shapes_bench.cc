@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMeanLife = 1000;  // seconds
 constexpr int kBox = 800;
-// The shares have the trace's mean, 0.56 of a card; how they are spread is not published.
+// Our own spread around 0.56 of a card, which is meant to be the trace's mean.
 constexpr std::array kShares = {30, 50, 50, 60, 70, 80};
 
 struct Job {
