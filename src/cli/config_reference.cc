@@ -58,6 +58,8 @@ constexpr std::array kWords = {
     Words{"steadyReclaim.riseHoldSeconds", "how long a rise must last"},
     Words{"steadyReclaim.risePercentPerMinute", "how fast it then grows, of the node's capacity"},
     Words{"steadyReclaim.dropThreshold", "a fall by more than this share is written at once"},
+    Words{"countReservations",
+          "what reservations keep free counts as asked for by services, where requests count"},
     Words{"cpuSuppressThresholdPercent",
           "share of the CPUs that services and best-effort work may use together"},
     Words{"cpuSuppressMinPercent", "best-effort work always keeps this share"},

@@ -73,6 +73,17 @@ Result<std::vector<api::Pod>> podsOn(client::ApiClient& client, const std::strin
   return out;
 }
 
+// A server without the kind has none.
+std::vector<api::Reservation> reservationsOn(client::ApiClient& client, const std::string& node) {
+  std::vector<api::Reservation> out;
+  const auto page = client.list(kind::kReservation);
+  if (!page) return out;
+  for (auto item : page->items)
+    if (auto one = api::decodeText<api::Reservation>(item); one && one->status.nodeName == node)
+      out.push_back(std::move(*one));
+  return out;
+}
+
 // The first policy that selects the node, as the controller takes it. A server without the kind has
 // none.
 void askTheClock(client::ApiClient& client, manager::ExplainInputs& in) {
@@ -125,6 +136,7 @@ Result<manager::ExplainInputs> gather(client::ApiClient& client, const Options& 
   auto pods = podsOn(client, name, in);
   if (!pods) return pass(pods.error());
   in.pods = std::move(*pods);
+  in.reservations = reservationsOn(client, name);
   in.now = realClock().wall();
   askTheClock(client, in);
   return in;

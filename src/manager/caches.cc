@@ -78,6 +78,14 @@ bool read(const api::In& in, PodSeen& out) {
   return true;
 }
 
+bool read(const api::In& in, RoomSeen& out) {
+  api::Reservation reservation;
+  if (!read(in, reservation)) return false;
+  out.node = Interned(reservation.status.nodeName);
+  if (!out.node.empty()) out.facts = roomFacts(reservation);
+  return true;
+}
+
 bool read(const api::In& in, MetricSeen& out) {
   api::NodeMetric metric;
   if (!read(in, metric)) return false;
@@ -105,11 +113,14 @@ Caches::Caches(const CacheSetup& setup)
       metrics(client::follow(setup, kind::kNodeMetric)),
       slos(client::follow(setup, kind::kNodeSlo)),
       pods(client::follow(setup, kind::kPod)),
+      rooms(client::follow(setup, kind::kReservation)),
       configs(client::followOne(setup, kind::kConfigMap, setup.configNamespace, setup.configName)),
       topologies(client::follow(setup, kind::kNodeResourceTopology), trimTopology),
       devices(client::follow(setup, kind::kDevice), trimDevice) {
   pods.addIndex("node",
                 [](const PodSeen& pod) { return client::Values{std::string(pod.node.view())}; });
+  rooms.addIndex("node",
+                 [](const RoomSeen& room) { return client::Values{std::string(room.node.view())}; });
 }
 
 void Caches::start() {
@@ -118,6 +129,7 @@ void Caches::start() {
   metrics.start();
   slos.start();
   pods.start();
+  rooms.start();
   topologies.start();
   devices.start();
 }
@@ -126,9 +138,16 @@ bool Caches::ready() const {
   return waitingFor().empty();
 }
 
+// Who may not read reservations goes on without: they count only where somebody asks for it.
+static bool mayNotRead(const client::Informer<RoomSeen>& rooms) {
+  const auto trouble = rooms.trouble();
+  return trouble && trouble->code() == Code::kDenied;
+}
+
 std::string Caches::waitingFor() const {
   for (auto& text :
        {notListed(configs, "ConfigMaps"), notListed(nodes, "nodes"), notListed(pods, "pods"),
+        mayNotRead(rooms) ? std::string() : notListed(rooms, "Reservations"),
         notListed(metrics, "NodeMetrics"), notListed(slos, "NodeSLOs"),
         notListed(topologies, "NodeResourceTopologies"), notListed(devices, "Devices")})
     if (!text.empty()) return text;
@@ -138,6 +157,12 @@ std::string Caches::waitingFor() const {
 std::vector<const PodFacts*> Caches::podsOn(std::string_view node) const {
   std::vector<const PodFacts*> out;
   for (const auto& pod : pods.by("node", node)) out.push_back(&pod->facts);
+  return out;
+}
+
+std::vector<const PodFacts*> Caches::roomsOn(std::string_view node) const {
+  std::vector<const PodFacts*> out;
+  for (const auto& room : rooms.by("node", node)) out.push_back(&room->facts);
   return out;
 }
 

@@ -30,6 +30,13 @@ struct PodSeen {
 };
 bool read(const api::In& in, PodSeen& out);
 
+// What a reservation keeps on its node; one without a node keeps nothing.
+struct RoomSeen {
+  Interned node;
+  PodFacts facts;
+};
+bool read(const api::In& in, RoomSeen& out);
+
 // A NodeMetric: the agent's figures, and by a digest what the manager wrote as its spec.
 struct MetricSeen {
   uint64_t specDigest = 0;
@@ -69,11 +76,13 @@ class Caches {
   // Why not: the first informer that is not ready, with its trouble.
   std::string waitingFor() const;
   std::vector<const PodFacts*> podsOn(std::string_view node) const;
+  std::vector<const PodFacts*> roomsOn(std::string_view node) const;
 
   client::Informer<api::Node> nodes;
   client::Informer<MetricSeen> metrics;
   client::Informer<SloSeen> slos;
   client::Informer<PodSeen> pods;
+  client::Informer<RoomSeen> rooms;
   client::Informer<api::ConfigMap> configs;
   client::Informer<api::NodeResourceTopology> topologies;
   client::Informer<api::Device> devices;

@@ -37,8 +37,7 @@ def app_of(thing):
 class Storm:
     def __init__(self, client, rng):
         self.client, self.rng, self.made = client, rng, 0
-        self.spent = set()  # uids of reservations for one owner that had one
-        self.counts = dict.fromkeys(["reserved", "expired", "entered", "deleted", "looks", "unclear"], 0)
+        self.counts = dict.fromkeys(["reserved", "deleted", "looks", "unclear"], 0)
 
     def call(self, method, path, body=None, wanted=(200, 201, 404, 409)):
         status, answer = self.client.call(method, path, body)
@@ -76,9 +75,7 @@ class Storm:
         if not things:
             return
         name = self.rng.choice(things)["metadata"]["name"]
-        gone = self.call("DELETE", "%s/%s?gracePeriodSeconds=0" % (path, name))
-        if gone and gone.get("kind") == "Pod":
-            self.note([gone])
+        self.call("DELETE", "%s/%s?gracePeriodSeconds=0" % (path, name))
         self.counts["deleted"] += 1
 
     def act(self, reservations, pods):
@@ -96,17 +93,11 @@ class Storm:
     def list(self, path):
         return self.call("GET", path, wanted=(200,))["items"]
 
-    def note(self, pods):
-        for one in pods:
-            if one["spec"].get("nodeName") and entered_by(one):
-                self.spent.add(entered_by(one))
-
     def look(self):
         """Pods and the reservations of the same moment; None for those where something changed between two looks."""
         before = self.list(RESERVATIONS)
         pods = self.list(PODS_PATH)
         after = self.list(RESERVATIONS)
-        self.note(pods)
         versions = [[one["metadata"]["resourceVersion"] for one in some] for some in (before, after)]
         self.counts["looks"] += 1
         self.counts["unclear"] += versions[0] != versions[1]
@@ -122,17 +113,32 @@ class Storm:
                     owners[entered_by(one)] = owners.get(entered_by(one), 0) + cpu_of(one)
         for one in reservations:
             status, uid = one.get("status", {}), one["metadata"]["uid"]
-            if status.get("phase") != "Available" or (one["spec"].get("allocateOnce", True) and uid in self.spent):
+            if status.get("phase") != "Available":
                 continue
             left = milli(status["allocatable"]["cpu"]) - owners.get(uid, 0)
             out[status["nodeName"]] = out.get(status["nodeName"], 0) + max(0, left)
         return out
 
+    def account(self, where, pods, reservations):
+        """Who holds what there, for whoever must find out why."""
+        lines = ["pod %s %dm in %s%s" % (one["metadata"]["name"], cpu_of(one), entered_by(one),
+                                         " leaving" if "deletionTimestamp" in one["metadata"] else "")
+                 for one in pods if one["spec"].get("nodeName") == where]
+        for one in reservations:
+            status = one.get("status", {})
+            if status.get("nodeName") == where and status.get("phase") in ("Available", "Waiting"):
+                lines.append("reservation %s %s %s %s ttl %s once %s %s made %s" % (
+                    one["metadata"]["name"], one["metadata"]["uid"], status["phase"], status["allocatable"]["cpu"],
+                    one["spec"].get("ttl"), one["spec"].get("allocateOnce"), one["metadata"].get("annotations", {}),
+                    one["metadata"]["creationTimestamp"]))
+        return "\n".join(["at %s" % time.strftime("%H:%M:%S", time.gmtime())] + lines)
+
     def judge(self):
         pods, reservations, clear = self.look()
         taken = self.promised(pods, reservations)
         for where, amount in taken.items():
-            assert not clear or amount <= CPUS * 1000, "%s has %dm and %dm are promised" % (where, CPUS * 1000, amount)
+            assert not clear or amount <= CPUS * 1000, "%s has %dm and %dm are promised: %s" % (
+                where, CPUS * 1000, amount, self.account(where, pods, reservations))
         return pods, reservations, taken
 
     def waiting_though_fitting(self):

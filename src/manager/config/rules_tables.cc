@@ -63,6 +63,7 @@ KeyRules colocation() {
                    within("steadyReclaim.riseHoldSeconds", atLeast(0)),
                    within("steadyReclaim.risePercentPerMinute", kPositive),
                    within("steadyReclaim.dropThreshold", Bounds{0, 1}),
+                   field("countReservations"),
                },
                {}};
   for (auto& rule : out.fields)

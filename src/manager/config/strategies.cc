@@ -25,6 +25,7 @@ json::Value toJson(const SteadyReclaim& value) {
 static constexpr Schema kColocation{
     unlessUnset<&Colocation::aliasViews>("aliasViews"),
     unlessUnset<&Colocation::steadyReclaim>("steadyReclaim"),
+    unlessUnset<&Colocation::countReservations>("countReservations"),
 };
 bool read(const In& in, Colocation& out) {
   return read(in, static_cast<api::ColocationStrategy&>(out)) && kColocation.read(in, out);

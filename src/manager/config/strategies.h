@@ -5,6 +5,7 @@
 //
 //   "aliasViews": ["crane","katalyst","caster"]       other names for batch resources, one ledger
 //   "steadyReclaim": {"enable":true, "riseHoldSeconds":120, "risePercentPerMinute":10}
+//   "countReservations": true                         what they keep is asked for, used by nobody
 //
 // Values; any thread.
 
@@ -35,6 +36,7 @@ json::Value toJson(const SteadyReclaim& value);
 struct Colocation : api::ColocationStrategy {
   std::vector<std::string> aliasViews;  // crane, katalyst, caster
   std::optional<SteadyReclaim> steadyReclaim;
+  std::optional<bool> countReservations;
   bool operator==(const Colocation&) const = default;
 };
 bool read(const api::In& in, Colocation& out);

@@ -44,7 +44,8 @@ class Effects {
   virtual void overcommitted(const api::Pod& /*standIn*/, const std::string& /*what*/,
                              std::string_view /*profile*/) {}
   virtual void clearNomination(const api::Pod& pod) = 0;
-  // Writes something else than a binding, on behalf of a plugin.
+  // Writes something else than a binding, on behalf of a plugin. Those to one object get to the
+  // server one after the other.
   virtual void patch(const ObjectPatch& patch, Done done) {
     done(fail(mangrove::Code::kInternal, "nobody writes {} here", patch.name));
   }

@@ -125,10 +125,6 @@ void Engine::assignedPodChanged(const PodObject& before, const PodObject& after)
     assignedPodEvent(EventKind::kAssignedPodAdd, nullptr, after, 0);
   else if (actions != 0)
     assignedPodEvent(EventKind::kAssignedPodUpdate, before, after, actions);
-  // Its one owner is there for certain: what a reservation kept beyond him is free.
-  if (const ReservationPtr entry = isNew ? cluster_.reservations.ofOwner(uid) : nullptr;
-      entry && entry->spent && entry->standIn)
-    assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, entry->standIn->pod, 0);
   if (after->meta.isDeleting()) victimOut(uid);
 }
 

@@ -58,7 +58,6 @@ size_t ReservationEntry::present() const {
 }
 
 Amounts ReservationEntry::held() const {
-  if (spent) return {};
   if (waits) return ahead;
   Amounts out = room.allocatable;
   out.subtract(used);
@@ -209,7 +208,7 @@ void ReservationBook::recount(ReservationEntry& entry, bool quietly) {
 }
 
 std::unique_ptr<PodRequests> ReservationBook::grantOf(const ReservationEntry& entry) const {
-  if (entry.owners.empty() && !entry.spent && !entry.waits) return nullptr;
+  if (entry.owners.empty() && !entry.waits) return nullptr;
   auto out = std::make_unique<PodRequests>();
   for (const auto& [name, amount] : entry.held())
     if (amount > 0 && isCounted(name.view()))

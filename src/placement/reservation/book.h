@@ -15,8 +15,10 @@
 //   book.enter(entry, pod);                  // before the pod counts on the node
 //   for (const ReservationPtr& entry : book.on(row)) …
 //
-// A reservation for one owner is spent once that owner is bound for certain: what it did not take is
-// free then, and not before, because a binding that fails gives the room back to the reservation.
+// A reservation for one owner is spent once that owner is bound for certain, because a binding that
+// fails gives the room back to the reservation. What its owner did not take is kept until the object
+// says Succeeded: a scheduler that starts after the owner is gone reads "Available" and would count
+// again what another has given away.
 // Pods in operating mode Reservation are entries of the same kind that stand for themselves.
 //
 // A reservation that begins later counts for what others must leave free now, so that it fits when
@@ -66,6 +68,9 @@ struct ReservationEntry {
   // Of one with a start (ahead.h):
   Beginning beginning;
   bool waits = false;  // it has not begun
+  // Its node was chosen for later, beside pods that leave: though its time may come while that is
+  // written, somebody must look whether they did.
+  bool isPlanned = false;
   Amounts ahead;       // while it waits: what everybody else must leave for it
 
   size_t present() const;  // owners that are not away

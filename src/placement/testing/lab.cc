@@ -1,5 +1,7 @@
 #include "placement/testing/lab.h"
 
+#include <set>
+
 #include <fmt/core.h>
 
 #include "api/object/event.h"
@@ -36,10 +38,36 @@ T decoded(const json::Value& value) {
 
 Lab::Lab(SchedulerConfig config) : Lab(std::move(config), pluginEntries()) {}
 
-Lab::Lab(SchedulerConfig config, std::span<const PluginEntry> known) : clock_(kStart) {
+Lab::Lab(SchedulerConfig config, std::span<const PluginEntry> known)
+    : config_(std::move(config)), known_(known), clock_(kStart) {
+  begin();
+}
+
+void Lab::begin() {
   engine_ = std::make_unique<Engine>(clock_, *this, registry_);
-  auto ok = engine_->configure(config, known);
+  auto ok = engine_->configure(config_, known_);
   CHECK(ok.has_value(), "{}", ok.error().text());
+}
+
+void Lab::restart(const std::function<bool()>& gotThere) {
+  for (Pending& binding : std::exchange(pending_, {}))
+    if (gotThere()) confirm(std::move(binding));
+  for (const Write& write : std::exchange(writes_, {}))
+    if (gotThere()) apply(write.patch);
+  for (const auto& [key, done] : std::exchange(deletions_, {}))
+    if (gotThere()) removePod(key);
+  // The answers die with whoever waited for them.
+  pending_.clear();
+  writes_.clear();
+  deletions_.clear();
+  volumes_.clear();
+  engine_.reset();
+  begin();
+  for (const auto& [name, node] : nodes_) engine_->nodeChanged(nullptr, node);
+  for (const auto& [name, reserved] : reservations_)
+    engine_->reservationChanged(nullptr, reserved.object);
+  for (const auto& [key, pod] : pods_)
+    if (pod) engine_->podChanged(nullptr, pod);
 }
 
 Lab::~Lab() = default;
@@ -142,6 +170,30 @@ void Lab::applyToPod(const ObjectPatch& patch) {
   engine_->podChanged(before, slot);
 }
 
+void Lab::apply(const ObjectPatch& patch) {
+  if (patch.kind->kind == "Pod") applyToPod(patch);
+  if (patch.kind->kind == "Reservation") applyToReservation(patch);
+}
+
+// All that are not slow; whether there was one.
+bool Lab::answerWrites() {
+  std::vector<Write> writes = std::exchange(writes_, {});
+  bool any = false;
+  std::set<std::string> behind;  // an object's writes stay in their order
+  for (Write& write : writes) {
+    if (behind.contains(write.patch.name) || (isSlow && isSlow(write.patch))) {
+      behind.insert(write.patch.name);
+      writes_.push_back(std::move(write));
+      continue;
+    }
+    any = true;
+    write.done({});
+    apply(write.patch);
+    if (afterWrite) afterWrite();
+  }
+  return any;
+}
+
 size_t Lab::run() {
   size_t tried = 0;
   for (bool busy = true; busy;) {
@@ -155,18 +207,13 @@ size_t Lab::run() {
     }
     auto pending = std::exchange(pending_, {});
     for (auto& binding : pending) confirm(std::move(binding));
-    const auto toApply = std::exchange(toApply_, {});
-    auto writes = std::exchange(pendingWrites_, {});
-    for (auto& done : writes) done({});
-    for (const ObjectPatch& patch : toApply)
-      patch.kind->kind == "Pod" ? applyToPod(patch) : applyToReservation(patch);
+    const bool wrote = answerWrites();
     auto deletions = std::exchange(deletions_, {});
     for (auto& [key, done] : deletions) {
       done({});
       if (!keepVictims) removePod(key);
     }
-    busy = !volumes.empty() || !pending.empty() || !deletions.empty() || !toApply.empty() ||
-           !writes.empty();
+    busy = !volumes.empty() || !pending.empty() || !deletions.empty() || wrote;
   }
   return tried;
 }
@@ -306,8 +353,7 @@ void Lab::ignored(const api::Pod& pod, const std::string& what, std::string_view
 void Lab::patch(const ObjectPatch& patch, Done done) {
   log_.push_back(
       fmt::format("{} {}/{} {}", patch.kind->kind, patch.ns, patch.name, json::write(patch.body)));
-  pendingWrites_.push_back(std::move(done));
-  if (patch.kind->kind == "Reservation" || patch.kind->kind == "Pod") toApply_.push_back(patch);
+  writes_.push_back({patch, std::move(done)});
 }
 
 void Lab::clearNomination(const api::Pod& pod) {

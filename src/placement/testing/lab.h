@@ -43,6 +43,10 @@ class Lab final : public Effects {
   void removeReservation(std::string_view name);
   std::shared_ptr<const api::Reservation> findReservation(std::string_view name) const;
 
+  // The scheduler dies and another begins, which knows nothing but the objects. What was on its way
+  // to the server got there or did not.
+  void restart(const std::function<bool()>& gotThere);
+
   // Schedules until nobody is ready; the server confirms every binding. Returns pods tried.
   size_t run();
   void wait(
@@ -64,6 +68,8 @@ class Lab final : public Effects {
   std::function<bool(std::string_view key)> refusesBinding = {};  // single ones; unset: none
   bool keepVictims = false;  // deletions are accepted, the pods stay
   bool bindsClaims = true;   // false: the storage controller is away
+  std::function<bool(const ObjectPatch&)> isSlow = {};  // it is answered in a later run; unset: none
+  std::function<void()> afterWrite = {};                // the world as others see it between two
 
   void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
   void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
@@ -87,6 +93,10 @@ class Lab final : public Effects {
   void bindClaim(const VolumeNote& note);
   std::string keyFor(std::string_view pod) const;
 
+  void begin();
+
+  SchedulerConfig config_;
+  std::span<const PluginEntry> known_;
   VirtualClock clock_;
   Registry registry_;
   std::unique_ptr<Engine> engine_;
@@ -99,14 +109,19 @@ class Lab final : public Effects {
   void showReservation(Reserved& reserved, json::Value json);
   void applyToReservation(const ObjectPatch& patch);
   void applyToPod(const ObjectPatch& patch);
+  void apply(const ObjectPatch& patch);
   std::map<std::string, Reserved> reservations_;
-  std::vector<ObjectPatch> toApply_;
   int64_t versions_ = 0;
   std::map<std::string, std::string> said_;
   std::vector<Pending> pending_;
   std::vector<std::pair<std::vector<VolumeNote>, Done>> volumes_;
   std::vector<std::pair<std::string, Done>> deletions_;
-  std::vector<Done> pendingWrites_;
+  struct Write {
+    ObjectPatch patch;
+    Done done;
+  };
+  bool answerWrites();
+  std::vector<Write> writes_;
   std::vector<std::string> log_;
   int64_t uids_ = 0;
 };

@@ -233,6 +233,16 @@ client::Request removalOf(const ObjectPatch& patch) {
 }  // namespace
 
 void ApiEffects::patch(const ObjectPatch& patch, Done done) {
+  const std::string object = fmt::format("{}/{}/{}", patch.kind->kind, patch.ns, patch.name);
+  auto answered = [this, object, done = std::move(done)](Result<> result) mutable {
+    done(std::move(result));
+    order_.finished(object);
+  };
+  auto shared = std::make_shared<Done>(std::move(answered));
+  order_.begin(object, [this, patch, shared] { sendPatch(patch, std::move(*shared)); });
+}
+
+void ApiEffects::sendPatch(const ObjectPatch& patch, Done done) {
   if (patch.create) return create(patch, std::move(done));
   if (patch.remove)
     return send(removalOf(patch), [done = std::move(done)](Result<client::Reply> reply) mutable {

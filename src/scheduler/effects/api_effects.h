@@ -12,6 +12,7 @@
 #include "scheduler/effects/answers.h"
 #include "scheduler/effects/event_outbox.h"
 #include "scheduler/effects/held_statuses.h"
+#include "scheduler/effects/write_order.h"
 #include "scheduler/names.h"
 
 namespace mangrove::scheduler {
@@ -53,6 +54,7 @@ class ApiEffects final : public Effects {
   void send(client::Request request, Answers::Done done);
   void findOut(const api::ObjectMeta& pod, const std::string& node, const Error& why, Done done);
   void create(const ObjectPatch& object, Done done);
+  void sendPatch(const ObjectPatch& patch, Done done);
   void failedReservation(const api::Pod& pod, const PodFailure& failure);
   void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
 
@@ -60,6 +62,7 @@ class ApiEffects final : public Effects {
   Clock& clock_;
   EventOutbox events_;
   HeldStatuses held_;
+  WriteOrder order_;
   size_t pending_ = 0;
   std::function<void()> onAnswer_ = [] {};
   std::shared_ptr<Answers> answers_;  // requests under way hold it too: answers may come after us

@@ -16,6 +16,7 @@ struct HighShare {
 };
 
 HighShare shareOfPod(const PodFacts& pod, const PodUsage* measured) {
+  if (pod.isRoom) return {{}, pod.request, pod.request};
   if (measured == nullptr) return {pod.request, pod.request, pod.request};
   const CpuMemory& usage = measured->usage;
   HighShare out{usage, pod.request, maxOf(pod.request, usage)};

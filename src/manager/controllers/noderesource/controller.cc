@@ -79,6 +79,7 @@ void NodeResourceController::start() {
   caches.nodes.onChange([this](const auto& change) { onNode(change); });
   caches.metrics.onChange([this](const auto& change) { onMetric(change); });
   caches.pods.onChange([this](const auto& change) { onPod(change); });
+  caches.rooms.onChange([this](const auto& change) { onRoom(change); });
   caches.topologies.onChange([this](const client::Change<api::NodeResourceTopology>& change) {
     if (!change.before || !change.after || isNews(*change.before, *change.after))
       keys_.add(change.key);
@@ -115,6 +116,11 @@ void NodeResourceController::onPod(const client::Change<PodSeen>& change) {
   }
 }
 
+void NodeResourceController::onRoom(const client::Change<RoomSeen>& change) {
+  if (!desk_.config->colocation.available) return;
+  for (const auto& node : nodesWithNews(change)) keys_.addAfter(node, kPodDelay);
+}
+
 // What a pod takes under one name stays on offer under the others until they are written.
 bool NodeResourceController::hasViews(std::string_view name) const {
   const auto node = desk_.caches.nodes.find(name);
@@ -125,11 +131,13 @@ NodePlan NodeResourceController::plan(const api::Node& node, State& state) {
   static const NodeMemory kNothing;
   const std::string name = node.meta.name.str();
   const auto pods = desk_.caches.podsOn(name);
+  const auto rooms = desk_.caches.roomsOn(name);
   const auto metric = desk_.caches.metrics.find(name);
   const auto topology = desk_.caches.topologies.find(name);
   const auto device = desk_.caches.devices.find(name);
   PlanInputs in{.node = node,
                 .pods = pods,
+                .rooms = rooms,
                 .metric = metric ? &metric->facts : nullptr,
                 .topology = topology.get(),
                 .device = device.get(),
@@ -312,6 +320,7 @@ ControllerInfo controllers::noderesource() {
           .access = {{kind::kNode, "list watch patch"},
                      {kind::kNode, "patch", "status"},
                      {kind::kPod, kFollow},
+                     {kind::kReservation, kFollow},
                      {kind::kNodeMetric, kFollow},
                      {kind::kDevice, kFollow},
                      {kind::kNodeResourceTopology, "list watch patch"}},

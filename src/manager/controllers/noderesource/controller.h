@@ -39,6 +39,7 @@ class NodeResourceController final : public Controller {
   void onNode(const client::Change<api::Node>& change);
   void onMetric(const client::Change<MetricSeen>& change);
   void onPod(const client::Change<PodSeen>& change);
+  void onRoom(const client::Change<RoomSeen>& change);
   void again(std::string_view name, Duration after) { keys_.addAfter(name, after); }
   bool hasViews(std::string_view name) const;
   // Whether a change of a node is nothing but our own write coming back, which no pass need look

@@ -31,6 +31,8 @@ std::string age(WallTime then, WallTime now) {
 struct Facts {
   std::vector<PodFacts> pods;
   std::vector<const PodFacts*> pointers;
+  std::vector<PodFacts> rooms;
+  std::vector<const PodFacts*> roomPointers;
   std::optional<MetricFacts> metric;
   ConfigLoad config;
   NodePlan plan;
@@ -40,12 +42,15 @@ Facts factsOf(const ExplainInputs& in) {
   Facts out;
   for (const auto& pod : in.pods) out.pods.push_back(podFacts(pod));
   for (const auto& pod : out.pods) out.pointers.push_back(&pod);
+  for (const auto& one : in.reservations) out.rooms.push_back(roomFacts(one));
+  for (const auto& room : out.rooms) out.roomPointers.push_back(&room);
   if (in.metric) out.metric = metricFacts(in.metric->status);
   const SloConfig nothing;  // named: gcc 12 at -O2 takes a temporary here for uninitialised
   out.config = loadConfig(nothing, in.configMap ? &in.configMap->data : nullptr);
   const NodeMemory none;
   PlanInputs inputs{.node = in.node,
                     .pods = out.pointers,
+                    .rooms = out.roomPointers,
                     .metric = out.metric ? &*out.metric : nullptr,
                     .topology = in.topology ? &*in.topology : nullptr,
                     .device = in.device ? &*in.device : nullptr,
@@ -106,6 +111,19 @@ ExplainedPart batchPart(const ExplainInputs& in, const Facts& facts) {
   out.lines.push_back(line(
       "= for sale", {Quantity::ofMilli(batch.milliCpu), Quantity::of(Bytes{batch.memoryBytes})},
       "never below 0"));
+  return out;
+}
+
+// Where they count, they are among the services by their request and have no usage.
+ExplainedPart roomPart(const ExplainInputs& in, const Facts& facts) {
+  const bool count = facts.plan.strategy.strategy.countReservations.value_or(false);
+  ExplainedPart out{count ? "kept by reservations: asked for, used by nobody"
+                          : "kept by reservations: not counted (countReservations is off)",
+                    {}};
+  for (size_t i = 0; i < facts.rooms.size(); i++)
+    if (facts.rooms[i].counts)
+      out.lines.push_back(line(in.reservations[i].meta.name.str(), facts.rooms[i].request,
+                               std::string(api::bandName(facts.rooms[i].band))));
   return out;
 }
 
@@ -238,6 +256,8 @@ Explanation explainNode(const ExplainInputs& in) {
   if (facts.plan.enabled && !facts.plan.batch.reset) {
     out.parts.push_back(batchPart(in, facts));
     out.parts.push_back(podPart(in, facts));
+    if (auto rooms = roomPart(in, facts); !rooms.lines.empty())
+      out.parts.push_back(std::move(rooms));
     if (!facts.plan.batch.zones.empty()) out.parts.push_back(zonePart(facts.plan));
     out.parts.push_back(ledgerPart(in, facts));
     out.parts.push_back(midPart(facts, in));

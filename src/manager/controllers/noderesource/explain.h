@@ -20,6 +20,7 @@ namespace mangrove::manager {
 struct ExplainInputs {
   api::Node node;
   std::vector<api::Pod> pods;
+  std::vector<api::Reservation> reservations;  // on the node
   std::optional<api::NodeMetric> metric;
   std::optional<api::NodeResourceTopology> topology;
   std::optional<api::Device> device;

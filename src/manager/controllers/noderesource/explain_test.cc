@@ -41,6 +41,18 @@ TEST(Explain, NamesEveryTermAndItsAge) {
   EXPECT_THAT(text, HasSubstr("calculated now: 25k"));
 }
 
+TEST(Explain, ListsWhatReservationsKeepAndWhetherItCounts) {
+  auto in = inputs();
+  in.reservations.push_back(*api::decodeText<api::Reservation>(
+      R"({"metadata":{"name":"release"},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}},
+          "status":{"phase":"Available","nodeName":"n1","allocatable":{"cpu":"6"}}})"));
+  EXPECT_THAT(toText(explainNode(in)), HasSubstr("not counted (countReservations is off)"));
+  in.configMap->data["colocation-config"] = R"({"enable":true,"countReservations":true})";
+  const auto text = toText(explainNode(in));
+  EXPECT_THAT(text, HasSubstr("kept by reservations: asked for, used by nobody"));
+  EXPECT_THAT(text, HasSubstr("release             6.000"));
+}
+
 TEST(Explain, EveryInputHasAnAge) {
   auto in = inputs();
   in.sources.push_back(sourceOf(

@@ -93,7 +93,7 @@ uint64_t podKey(std::string_view ns, std::string_view name) {
 bool PodFacts::operator==(const PodFacts& other) const {
   const bool sameSold = (sold && other.sold) ? *sold == *other.sold : sold == other.sold;
   return key == other.key && band == other.band && qos == other.qos && counts == other.counts &&
-         request == other.request && sameSold && numaNodes == other.numaNodes;
+         isRoom == other.isRoom && request == other.request && sameSold && numaNodes == other.numaNodes;
 }
 
 PodFacts podFacts(const api::Pod& pod) {
@@ -109,6 +109,22 @@ PodFacts podFacts(const api::Pod& pod) {
   out.request = cpuMemoryOf(requests);
   out.sold = soldTo(pod, requests);
   out.numaNodes = pinnedTo(pod.meta.annotations);
+  return out;
+}
+
+PodFacts roomFacts(const api::Reservation& reservation) {
+  api::Pod pod;  // as the scheduler sees it: the template with the labels of the reservation
+  pod.meta.labels = reservation.meta.labels;
+  pod.spec = reservation.spec.podTemplate.spec;
+  PodFacts out;
+  out.key = podKey("reservation", reservation.meta.name.view());
+  out.band = api::bandWithDefault(pod);
+  out.qos = api::qosWithDefault(pod);
+  out.isRoom = true;
+  out.counts = reservation.status.phase == api::reservation_phase::kAvailable;
+  out.request = notNegative(cpuMemoryOf(reservation.status.allocatable) -
+                            cpuMemoryOf(reservation.status.allocated));
+  out.numaNodes = pinnedTo(reservation.meta.annotations);
   return out;
 }
 

@@ -15,6 +15,7 @@
 
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/node_resource_topology.h"
+#include "api/koordinator/reservation.h"
 #include "api/object/node.h"
 #include "api/pod/classes.h"
 #include "api/pod/pod.h"
@@ -46,6 +47,7 @@ struct PodFacts {
   api::PriorityBand band = api::PriorityBand::kNone;  // with default
   api::Qos qos = api::Qos::kNone;                     // with default
   bool counts = false;                                // Running or Pending
+  bool isRoom = false;                                // kept by a reservation: nobody uses it yet
   CpuMemory request;  // native cpu and memory; of Mid pods mid-cpu and mid-memory too
   std::shared_ptr<const PodSold> sold;  // null: it holds nothing
   std::vector<int32_t> numaNodes;       // where the scheduler pinned it
@@ -57,6 +59,8 @@ struct PodFacts {
   bool operator==(const PodFacts& other) const;
 };
 PodFacts podFacts(const api::Pod& pod);
+// What an available reservation keeps on its node and nobody has entered: asked for, never used.
+PodFacts roomFacts(const api::Reservation& reservation);
 
 // A NodeMetric as the formulas see it.
 struct PodUsage {

@@ -217,10 +217,18 @@ Placed placedBy(std::span<const PodFacts* const> pods) {
   return out;
 }
 
+static std::vector<const PodFacts*> whoAsks(const PlanInputs& in, const Colocation& strategy) {
+  std::vector<const PodFacts*> out(in.pods.begin(), in.pods.end());
+  if (strategy.countReservations.value_or(false))
+    out.insert(out.end(), in.rooms.begin(), in.rooms.end());
+  return out;
+}
+
 NodePlan planNode(const PlanInputs& in) {
   NodePlan plan;
   judgeEnabled(plan, in);
-  const NodeInputs inputs{in.node, in.pods, in.metric, in.topology, plan.strategy.strategy, in.now};
+  const auto asking = whoAsks(in, plan.strategy.strategy);
+  const NodeInputs inputs{in.node, asking, in.metric, in.topology, plan.strategy.strategy, in.now};
   plan.placed = placedBy(in.pods);
   planNormalization(plan, in);
   planAmplification(plan, in);

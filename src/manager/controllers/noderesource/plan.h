@@ -46,6 +46,7 @@ struct NodeMemory {
 struct PlanInputs {
   const api::Node& node;
   std::span<const PodFacts* const> pods;
+  std::span<const PodFacts* const> rooms = {};  // of reservations; count where the strategy says so
   const MetricFacts* metric = nullptr;
   const api::NodeResourceTopology* topology = nullptr;
   const api::Device* device = nullptr;

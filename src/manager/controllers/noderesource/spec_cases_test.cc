@@ -427,6 +427,31 @@ TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
   EXPECT_EQ(batchCpu(), open);
 }
 
+// Room that a reservation keeps is asked for and not used: by usage nothing changes, by request it
+// is not sold. What its owners took is theirs already, and one that has ended keeps nothing.
+TEST(SpecCases, ReservedRoomCountsAsRequestWhereAskedFor) {
+  const auto with = [](std::string_view settings, std::string_view phase) {
+    Scene s = n();
+    s.config = R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65)";
+    s.config += std::string(settings) + "}";
+    s.reservations.push_back(*api::decodeText<api::Reservation>(
+        R"({"metadata":{"name":"r"},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}},
+            "status":{"phase":")" + std::string(phase) + R"(","nodeName":"n1",
+            "allocatable":{"cpu":"6","memory":"8G"},"allocated":{"cpu":"4","memory":"5G"}}})"));
+    return s.plan().batch;
+  };
+  const std::string off = R"(,"cpuCalculatePolicy":"maxUsageRequest","memoryCalculatePolicy":"request")";
+  const std::string on = off + R"(,"countReservations":true)";
+  const BatchResult without = with(off, "Available"), counted = with(on, "Available");
+  EXPECT_EQ(counted.milliCpu, without.milliCpu - 2000);
+  EXPECT_EQ(counted.memoryBytes, without.memoryBytes - 3 * kG);
+  EXPECT_EQ(with(on, "Succeeded").memoryBytes, without.memoryBytes);
+  EXPECT_EQ(with(on, "Waiting").milliCpu, without.milliCpu);
+  const BatchResult byUsage = with("", "Available");
+  EXPECT_EQ(with(R"(,"countReservations":true)", "Available").milliCpu, byUsage.milliCpu);
+  EXPECT_EQ(with(R"(,"countReservations":true)", "Available").memoryBytes, byUsage.memoryBytes);
+}
+
 // Zones of a node that sells nothing show nothing either, and zones that never sold are left
 // alone.
 TEST(SpecCases, ZonesAreEmptiedWithTheNode) {

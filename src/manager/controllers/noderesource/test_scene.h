@@ -25,6 +25,7 @@ inline const WallTime kNow = *parseTime("2026-03-01T12:00:00Z");
 struct Scene {
   api::Node node;
   std::vector<api::Pod> pods;
+  std::vector<api::Reservation> reservations;
   api::NodeMetricStatus metric;
   std::optional<api::NodeResourceTopology> topology;
   std::optional<api::Device> device;
@@ -87,7 +88,10 @@ struct Scene {
   }
 
   NodePlan plan() const {
-    std::vector<PodFacts> facts;
+    std::vector<PodFacts> facts, rooms;
+    std::vector<const PodFacts*> roomPointers;
+    for (const auto& one : reservations) rooms.push_back(roomFacts(one));
+    for (const auto& room : rooms) roomPointers.push_back(&room);
     for (const auto& pod : pods) facts.push_back(podFacts(pod));
     std::vector<const PodFacts*> pointers;
     for (const auto& fact : facts) pointers.push_back(&fact);
@@ -96,6 +100,7 @@ struct Scene {
     const auto loaded = loadConfig({}, &data).state;
     PlanInputs in{.node = node,
                   .pods = pointers,
+                  .rooms = roomPointers,
                   .metric = hasMetric ? &figures : nullptr,
                   .topology = topology ? &*topology : nullptr,
                   .device = device ? &*device : nullptr,

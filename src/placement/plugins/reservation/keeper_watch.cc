@@ -35,6 +35,19 @@ Amounts lackingAt(const ReservationEntry& entry, const Cluster& cluster) {
   return out;
 }
 
+// By those who should be gone when it begins and are not: pods that take their time, and
+// reservations whose end nobody has written yet.
+Amounts stillHeld(const ReservationEntry& entry, const Cluster& cluster) {
+  const ReservationBook& book = cluster.reservations;
+  Amounts out;
+  for (const PodPtr& pod : cluster.table.info(entry.place).pods)
+    if (!pod->isStandIn && pod->terminating) out.add(book.amountsOfRequests(pod->requests()));
+  for (const ReservationPtr& other : book.on(entry.place))
+    if (!other->isPod && !other->waits && other->beginning.end <= entry.beginning.start)
+      out.add(other->held());
+  return out;
+}
+
 struct Leaver {
   PodPtr pod;
   Departure departure;
@@ -106,9 +119,7 @@ void ReservationKeeper::lookAhead(const ReservationPtr& entry, WallTime now,
   std::erase_if(sent_, [&](const auto& one) { return !cluster_.find(one.first); });
   if (now < entry->beginning.start) return;
   Amounts lacking = lackingAt(*entry, cluster_);
-  for (const PodPtr& pod : cluster_.table.info(entry->place).pods)  // still there
-    if (!pod->isStandIn && pod->terminating)
-      lacking.add(cluster_.reservations.amountsOfRequests(pod->requests()));
+  lacking.add(stillHeld(*entry, cluster_));
   lacking.keepOnly(entry->room.allocatable);
   lacking.holdAboveZero();
   lacking.dropZeros();

@@ -17,6 +17,7 @@
 #include "placement/plugins/reservation/page.h"
 #include "placement/plugins/reservation/status.h"
 #include "placement/plugins/reservation/takeover.h"
+#include "placement/reservation/expiry.h"
 #include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
@@ -211,6 +212,9 @@ PodVerdict ReservationPlugin::prepare(const PodPlan& plan, const api::Pod& pod) 
   PodVerdict out;
   if (mine.isStandIn) {
     const ReservationPtr entry = cluster_.reservations.find(pod.meta.uid);
+    // The keeper says so, too, and his word must not be followed by a binding.
+    if (entry && entry->object && isExpired(*entry->object, clock_.wall(), true))
+      return PodVerdict::refuse(Kind::kUnresolvable, "the time of the reservation is over");
     if (std::string why = entry ? whyNotLater(*entry) : ""; !why.empty())
       return PodVerdict::refuse(Kind::kUnresolvable, std::move(why));
     if (entry && entry->object && entry->object->spec.preAllocation)
@@ -308,6 +312,7 @@ Result<> ReservationPlugin::enter(const Decision& decision) {
 Result<> ReservationPlugin::enterAsStandIn(const Decision& decision) {
   const ReservationPtr entry = cluster_.reservations.find(decision.pod->pod->meta.uid);
   if (!entry || !entry->object) return fail(mangrove::Code::kNotFound, "the reservation is gone");
+  entry->isPlanned = entry->waits && entry->beginning.start > cluster_.reservations.time();
   if (!entry->object->spec.preAllocation) return {};
   const Takeover found = takeOver(*entry->object, cluster_, decision.row, args_);
   if (!found.verdict.pass)

@@ -131,12 +131,13 @@ TEST_F(Reservations, for_one_owner_are_spent_by_it) {
   reserve({.name = "r", .cpu = "6"});
   pod({.name = "a", .cpu = "2"});
   EXPECT_TRUE(isIn("a", "r"));
-  EXPECT_EQ(cpuOn("n1"), 2000);
-  pod({.name = "b", .cpu = "2"});
-  EXPECT_EQ(lab.nodeOf("b"), "n1");
-  EXPECT_FALSE(isIn("b", "r"));
+  EXPECT_EQ(cpuOn("n1"), 6000);  // until the object says that it is over
+  pod({.name = "b", .cpu = "4"});
+  EXPECT_EQ(lab.nodeOf("b"), "");
   lab.wait(std::chrono::seconds(2));
   EXPECT_EQ(phase("r"), "Succeeded");
+  EXPECT_EQ(lab.nodeOf("b"), "n1") << lab.said("b");
+  EXPECT_FALSE(isIn("b", "r"));
   EXPECT_EQ(condition("r", "Ready"), "False/Succeeded");
   EXPECT_EQ(lab.findReservation("r")->status.currentOwners[0].name, "a");
 }

@@ -76,9 +76,9 @@ std::vector<ObjectPatch> bindingPatches(const ReservationEntry& entry, std::stri
   if (!notes.annotations.empty())
     out.push_back(
         metaPatch(api::kind::kReservation, entry.object->meta, annotationsOf(notes.annotations)));
-  const bool isLater = entry.waits && entry.beginning.start > now;
-  out.push_back(statusPatch(*entry.object, isLater ? plannedStatus(*entry.object, node, now)
-                                                   : availableStatus(*entry.object, node, now)));
+  out.push_back(statusPatch(*entry.object, entry.isPlanned
+                                               ? plannedStatus(*entry.object, node, now)
+                                               : availableStatus(*entry.object, node, now)));
   return out;
 }
 
