@@ -170,7 +170,10 @@ void Engine::send(const api::Uid& uid, Binding& binding) {
     if (binder->binds(*binding.pod)) {
       const PodPlan& plan = binding.profile->compiled(binding.pod->cls).plan();
       auto patches = binder->binding({plan, binding.pod, binding.row}, binding.notes);
-      return write(std::move(patches), done);
+      return write(std::move(patches), [this, uid, binder, pod = binding.pod](Result<> result) {
+        binder->answered(*pod, result.has_value());
+        bindingDone(uid, result);
+      });
     }
   effects_.bind(*binding.pod, binding.pod->nodeName.view(), binding.notes, done);
 }

@@ -133,6 +133,21 @@ TEST_F(Faults, a_nominated_node_that_became_impossible_holds_up_nobody) {
       << lab->said("strong");
 }
 
+// Nobody else is told of it, and the weak one would wait five minutes for room that is free.
+TEST_F(Faults, a_nomination_that_is_given_up_wakes_those_it_held_back) {
+  node("n1", "4");
+  const std::string never = R"(,"nodeSelector":{"never":"there"})";
+  const char* nominated = R"({"nominatedNodeName":"n1"})";
+  pod("strong", 100, "3", "", nominated, never + R"(,"schedulingGates":[{"name":"g"}])");
+  pod("weak", 0, "2");
+  lab->run();
+  EXPECT_EQ(lab->nodeOf("weak"), "");
+  pod("strong", 100, "3", "", nominated, never);
+  lab->wait(std::chrono::seconds(30));
+  EXPECT_EQ(lab->nodeOf("strong"), "");
+  EXPECT_EQ(lab->nodeOf("weak"), "n1") << lab->said("weak");
+}
+
 TEST_F(Faults, hints_and_nominations_count_for_pods_that_are_pinned_to_few_nodes) {
   const auto hint = [](const std::string& text) {
     return R"(,"annotations":{"internal.scheduling.koordinator.sh/scheduling-hint":")" + text +

@@ -70,7 +70,10 @@ RoomAnswer Engine::preempt(QueuedPod& queued, Profile& profile, Cycle& cycle) {
   if (Plugin* plugin = sampled_ ? profile.find(kEvicting) : nullptr)
     sampled_->add(*plugin, Point::kPostFilter, found.row != kNoRow, took);
   if (found.row == kNoRow) {
+    const bool kept = !cluster_.nominatedNode(uid).empty();
     cluster_.denominate(uid);
+    // What was kept for it is free: whoever was refused for its sake may fit.
+    if (kept) assignedPodEvent(EventKind::kAssignedPodDelete, nullptr, pod->pod, 0);
     return {Kind::kRefused, found.message};
   }
   evictVictims(pod, profile, found);

@@ -176,6 +176,7 @@ class Binder {
   virtual bool binds(const PodInfo&) const = 0;
   // Written one after the other; the binding is done when the last one is accepted.
   virtual std::vector<ObjectPatch> binding(const Decision&, const BindNotes&) = 0;
+  virtual void answered(const PodInfo&, bool /*isBound*/) {}
 
  protected:
   ~Binder() = default;

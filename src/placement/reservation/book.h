@@ -73,6 +73,18 @@ struct ReservationEntry {
   bool isPlanned = false;
   Amounts ahead;       // while it waits: what everybody else must leave for it
 
+  // A write of ours about the object, until it is answered and seen. Meanwhile nothing else is
+  // decided about it: what we know of it is old.
+  struct Write {
+    std::string version;  // of the object that it was made from
+    bool answered = false;
+  };
+  std::optional<Write> write;
+  void writing() { write = Write{object->meta.resourceVersion}; }
+  bool isBeingWritten() const {
+    return write && (!write->answered || (object && object->meta.resourceVersion == write->version));
+  }
+
   size_t present() const;  // owners that are not away
   bool isOnce() const { return offer && offer->once; }
   bool isOpen() const { return offer && !spent && isMatchable(*offer, present()); }

@@ -57,6 +57,7 @@ TEST_F(Reservations, a_refused_binding_leaves_no_trace) {
   lab.refuseBindings = false;
   lab.wait(std::chrono::seconds(20));
   EXPECT_TRUE(isIn("a", "r"));
+  EXPECT_EQ(phase("r"), "Succeeded");
   EXPECT_EQ(cpuOn("n1"), 2000);
 }
 

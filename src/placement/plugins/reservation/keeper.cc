@@ -26,20 +26,29 @@ ReservationKeeper::~ReservationKeeper() {
   if (cluster_.reservations.keeper == this) cluster_.reservations.keeper = nullptr;
 }
 
-// Its binding is under way: what comes of it will be seen.
-bool ReservationKeeper::isOnItsWay(const ReservationEntry& entry) const {
-  return entry.standIn && entry.standIn->assumed;
+namespace {
+
+constexpr std::chrono::seconds kYoung{2};
+
+// What has just been made is most often placed before anybody reads that it waits.
+bool isTooEarly(const api::Reservation& object, const api::ReservationStatus& wanted,
+                WallTime now) {
+  return object.status.phase.empty() && wanted.phase == api::reservation_phase::kPending &&
+         now - object.meta.creationTimestamp < kYoung;
 }
+
+}  // namespace
 
 void ReservationKeeper::look(const ReservationPtr& entry, WallTime now,
                              std::vector<ObjectPatch>& out) {
-  if (!entry->object || isOnItsWay(*entry)) return;
+  const bool isOnItsWay = entry->standIn && entry->standIn->assumed;
+  if (!entry->object || isOnItsWay || entry->isBeingWritten()) return;
   const api::Reservation& object = *entry->object;
   if (entry->waits && isPlanned(object)) return lookAhead(entry, now, out);
   const std::string& node = object.status.nodeName;
   const bool isThere = node.empty() || cluster_.table.find(node) != kNoRow;
   const auto wanted = nextStatus(object, useOf(*entry), now, isThere);
-  if (wanted) out.push_back(statusPatch(object, *wanted));
+  if (wanted && !isTooEarly(object, *wanted, now)) out.push_back(statusPatch(object, *wanted));
   const bool isGarbage = sweeps_ && isCollectible(object, now, args_.gcDuration, isThere);
   if (isGarbage && !object.meta.isDeleting()) out.push_back(removal(object));
 }
@@ -51,24 +60,23 @@ std::vector<ObjectPatch> ReservationKeeper::takePatches(WallTime now) {
   lookForOver();
   sweeps_ = args_.collects && now >= nextSweep_;
   if (sweeps_) nextSweep_ = now + std::chrono::floor<WallTime::duration>(args_.gcInterval);
-  std::vector<ObjectPatch> all, out;
-  book.each([&](const ReservationPtr& entry) { look(entry, now, all); });
-  std::ranges::sort(all, {}, &ObjectPatch::name);
-  for (ObjectPatch& patch : all) {
-    const ReservationPtr entry = book.findByName(patch.name);
-    const std::string about = entry->object->meta.resourceVersion + (patch.remove ? "-" : "");
-    std::string& before = asked_[patch.name];
-    // The times in it are of now: what counts is that this version was answered.
-    if (before == about && !about.empty() && about != "-") continue;
-    before = about;
-    out.push_back(std::move(patch));
-  }
-  std::erase_if(asked_, [&](const auto& one) { return !book.findByName(one.first); });
+  std::vector<ObjectPatch> out;
+  book.each([&](const ReservationPtr& entry) {
+    const size_t before = out.size();
+    look(entry, now, out);
+    if (out.size() > before) entry->writing();
+  });
+  std::ranges::stable_sort(out, {}, &ObjectPatch::name);
   return out;
 }
 
+void ReservationKeeper::written(const ObjectPatch& patch) {
+  const ReservationPtr entry = cluster_.reservations.findByName(patch.name);
+  if (entry && entry->write) entry->write->answered = true;
+}
+
 void ReservationKeeper::notWritten(const ObjectPatch& patch) {
-  asked_.erase(patch.name);
+  if (const ReservationPtr entry = cluster_.reservations.findByName(patch.name)) entry->write = {};
 }
 
 }  // namespace mangrove::placement

@@ -26,6 +26,7 @@ class ReservationKeeper {
   ~ReservationKeeper();
 
   std::vector<ObjectPatch> takePatches(WallTime now);
+  void written(const ObjectPatch& patch);
   void notWritten(const ObjectPatch& patch);
   // A pod that is not ours came to a row with reservations.
   void strangerCame(const PodInfo& pod, Row row);
@@ -37,15 +38,12 @@ class ReservationKeeper {
   void lookForOver();
   std::string overText(Row row) const;
   void look(const ReservationPtr& entry, WallTime now, std::vector<ObjectPatch>& out);
-  bool isOnItsWay(const ReservationEntry& entry) const;
 
   Cluster& cluster_;
   const ReservationArgs& args_;
   Deeds* deeds_;                                 // null: nothing may be done (explanations)
   std::map<Row, std::string> strangers_;         // who came last, as text
   std::unordered_map<api::Uid, WallTime> sent_;  // asked to go, and when
-  // What was asked for and which version of the object it was about, by name: not asked twice.
-  std::unordered_map<std::string, std::string> asked_;
   WallTime nextSweep_ = kZeroTime;
   bool sweeps_ = false;
 };

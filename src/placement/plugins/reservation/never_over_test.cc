@@ -1,5 +1,6 @@
 // Random histories of reservations, owners and strangers against a slow count from the objects
 // alone: at no step is more promised on a node than it has, and the books agree with the objects.
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -216,12 +217,17 @@ class History {
       if (objects > kCpus * 1000)
         return fmt::format("{} has {}m and {}m are promised", nodeName(i), kCpus * 1000, objects);
       // Who was to be gone when it begins may be late.
-      if (books > kCpus * 1000 && planned(nodeName(i)) == 0)
+      if (books > kCpus * 1000 && !isAwaited(row))
         return fmt::format("{} has {}m and {}m are in the books", nodeName(i), kCpus * 1000, books);
       if (books < objects)
         return fmt::format("{}: {}m promised, {}m in the books", nodeName(i), objects, books);
     }
     return "";
+  }
+  // Somebody begins there later.
+  bool isAwaited(Row row) {
+    return std::ranges::any_of(lab_.cluster().reservations.on(row),
+                               [](const ReservationPtr& entry) { return entry->waits; });
   }
   // Nobody waits who would fit on a node as it is.
   std::string checkWaiting() {

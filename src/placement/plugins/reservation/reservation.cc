@@ -127,6 +127,7 @@ class ReservationPlugin final : public Plugin,
   Result<> preBind(const Decision& decision, BindNotes& notes) override;
   bool binds(const PodInfo& pod) const override { return pod.isStandIn; }
   std::vector<ObjectPatch> binding(const Decision& decision, const BindNotes& notes) override;
+  void answered(const PodInfo& standIn, bool isBound) override;
   RoomAnswer makeRoom(const Stranded& stranded) override;
 
   // ---- waiting pods
@@ -146,6 +147,7 @@ class ReservationPlugin final : public Plugin,
     if (cluster_.reservations.keeper == &keeper_) gauges_.show(cluster_.reservations, now);
     return keeper_.takePatches(now);
   }
+  void written(const ObjectPatch& patch) override { keeper_.written(patch); }
   void notWritten(const ObjectPatch& patch) override { keeper_.notWritten(patch); }
   bool isUrgent() const override { return keeper_.isUrgent(); }
   void podAdded(const PodInfo& pod, Row row, bool trial) override {
@@ -215,6 +217,8 @@ PodVerdict ReservationPlugin::prepare(const PodPlan& plan, const api::Pod& pod) 
     // The keeper says so, too, and his word must not be followed by a binding.
     if (entry && entry->object && isExpired(*entry->object, clock_.wall(), true))
       return PodVerdict::refuse(Kind::kUnresolvable, "the time of the reservation is over");
+    if (entry && entry->isBeingWritten())
+      return PodVerdict::refuse(Kind::kUnresolvable, "its status is being written");
     if (std::string why = entry ? whyNotLater(*entry) : ""; !why.empty())
       return PodVerdict::refuse(Kind::kUnresolvable, std::move(why));
     if (entry && entry->object && entry->object->spec.preAllocation)
@@ -333,7 +337,15 @@ std::vector<ObjectPatch> ReservationPlugin::binding(const Decision& decision,
                                                     const BindNotes& notes) {
   const ReservationPtr entry = cluster_.reservations.find(decision.pod->pod->meta.uid);
   if (!entry || !entry->object) return {};
+  entry->writing();
   return bindingPatches(*entry, decision.pod->nodeName.view(), notes, clock_.wall());
+}
+
+void ReservationPlugin::answered(const PodInfo& standIn, bool isBound) {
+  const ReservationPtr entry = cluster_.reservations.find(standIn.pod->meta.uid);
+  if (!entry || !entry->write) return;
+  entry->write->answered = true;
+  if (!isBound) entry->write = {};
 }
 
 // Nobody goes for a reservation before its time comes.
