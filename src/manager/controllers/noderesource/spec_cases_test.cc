@@ -435,7 +435,8 @@ TEST(SpecCases, ReservedRoomCountsAsRequestWhereAskedFor) {
     s.config = R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65)";
     s.config += std::string(settings) + "}";
     s.reservations.push_back(*api::decodeText<api::Reservation>(
-        R"({"metadata":{"name":"r"},"spec":{"template":{"spec":{"containers":[{"name":"c"}]}}},
+        R"({"metadata":{"name":"r"},"spec":{"template":{"spec":{"containers":[
+            {"name":"c","resources":{"requests":{"cpu":"6","memory":"8G"}}}]}}},
             "status":{"phase":")" + std::string(phase) + R"(","nodeName":"n1",
             "allocatable":{"cpu":"6","memory":"8G"},"allocated":{"cpu":"4","memory":"5G"}}})"));
     return s.plan().batch;
