@@ -119,8 +119,8 @@ Caches::Caches(const CacheSetup& setup)
       devices(client::follow(setup, kind::kDevice), trimDevice) {
   pods.addIndex("node",
                 [](const PodSeen& pod) { return client::Values{std::string(pod.node.view())}; });
-  rooms.addIndex("node",
-                 [](const RoomSeen& room) { return client::Values{std::string(room.node.view())}; });
+  rooms.addIndex(
+      "node", [](const RoomSeen& room) { return client::Values{std::string(room.node.view())}; });
 }
 
 void Caches::start() {

@@ -71,7 +71,7 @@ struct ReservationEntry {
   // Its node was chosen for later, beside pods that leave: though its time may come while that is
   // written, somebody must look whether they did.
   bool isPlanned = false;
-  Amounts ahead;       // while it waits: what everybody else must leave for it
+  Amounts ahead;  // while it waits: what everybody else must leave for it
 
   // A write of ours about the object, until it is answered and seen. Meanwhile nothing else is
   // decided about it: what we know of it is old.
@@ -82,7 +82,8 @@ struct ReservationEntry {
   std::optional<Write> write;
   void writing() { write = Write{object->meta.resourceVersion}; }
   bool isBeingWritten() const {
-    return write && (!write->answered || (object && object->meta.resourceVersion == write->version));
+    return write &&
+           (!write->answered || (object && object->meta.resourceVersion == write->version));
   }
 
   size_t present() const;  // owners that are not away

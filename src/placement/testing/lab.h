@@ -68,8 +68,9 @@ class Lab final : public Effects {
   std::function<bool(std::string_view key)> refusesBinding = {};  // single ones; unset: none
   bool keepVictims = false;  // deletions are accepted, the pods stay
   bool bindsClaims = true;   // false: the storage controller is away
-  std::function<bool(const ObjectPatch&)> isSlow = {};  // it is answered in a later run; unset: none
-  std::function<void()> afterWrite = {};                // the world as others see it between two
+  std::function<bool(const ObjectPatch&)> isSlow =
+      {};                                 // it is answered in a later run; unset: none
+  std::function<void()> afterWrite = {};  // the world as others see it between two
 
   void bind(const PodInfo& pod, std::string_view node, const BindNotes& notes, Done done) override;
   void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;

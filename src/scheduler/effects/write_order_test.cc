@@ -1,8 +1,8 @@
 #include "scheduler/effects/write_order.h"
 
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mangrove::scheduler {
 namespace {

@@ -93,7 +93,8 @@ uint64_t podKey(std::string_view ns, std::string_view name) {
 bool PodFacts::operator==(const PodFacts& other) const {
   const bool sameSold = (sold && other.sold) ? *sold == *other.sold : sold == other.sold;
   return key == other.key && band == other.band && qos == other.qos && counts == other.counts &&
-         isRoom == other.isRoom && request == other.request && sameSold && numaNodes == other.numaNodes;
+         isRoom == other.isRoom && request == other.request && sameSold &&
+         numaNodes == other.numaNodes;
 }
 
 PodFacts podFacts(const api::Pod& pod) {

@@ -432,16 +432,19 @@ TEST(SpecCases, APausedNodeSellsOnlyWhatIsPlaced) {
 TEST(SpecCases, ReservedRoomCountsAsRequestWhereAskedFor) {
   const auto with = [](std::string_view settings, std::string_view phase) {
     Scene s = n();
-    s.config = R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65)";
+    s.config =
+        R"({"enable":true,"cpuReclaimThresholdPercent":65,"memoryReclaimThresholdPercent":65)";
     s.config += std::string(settings) + "}";
     s.reservations.push_back(*api::decodeText<api::Reservation>(
         R"({"metadata":{"name":"r"},"spec":{"template":{"spec":{"containers":[
             {"name":"c","resources":{"requests":{"cpu":"6","memory":"8G"}}}]}}},
-            "status":{"phase":")" + std::string(phase) + R"(","nodeName":"n1",
+            "status":{"phase":")" +
+        std::string(phase) + R"(","nodeName":"n1",
             "allocatable":{"cpu":"6","memory":"8G"},"allocated":{"cpu":"4","memory":"5G"}}})"));
     return s.plan().batch;
   };
-  const std::string off = R"(,"cpuCalculatePolicy":"maxUsageRequest","memoryCalculatePolicy":"request")";
+  const std::string off =
+      R"(,"cpuCalculatePolicy":"maxUsageRequest","memoryCalculatePolicy":"request")";
   const std::string on = off + R"(,"countReservations":true)";
   const BatchResult without = with(off, "Available"), counted = with(on, "Available");
   EXPECT_EQ(counted.milliCpu, without.milliCpu - 2000);
