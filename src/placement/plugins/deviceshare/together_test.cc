@@ -271,6 +271,34 @@ TEST(DevicesAndReservations, keep_and_hand_over_cards) {
   EXPECT_EQ(books.find(0)->left(reservation), whole({2, 3}));
 }
 
+// Case 85: its two cards are taken; whoever must use it gets nothing more of a restricted one, and
+// a free card of the node beside an aligned one.
+TEST(DevicesAndReservations, a_full_one_refuses_or_takes_from_the_node) {
+  const auto third = [](const char* policy) {
+    Lab lab(defaultConfig({"default-scheduler"}));
+    putBox(lab, "n1", {.gpus = 4});
+    lab.pod(devicePod("before", cards(2)));  // the reservation gets 2 and 3
+    lab.run();
+    lab.reservation(fmt::format(
+        R"({{"metadata":{{"name":"r"}},"spec":{{"owners":[{{"labelSelector":{{"matchLabels":{{"app":"x"}}}}}}],
+            "allocateOnce":false,"allocatePolicy":"{}","template":{{"spec":{{"containers":[
+            {{"name":"c","resources":{{"requests":{{"nvidia.com/gpu":"2"}}}}}}]}}}}}}}})",
+        policy));
+    lab.run();
+    lab.removePod("before");
+    const std::string must = R"("scheduling.koordinator.sh/reservation-affinity":"{\"name\":\"r\"}")";
+    for (auto name : {"a", "b", "c"}) {
+      lab.pod(devicePod(name, cards(1), must, "", R"("app":"x")"));
+      lab.run();
+    }
+    EXPECT_EQ(devicesOf(lab, "a"), "gpu 2") << lab.said("a");
+    EXPECT_EQ(devicesOf(lab, "b"), "gpu 3") << lab.said("b");
+    return devicesOf(lab, "c");
+  };
+  EXPECT_EQ(third("Restricted"), "");
+  EXPECT_EQ(third("Aligned"), "gpu 0");
+}
+
 TEST(DevicesByTemplate, are_cut_as_the_vendor_can) {
   const auto decide = [](std::string_view templates) {
     Lab lab;
