@@ -82,8 +82,8 @@ make_pod job 2 '' 'annotations: {colocation.mangrove.io/expected-duration: 1s}'
 eventually same n1 node_of job
 eventually want "Insufficient cpu" condition_of service
 make_pod buyer 3 '' 'labels: {app: sale}, annotations: {scheduling.koordinator.sh/reservation-affinity: "{}"}'
-eventually same Available of sale .status.phase
-eventually same n1 node_of buyer
+eventually same n1 node_of buyer  # not before it has begun
+want '"name":"sale"' kubectl get pod buyer -o 'jsonpath={.metadata.annotations.scheduling\.koordinator\.sh/reservation-allocated}'
 refused "not found" kubectl get pod job
 same "" node_of service
 refused "--start 'yesterday'" "$mangrove" reserve x --cpu 1 --start yesterday --owner app=x --kubeconfig "$KUBECONFIG"
@@ -98,3 +98,4 @@ eventually want "NodeOvercommitted" kubectl get events --field-selector involved
 want "pod default/intruder" kubectl get events --field-selector involvedObject.kind=Reservation,involvedObject.name=kept
 make_pod harmless 0
 eventually want "over-committed by another scheduler" condition_of harmless
+all_good

@@ -1,5 +1,6 @@
 # Shared by the scripts that drive `mangrove apiserver` with a stock kubectl; sourced, not run.
-# Sets $dir (scratch, removed at the end), $server (process), $port, KUBECONFIG; offers the checks below.
+# Sets $dir (scratch, removed at the end), $server (process), $port, KUBECONFIG; offers the checks below. KUBE_KUBECONFIG names a
+# kube-apiserver that runs already and has our kinds (lib/kube.sh): the same conversation is held with that one.
 set -euo pipefail
 PATH=$PATH:$HOME/.cache/mangrove/bin
 if ! command -v kubectl >/dev/null; then
@@ -19,9 +20,10 @@ finish() {  # finish [CODE]: who cleans up before it says how the test ended, or
   exit "$code"
 }
 trap finish EXIT
-export KUBECONFIG=$dir/data/kubeconfig HOME=$dir
+export KUBECONFIG=${KUBE_KUBECONFIG:-$dir/data/kubeconfig} HOME=$dir
 
 start() {  # start [PORT]: a server on that port, or on a free one
+  [ -z "${KUBE_KUBECONFIG:-}" ] || return 0
   rm -f "$dir/out"
   mkfifo "$dir/out"
   "$mangrove" apiserver --data-dir "$dir/data" --port "${1:-0}" >"$dir/out" 2>>"$dir/err" &

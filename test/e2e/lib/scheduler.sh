@@ -19,13 +19,19 @@ stop_schedulers() {
 }
 
 make_node() {  # make_node NAME CPU [MORE YAML OF THE METADATA AND SPEC]
+  local amounts="{cpu: \"$2\", memory: 8Gi, pods: \"110\"}"
+  local status="{capacity: $amounts, allocatable: $amounts, conditions: [{type: Ready, status: \"True\"}]}"
   kubectl apply -f - >/dev/null <<Y
 apiVersion: v1
 kind: Node
 metadata: {name: $1, labels: {kubernetes.io/hostname: $1${3:+, $3}}}
 ${4:+spec: {$4\}}
-status: {capacity: {cpu: "$2", memory: 8Gi, pods: "110"}, allocatable: {cpu: "$2", memory: 8Gi, pods: "110"}, conditions: [{type: Ready, status: "True"}]}
+status: $status
 Y
+  [ -n "${KUBE_KUBECONFIG:-}" ] || return 0
+  # It keeps what a kubelet says apart from what is created, and taints what is new.
+  kubectl patch node "$1" --subresource status --type merge -p "status: $status" >/dev/null
+  kubectl patch node "$1" --type merge -p "spec: {taints: null}" >/dev/null
 }
 
 make_pod() {  # make_pod NAME CPU [MORE YAML OF THE SPEC] [MORE YAML OF THE METADATA]

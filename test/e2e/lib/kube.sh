@@ -1,0 +1,19 @@
+# A kube-apiserver with etcd, our kinds, and kwok that plays the nodes, for scripts that hold on it the conversation they have with our
+# own server; sourced, not run. Sets KUBE_KUBECONFIG, which lib/apiserver.sh looks for.
+set -euo pipefail
+kube_here=$(dirname "${BASH_SOURCE[0]}")
+source "$kube_here/../../kubernetes/lib/control_plane.sh"
+for tool in kubectl kwok openssl curl; do command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }; done
+control_plane_missing && exit 77
+kube_dir=$(mktemp -d)
+stop_kube() {
+  kill -9 "${kwok_pid:-}" "${kube_pid:-}" "${etcd_pid:-}" 2>/dev/null || true
+  rm -rf "$kube_dir"
+}
+trap stop_kube EXIT
+ETCD_FLAGS=--unsafe-no-fsync start_control_plane "$kube_dir"
+kubectl --kubeconfig "$kube_dir/kubeconfig" apply --server-side -k "$kube_here/../../../config/crd" >/dev/null
+kubectl --kubeconfig "$kube_dir/kubeconfig" wait --for condition=established crd --all --timeout 120s >/dev/null
+kwok --kubeconfig "$kube_dir/kubeconfig" --config "$kube_here/../../kubernetes/lib/kwok.yaml" --manage-all-nodes >"$kube_dir/kwok.log" 2>&1 &
+kwok_pid=$!
+export KUBE_KUBECONFIG=$kube_dir/kubeconfig
