@@ -90,7 +90,8 @@ std::string answerFor(const ReservationEntry& entry, WallTime now) {
   if (placement::isPlanned(object))
     return fmt::format("reservation {} begins on node {} at {}, in {}", entry.name,
                        object.status.nodeName, formatTime(entry.beginning.start),
-                       formatDuration(std::max<Duration>(entry.beginning.start - now, {})));
+                       formatDuration(std::chrono::ceil<std::chrono::seconds>(
+                           std::max<Duration>(entry.beginning.start - now, {}))));
   if (!placement::isAvailable(object))
     return fmt::format("reservation {} has no place: {}", entry.name, conditionText(object));
   return fmt::format("reservation {} is on node {}, {}", entry.name, object.status.nodeName,
