@@ -1,8 +1,9 @@
 #pragma once
 // A group of pods placed whole or not at all. First by the scores, member by member, each seeing
 // those before it; when that leaves too few, by packing: the largest first, each where least is
-// left, with a bounded search among the alternatives. Upper bounds on what the nodes can hold say
-// no before anything is tried.
+// left, in several orders; then few members in all orders, and many by exchanging their places until
+// nobody is in the way (packing.h). Upper bounds on what the nodes can hold say no before anything
+// is tried, and budgets that are counted, not timed, end every search.
 //
 //   Transaction trial(cluster);
 //   const GroupOutcome got = placeGroup({profile, cluster, trial, task, pods});
@@ -26,8 +27,9 @@ struct GroupQuestion {
   const GroupTask& task;
   std::span<const PodPtr> pods;  // of the task's members, in their order; null: not there any more
   CycleOptions options = {};
-  size_t budget = 2'000'000;  // looks at rows that the packing may cost
-  uint64_t seed = 1;          // of the orders that it tries
+  size_t budget = 2'000'000;     // looks at rows that the packing may cost
+  size_t exchanges = 8'000'000;  // that the search over all members may look at
+  uint64_t seed = 1;             // of the orders that it tries
 };
 
 struct GroupOutcome {
