@@ -12,6 +12,7 @@ bool GroupSolver::bySearch() {
   q_.trial.rollbackTo(start_);
   restart();
   PackingTask task = asPacking();
+  if (task.kinds.empty()) return false;
   size_t budget = q_.exchanges;
   for (size_t proof = 0; proof < kProofs; proof++) {
     const auto bins = placement::pack(task, budget, q_.seed + proof);
@@ -21,7 +22,7 @@ bool GroupSolver::bySearch() {
   return false;
 }
 
-// Items are the members that are there, bins all rows.
+// Items are the members that are there, bins all rows. Without kinds: there are too many to look at.
 PackingTask GroupSolver::asPacking() {
   PackingTask task;
   std::vector<size_t> examples;       // a member of each kind

@@ -11,7 +11,8 @@ namespace mangrove::placement {
 namespace {
 
 struct Demand {
-  int64_t cpu, memory;  // thousandths of a core, MiB
+  int64_t cpu, memory;   // thousandths of a core, MiB
+  bool hasPort = false;  // of the host, the same for all
 };
 Demand cores(int64_t cpu, int64_t gib) {
   return {cpu * 1000, gib * 1024};
@@ -33,7 +34,8 @@ class Board {
           R"({"metadata":{"namespace":"d","name":"p","uid":"u)" + std::to_string(i) +
           R"("},"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":")" +
           std::to_string(pods[i].cpu) + R"(m","memory":")" + std::to_string(pods[i].memory) +
-          R"(Mi"}}}]}})");
+          R"(Mi"}})" + (pods[i].hasPort ? R"(,"ports":[{"containerPort":80,"hostPort":80}])" : "") +
+          "}]}}");
       made.push_back(lab_.cluster().makeInfo(std::make_shared<api::Pod>(std::move(*pod))));
       task.members.push_back({made.back()->pod->meta.uid, 0, kNoRow});
     }
@@ -144,6 +146,20 @@ TEST(Groups, uneven_full_clusters_are_packed_nearly_always) {
     placed += Board(nodes).place(pods, pods.size());
   }
   EXPECT_GE(placed * 100, kRounds * 99);
+}
+
+// The search knows amounts; what a node refuses besides is learnt by trying.
+TEST(Groups, what_is_refused_besides_amounts_is_placed_elsewhere) {
+  Rng rng(80);
+  const int kRounds = sized(3, 100);
+  int placed = 0;
+  for (int round = 0; round < kRounds; round++) {
+    std::vector<Demand> nodes, pods;
+    cutUneven(rng, 100, nodes, pods);
+    for (size_t i = 0; i < pods.size(); i += 8) pods[i].hasPort = true;
+    placed += Board(nodes).place(pods, pods.size());
+  }
+  EXPECT_GE(placed * 10, kRounds * 9);
 }
 
 TEST(Groups, members_beyond_the_need_are_left_out_of_a_full_cluster) {

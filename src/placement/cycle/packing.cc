@@ -205,6 +205,12 @@ bool isTooMuch(const PackingTask& task) {
   return false;
 }
 
+size_t exchangesAfter(int32_t failures) {
+  constexpr size_t kAtFirst = 6'000'000;
+  constexpr int32_t kMostHalvings = 6;
+  return kAtFirst >> std::clamp(failures, 0, kMostHalvings);
+}
+
 std::optional<std::vector<size_t>> pack(const PackingTask& task, size_t& budget, uint64_t seed) {
   if (isTooMuch(task)) return std::nullopt;
   const Reduction reduced(task);

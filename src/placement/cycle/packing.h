@@ -39,6 +39,12 @@ struct PackingTask {
 // bins can take, and by how many large items a bin holds.
 bool isTooMuch(const PackingTask& task);
 
+// Exchanges that a task may cost which found no answer so many times before: who waits long is
+// tried often, and mostly in vain. At first a tenth of a second, for a hundred items and bins.
+size_t exchangesAfter(int32_t failures);
+// For whoever asks many times over: when something will fit, what would help it.
+inline constexpr size_t kQuickSearch = 200'000;
+
 // By item; kNoBin: left over, which only those beyond the need of their part are.
 std::optional<std::vector<size_t>> pack(const PackingTask& task, size_t& budget, uint64_t seed);
 

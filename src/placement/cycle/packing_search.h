@@ -1,7 +1,7 @@
 #pragma once
 // The search behind pack(): every item lies in some bin from the start, overfull ones are mended
 // by exchanges. Each step takes a bin that is too full and does the best of all exchanges with
-// another one: a move, a swap, two against one, all against all. Where nothing helps, what
+// another one: a move, a swap, up to two against two, all against all. Where nothing helps, what
 // overflows is weighed more, so that the next steps solve it at the cost of something else
 // (breakout), and what has just left a bin does not come back at once (tabu).
 //
@@ -44,13 +44,16 @@ class BinSearch {
     scale();
   }
 
-  // Whether it found bins for all; counts the exchanges that it looks at.
+  // Whether it found bins for all; counts what it looks at.
   bool run(size_t& budget) {
-    for (bool again = false; budget > 0; again = true) {
-      start(again);
-      for (step_ = 1; step_ <= kPatience && budget > 0; step_++) {
+    for (size_t starts = 0; budget >= at_.size() * on_.size(); starts++) {
+      budget -= at_.size() * on_.size();
+      start(starts > 0);
+      const size_t patience = kPatience << starts % kLonger;
+      for (step_ = 1; step_ <= patience; step_++) {
         gatherOverfull();
         if (overfull_.empty()) return true;
+        if (budget == 0) return false;
         mend(overfull_[rng_.below(overfull_.size())]);
         budget -= std::min(budget, looks_);
       }
@@ -60,9 +63,10 @@ class BinSearch {
   const std::vector<uint32_t>& bins() const { return at_; }
 
  private:
-  static constexpr size_t kPatience = 8000;  // steps after which another start is better
-  static constexpr size_t kPairs = 64;       // products of contents beyond which two against one
-                                             // are too many, and not needed
+  // Steps after which another start may be better; some tasks want many starts, others long ones.
+  static constexpr size_t kPatience = 1000, kLonger = 5;
+  // Products of contents beyond which two at a time are too many, and not needed.
+  static constexpr size_t kPairs = 64;
   using Items = std::vector<uint32_t>;
   struct Left {
     uint32_t bin = 0;
@@ -180,17 +184,28 @@ class BinSearch {
         if (pairs) lookAtPairs(bin, other, i, j, moved);
       }
     }
-    if (on_[other].size() > 0 && on_[bin].size() + on_[other].size() > 3) lookAtWhole(bin, other);
+    if (on_[other].size() > 0 && std::max(on_[bin].size(), on_[other].size()) > 2)
+      lookAtWhole(bin, other);
   }
+  // Two against one, one against two, two against two, with the first of each given.
   void lookAtPairs(uint32_t bin, uint32_t other, size_t i, size_t j, const BinAmounts<W>& moved) {
     const uint32_t out = on_[bin][i], in = on_[other][j];
-    for (size_t k = i + 1; k < on_[bin].size(); k++)
-      if (const uint32_t second = on_[bin][k]; mayGo(second, other))
-        consider(bin, sum(moved, amountsOf(second)), {0, other, false, {out, second}, {in}, 2, 1});
-    for (size_t k = j + 1; k < on_[other].size(); k++)
-      if (const uint32_t second = on_[other][k]; mayGo(second, bin))
-        consider(bin, difference(moved, amountsOf(second)),
-                 {0, other, false, {out}, {in, second}, 1, 2});
+    for (size_t k = i + 1; k < on_[bin].size(); k++) {
+      const uint32_t second = on_[bin][k];
+      if (!mayGo(second, other)) continue;
+      const BinAmounts<W> both = sum(moved, amountsOf(second));
+      consider(bin, both, {0, other, false, {out, second}, {in}, 2, 1});
+      lookAtSecond(bin, other, j, both, {0, other, false, {out, second}, {in}, 2, 2});
+    }
+    lookAtSecond(bin, other, j, moved, {0, other, false, {out}, {in}, 1, 2});
+  }
+  void lookAtSecond(uint32_t bin, uint32_t other, size_t j, const BinAmounts<W>& moved,
+                    Exchange exchange) {
+    for (size_t k = j + 1; k < on_[other].size(); k++) {
+      exchange.in[1] = on_[other][k];
+      if (mayGo(exchange.in[1], bin))
+        consider(bin, difference(moved, amountsOf(exchange.in[1])), exchange);
+    }
   }
   void lookAtWhole(uint32_t bin, uint32_t other) {
     for (uint32_t item : on_[bin])

@@ -5,10 +5,23 @@
 #include <fmt/core.h>
 
 #include "placement/cycle/backfill.h"
+#include "placement/cycle/packing.h"
 #include "placement/engine/engine.h"
 #include "placement/preemption/job_preemption.h"
 
 namespace mangrove::placement {
+
+namespace {
+
+// How often the group was tried in vain: as often as the member that was there longest.
+int32_t rejectionsOf(Queue& queue, const GroupTask& task) {
+  int32_t most = 0;
+  for (const GroupMember& member : task.members)
+    if (const QueuedPod* queued = queue.find(member.pod)) most = std::max(most, queued->rejections);
+  return most;
+}
+
+}  // namespace
 
 // Everybody takes a place in one transaction, and only then asks for permission and is bound.
 void Engine::tryGroup(QueuedPod& queued, Profile& profile, const GroupTask& task, Plugin& plugin) {
@@ -84,6 +97,7 @@ GroupOutcome Engine::decideGroup(Profile& profile, const GroupTask& task,
   Transaction trial(cluster_);
   GroupQuestion question{profile, cluster_, trial, task, pods, cycleOptions(profile)};
   question.seed = seed_;
+  question.exchanges = exchangesAfter(rejectionsOf(*queue_, task));
   GroupOutcome got = placeGroup(question);
   if (!got.placed() && !task.kept.empty())
     if (GroupOutcome other = placeAsKept(question); other.placed()) got = std::move(other);
@@ -116,6 +130,7 @@ void Engine::planGroup(Profile& profile, const GroupTask& task, const std::vecto
   Transaction trial(cluster_);
   GroupQuestion question{profile, cluster_, trial, task, pods, cycleOptions(profile)};
   question.seed = seed_;
+  question.exchanges = kQuickSearch;
   plugin.groupWise()->planned(task, planStart(question, endings(cluster_, clock_.wall())));
 }
 

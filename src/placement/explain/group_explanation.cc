@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/text/strings.h"
+#include "placement/cycle/packing.h"
 #include "placement/explain/near_miss.h"
 #include "placement/plugins/coscheduling/gang_settings.h"
 
@@ -37,13 +38,14 @@ class Explainer {
 
   void run(GroupExplanation& out) {
     Transaction trial(cluster_);
-    const GroupQuestion question{profile_, cluster_, trial, task_, pods_};
+    GroupQuestion question{profile_, cluster_, trial, task_, pods_};
     const GroupOutcome got = placeGroup(question);
     out.fits = got.placed();
     if (!out.fits) out.reason = got.diagnosis.message();
     trial.rollback();
     countFitting(trial, out);
     trial.rollback();
+    question.exchanges = kQuickSearch;
     if (!out.fits) findJobs(question, out);
     trial.rollback();
   }
