@@ -1,9 +1,12 @@
-"""What the tests of quotas share: a server, a scheduler that can be killed, nodes, quotas and pods in a line each."""
+"""What the tests of quotas share: a server, a scheduler that can be killed, nodes, quotas and pods in a line each. The server is our
+own, or a kube-apiserver that runs already: KUBE_PORT, KUBE_TOKEN and KUBE_KUBECONFIG say how to reach it."""
 import atexit
 import json
+import os
+import ssl
 import subprocess
 
-from apiserver_client import Server
+from apiserver_client import Client, Server
 
 PODS = "/api/v1/namespaces/default/pods"
 QUOTAS = "/apis/scheduling.sigs.k8s.io/v1alpha1/namespaces/default/elasticquotas"
@@ -24,16 +27,34 @@ profiles:
 """
 
 
+class Kube:
+    """A kube-apiserver with its own certificate, started by somebody else."""
+
+    def __init__(self):
+        self.port, self.token = int(os.environ["KUBE_PORT"]), os.environ["KUBE_TOKEN"]
+
+    @staticmethod
+    def context():
+        out = ssl.create_default_context()
+        out.check_hostname, out.verify_mode = False, ssl.CERT_NONE
+        return out
+
+    def connect(self, timeout=10):
+        return Client(self, timeout)
+
+
 class Cluster:
     def __init__(self, mangrove, directory, args):
         self.mangrove, self.directory = mangrove, directory
-        self.server = Server(mangrove, directory + "/data")
-        self.server.start()
+        self.kube = "KUBE_PORT" in os.environ
+        self.server = Kube() if self.kube else Server(mangrove, directory + "/data")
+        if not self.kube:
+            self.server.start()
         self.client = self.server.connect()
         self.config = directory + "/scheduler.yaml"
         with open(self.config, "w") as out:
             out.write(CONFIG % json.dumps(args))
-        self.kubeconfig = directory + "/data/kubeconfig"
+        self.kubeconfig = os.environ["KUBE_KUBECONFIG"] if self.kube else directory + "/data/kubeconfig"
         self.log = open(directory + "/scheduler.log", "ab")
         self.scheduler = None
         atexit.register(self.kill)
@@ -55,9 +76,14 @@ class Cluster:
 
     def node(self, name, cpu):
         amounts = {"cpu": str(cpu), "memory": "64Gi", "pods": "500"}
-        self.call("POST", "/api/v1/nodes", {
-            "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
-            "status": {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}})
+        status = {"capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True"}]}
+        self.call("POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": status})
+        if not self.kube:
+            return
+        # It keeps what a kubelet says apart from what is created, and taints what is new.
+        merge, path = "application/merge-patch+json", "/api/v1/nodes/" + name
+        self.call("PATCH", path + "/status", {"status": status}, content_type=merge)
+        self.call("PATCH", path, {"spec": {"taints": None}}, content_type=merge)
 
     @staticmethod
     def quota_object(name, low, high, parent="", is_parent=False):
