@@ -36,10 +36,17 @@ bool isReservedQuota(std::string_view name) {
 }
 
 std::string_view quotaNameOf(const Labels& pod) {
-  return pod.get(label::kQuotaName).value_or("");
+  return quotaHandleOf(pod).view();
+}
+Interned quotaHandleOf(const Labels& pod) {
+  static const Interned key(label::kQuotaName);
+  const Interned* name = pod.find(key);
+  return name == nullptr ? Interned() : *name;
 }
 bool isPreemptibleInQuota(const Labels& pod) {
-  return pod.get(label::kQuotaPreemptible) != "false";
+  static const Interned key(label::kQuotaPreemptible);
+  const Interned* said = pod.find(key);
+  return said == nullptr || !(*said == std::string_view("false"));
 }
 
 Result<std::optional<ResourceList>> parseQuotaResources(const Annotations& quota,

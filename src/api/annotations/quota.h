@@ -28,6 +28,7 @@ bool isReservedQuota(std::string_view name);
 
 // Labels of a pod.
 std::string_view quotaNameOf(const Labels& pod);  // "" when absent
+Interned quotaHandleOf(const Labels& pod);        // the same, no text looked up
 bool isPreemptibleInQuota(const Labels& pod);     // unless "false"
 
 // What the scheduler writes on a quota and reads back: pass one of annotation::kQuotaRuntime,

@@ -1,7 +1,6 @@
 #include "placement/quota/amounts.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -17,28 +16,17 @@ bool before(const Amounts::Entry& entry, Interned name) {
 
 }  // namespace
 
-int64_t saturatingSum(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
-
-int64_t saturatingDifference(int64_t a, int64_t b) {
-  int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return b < 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
-
 Amounts::Amounts(std::initializer_list<std::pair<std::string_view, int64_t>> entries) {
   for (const auto& [name, amount] : entries) set(Interned(name), amount);
 }
 
-void Amounts::set(Interned name, int64_t amount) {
+int64_t& Amounts::insert(Interned name) {
   const auto at = std::lower_bound(entries_.begin(), entries_.end(), name, before);
-  if (at != entries_.end() && at->name == name)
-    at->amount = amount;
-  else
-    entries_.insert(at, {name, amount});
+  return entries_.insert(at, {name, 0})->amount;
+}
+
+void Amounts::set(Interned name, int64_t amount) {
+  at(name) = amount;
 }
 
 void Amounts::erase(Interned name) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +23,17 @@
 
 namespace mangrove::placement {
 
-int64_t saturatingSum(int64_t a, int64_t b);
-int64_t saturatingDifference(int64_t a, int64_t b);
+inline int64_t saturatingSum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+inline int64_t saturatingDifference(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b < 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
 
 class Amounts {
  public:
@@ -52,6 +62,12 @@ class Amounts {
   }
   int64_t amount(std::string_view name) const { return amount(Interned(name)); }
   void set(Interned name, int64_t amount);
+  // The amount itself; it is there, as zero, from now on. Valid until the next name comes.
+  int64_t& at(Interned name) {
+    for (Entry& entry : entries_)
+      if (entry.name == name) return entry.amount;
+    return insert(name);
+  }
   // Whether it was another one before.
   bool change(Interned name, int64_t amount) {
     for (Entry& entry : entries_) {
@@ -80,6 +96,7 @@ class Amounts {
   bool equalAmounts(const Amounts& other) const;
 
  private:
+  int64_t& insert(Interned name);
   template <class Combine>
   void merge(const Amounts& other, Combine combine);
   std::vector<Entry> entries_;  // by the handle of the name

@@ -125,11 +125,14 @@ void QuotaBook::dropUnused() {
       const bool ours = treeId.empty() && standsApart(name);
       const bool here = quota != nullptr && (!rules_.manyTrees || quota->treeId == treeId);
       if (ours || here) continue;
-      assigned_.erase(QuotaPlace{tree.get(), id});
+      if (auto at = assigned_.find(tree.get()); at != assigned_.end() && id < at->second.size())
+        at->second[id].clear();
       tree->erase(id);
     }
-  std::erase_if(trees_, [](const auto& entry) {
-    return !entry.first.empty() && entry.second->all().empty();
+  std::erase_if(trees_, [this](const auto& entry) {
+    const bool unused = !entry.first.empty() && entry.second->all().empty();
+    if (unused) assigned_.erase(entry.second.get());
+    return unused;
   });
 }
 
@@ -186,7 +189,9 @@ void QuotaBook::count(const Record& record, int sign) {
 }
 
 void QuotaBook::noteAssigned(const Record& record, int sign) {
-  Ranks& here = assigned_[record.place];
+  std::vector<Ranks>& ofTree = assigned_[record.place.ledger];
+  if (record.place.id >= ofTree.size()) ofTree.resize(record.place.id + 1);
+  Ranks& here = ofTree[record.place.id];
   const int32_t priority = record.pod.priority;
   auto at = std::find_if(here.begin(), here.end(),
                          [&](const auto& rank) { return rank.first >= priority; });
@@ -197,34 +202,51 @@ void QuotaBook::noteAssigned(const Record& record, int sign) {
 
 std::optional<int32_t> QuotaBook::lowestAssigned(const QuotaPlace& place) const {
   settle();
-  const auto at = assigned_.find(place);
-  if (at == assigned_.end() || at->second.empty()) return std::nullopt;
-  return at->second.front().first;
+  const auto at = assigned_.find(place.ledger);
+  if (at == assigned_.end() || place.id >= at->second.size()) return std::nullopt;
+  const Ranks& here = at->second[place.id];
+  if (here.empty()) return std::nullopt;
+  return here.front().first;
 }
 
 QuotaBook::Record* QuotaBook::recordOf(const api::Uid& uid) const {
-  if (latest_.second != nullptr && latest_.first == uid) return latest_.second;
-  const auto at = pods_.find(uid);
-  if (at == pods_.end()) return nullptr;
-  latest_ = {uid, const_cast<Record*>(&at->second)};
-  return latest_.second;
+  if (latest_ == nullptr || !(latest_->first == uid)) {
+    const auto at = pods_.find(uid);
+    if (at == pods_.end()) return nullptr;
+    latest_ = &*at;
+  }
+  return const_cast<Record*>(&latest_->second);
 }
 
-void QuotaBook::see(const api::Uid& uid, const QuotaPod& pod) {
+void QuotaBook::setInLine(const api::Uid& uid, bool inLine) {
+  if (Record* record = recordOf(uid)) record->inLine = inLine;
+}
+
+bool QuotaBook::mayBeInLine(const api::Uid& uid) const {
+  const Record* record = recordOf(uid);
+  return record == nullptr || record->inLine;
+}
+
+void QuotaBook::see(const api::Uid& uid, QuotaPod pod) {
   const QuotaPlace place = placeFor(pod);
-  const auto [at, isNew] = pods_.try_emplace(uid, Record{pod, place});
+  const auto [at, isNew] = pods_.try_emplace(uid);
   Record& record = at->second;
-  latest_ = {uid, &record};
-  if (isNew) return count(record, +1);
+  latest_ = &*at;
+  if (isNew) {
+    record.pod = std::move(pod);
+    record.place = place;
+    return count(record, +1);
+  }
   const bool same = record.pod.label == pod.label && record.pod.kind == pod.kind &&
                     record.pod.assigned == pod.assigned && record.pod.priority == pod.priority &&
                     (record.pod.request == pod.request || *record.pod.request == *pod.request);
   if (same) {
-    record.pod = pod;
+    record.pod = std::move(pod);
     return;
   }
   count(record, -1);
-  record = {pod, place};
+  record.pod = std::move(pod);
+  record.place = place;
   count(record, +1);
 }
 
@@ -233,7 +255,7 @@ void QuotaBook::gone(const api::Uid& uid) {
   if (at == pods_.end()) return;
   settle();
   count(at->second, -1);
-  if (latest_.second == &at->second) latest_ = {};
+  if (latest_ == &*at) latest_ = nullptr;
   pods_.erase(at);
 }
 

@@ -77,7 +77,7 @@ class QuotaBook {
   QuotaPlace resolve(std::string_view label, std::string_view ns) const;
 
   // ---- pods
-  void see(const api::Uid& uid, const QuotaPod& pod);
+  void see(const api::Uid& uid, QuotaPod pod);
   void gone(const api::Uid& uid);
   // False: it is not known, or was assigned (not assigned) before.
   using Meant = QuotaLedger::Meant;
@@ -92,6 +92,10 @@ class QuotaBook {
   QuotaPlace placeOf(const api::Uid& uid) const;
   const QuotaPod* podOf(const api::Uid& uid) const;
   size_t podCount() const { return pods_.size(); }
+  // Whether it stands in somebody's line: noted here, where it is read anyway, so that those who
+  // were never refused need not be looked for in a line of thousands.
+  void setInLine(const api::Uid& uid, bool inLine);
+  bool mayBeInLine(const api::Uid& uid) const;  // also whoever is not known
   // Told whenever a pod takes or leaves its place, trials included.
   using Assigned = std::function<void(const QuotaPlace&, const QuotaPod&, bool assigned)>;
   void onAssigned(Assigned fn) { onAssigned_ = std::move(fn); }
@@ -110,14 +114,10 @@ class QuotaBook {
   struct Record {
     QuotaPod pod;
     QuotaPlace place;
+    bool inLine = false;
   };
   // How many pods of each priority are assigned in a quota; few priorities, lowest first.
   using Ranks = std::vector<std::pair<int32_t, int64_t>>;
-  struct PlaceHash {
-    size_t operator()(const QuotaPlace& place) const {
-      return std::hash<const void*>()(place.ledger) ^ (place.id * size_t{0x9E3779B97F4A7C15});
-    }
-  };
   Record* recordOf(const api::Uid& uid) const;
   QuotaPlace placeFor(const QuotaPod& pod) const;
   void settle() const;
@@ -135,10 +135,11 @@ class QuotaBook {
   std::map<std::string, Quota> objects_;
   QuotaTree quotas_;
   std::map<std::string, std::unique_ptr<QuotaLedger>, std::less<>> trees_;
-  std::unordered_map<api::Uid, Record> pods_;
-  // The record that was asked for last: one pod is asked about several times in a row.
-  mutable std::pair<api::Uid, Record*> latest_{};
-  std::unordered_map<QuotaPlace, Ranks, PlaceHash> assigned_;
+  using Pods = std::unordered_map<api::Uid, Record>;
+  Pods pods_;
+  // What was asked for last: one pod is asked about several times in a row.
+  mutable const Pods::value_type* latest_ = nullptr;
+  std::map<const QuotaLedger*, std::vector<Ranks>> assigned_;  // by quota
   Amounts total_;
   Assigned onAssigned_;
   mutable std::unordered_map<uint64_t, QuotaPlace> resolved_;  // by label and namespace

@@ -216,8 +216,8 @@ void QuotaLedger::sumUp(QuotaId id) {
 
 void QuotaLedger::addUp(QuotaId id, Interned name, int64_t amount, Amounts QuotaNumbers::*number) {
   for (QuotaId at = id; at != kNoQuota; at = nodes_[at].parent) {
-    Amounts& sum = nodes_[at].numbers.*number;
-    sum.change(name, std::max<int64_t>(saturatingSum(sum.amount(name), amount), 0));
+    int64_t& sum = (nodes_[at].numbers.*number).at(name);
+    sum = std::max<int64_t>(saturatingSum(sum, amount), 0);
   }
 }
 
@@ -229,15 +229,14 @@ void QuotaLedger::requestChanged(QuotaId id, Interned name) {
     int64_t asked = node.numbers.childRequest.amount(name);
     const int64_t* least = node.terms.lends ? nullptr : node.terms.min.find(name);
     if (least != nullptr) asked = std::max(asked, *least);
-    node.numbers.request.change(name, asked);
+    node.numbers.request.at(name) = asked;
     const int64_t* most = node.terms.max.find(name);
-    const int64_t before = node.numbers.limitRequest.amount(name);
     const int64_t now = most == nullptr ? asked : std::min(asked, *most);
-    node.numbers.limitRequest.change(name, now);
+    const int64_t before = std::exchange(node.numbers.limitRequest.at(name), now);
     touch(at);
     if (now == before || node.parent == kNoQuota) break;
-    Amounts& above = nodes_[node.parent].numbers.childRequest;
-    above.change(name, saturatingSum(above.amount(name), saturatingDifference(now, before)));
+    int64_t& above = nodes_[node.parent].numbers.childRequest.at(name);
+    above = saturatingSum(above, saturatingDifference(now, before));
     steps_.push_back({at, before, now});
   }
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
@@ -263,7 +262,8 @@ void QuotaLedger::request(QuotaId id, const Amounts& amounts, int sign, PodKind 
   settle();
   QuotaNumbers& numbers = nodes_[id].numbers;
   const auto add = [](Amounts& sum, Interned name, int64_t by) {
-    sum.change(name, saturatingSum(sum.amount(name), by));
+    int64_t& now = sum.at(name);
+    now = saturatingSum(now, by);
   };
   for (const auto& [name, amount] : amounts) {
     const int64_t by = amount * sign;
@@ -285,17 +285,17 @@ void QuotaLedger::use(QuotaId id, const Amounts& amounts, int sign, PodKind kind
   Node& node = nodes_[id];
   for (const auto& [name, amount] : amounts) {
     const int64_t by = amount * sign;
-    Amounts& self = node.numbers.selfUsed;
-    self.change(name, saturatingSum(self.amount(name), by));
+    int64_t& self = node.numbers.selfUsed.at(name);
+    self = saturatingSum(self, by);
     const bool counts = node.counted.has(name);
-    const int64_t before = node.numbers.used.amount(name);
+    const int64_t before = node.terms.apart ? node.numbers.used.amount(name) : 0;
     if (counts) addUp(id, name, by, &QuotaNumbers::used);
     // What they use is missing in the total of the others.
     if (counts && node.terms.apart)
       totalChanged(kRootId, name, before - node.numbers.used.amount(name));
     if (kind != PodKind::kFixed) continue;
-    Amounts& fixed = node.numbers.selfFixedUsed;
-    fixed.change(name, saturatingSum(fixed.amount(name), by));
+    int64_t& fixed = node.numbers.selfFixedUsed.at(name);
+    fixed = saturatingSum(fixed, by);
     if (counts) addUp(id, name, by, &QuotaNumbers::fixedUsed);
   }
   if (rules_.guaranteeUsage) {

@@ -39,6 +39,7 @@ void QuotaLedger::refresh(QuotaId id) const {
   settle();
   // const outside: the division follows from the numbers and is only put off.
   auto* self = const_cast<QuotaLedger*>(this);
+  if (id != kRootId && !nodes_[kRootId].staleBelow) return;
   bool stale = false;
   for (QuotaId at = nodes_[id].parent; at != kNoQuota; at = nodes_[at].parent)
     stale = stale || nodes_[at].splitStale;

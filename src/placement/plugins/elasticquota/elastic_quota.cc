@@ -42,12 +42,14 @@ class ElasticQuota final : public Plugin,
 
   // ---- what there is
   void podSeen(const PodObject& before, const PodObject& after) override {
-    const api::Uid uid = after ? after->meta.uid : before->meta.uid;
+    const api::Uid& uid = after ? after->meta.uid : before->meta.uid;
     const QuotaPod* known = desk_.book().podOf(uid);
     const bool gave = known != nullptr && known->assigned;
     const QuotaPlace place = gave ? desk_.book().placeOf(uid) : QuotaPlace();
+    // Whom the book does not know has no node from us either: the first look at a pod is quick.
     if (after)
-      desk_.see(*after, cluster_.find(uid) != nullptr, clock_.wall(), leftOf(uid));
+      desk_.see(*after, known != nullptr && cluster_.find(uid) != nullptr, timeFor(*after),
+                leftOf(uid));
     else
       forget(uid);
     if (known != nullptr) line_.seen(uid);
@@ -139,6 +141,10 @@ class ElasticQuota final : public Plugin,
   }
 
  private:
+  // Who is not being deleted is the same at all times.
+  WallTime timeFor(const api::Pod& pod) const {
+    return pod.meta.isDeleting() ? clock_.wall() : WallTime();
+  }
   // What owners have left of a reservation; null: it is none, or they have left all.
   QuotaDesk::Counts leftOf(const api::Uid& uid) const {
     if (cluster_.reservations.empty()) return nullptr;

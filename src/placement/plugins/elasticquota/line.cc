@@ -51,6 +51,7 @@ void QuotaLine::put(const api::Uid& uid, QuotaId refusedBy, bool alone) {
   const Turn turn{-static_cast<int64_t>(pod->priority), pod->created, uid};
   group.pods.insert(turn);
   where_[uid] = {&group, turn, alone};
+  desk_.book().setInLine(uid, true);
 }
 
 void QuotaLine::seen(const api::Uid& uid) {
@@ -80,8 +81,10 @@ void QuotaLine::drop(const Standing& standing) {
 }
 
 void QuotaLine::erase(const api::Uid& uid) {
+  if (!desk_.book().mayBeInLine(uid)) return;
   const auto at = where_.find(uid);
   if (at == where_.end()) return;
+  desk_.book().setInLine(uid, false);
   drop(at->second);
   where_.erase(at);
 }

@@ -64,7 +64,7 @@ std::shared_ptr<const Amounts> QuotaDesk::requestOf(const api::Pod& pod) {
 void QuotaDesk::see(const api::Pod& pod, bool onNode, WallTime now, Counts counts) {
   if (isIgnored(pod, now)) return gone(pod.meta.uid);
   QuotaPod out;
-  out.label = Interned(api::quotaNameOf(pod.meta.labels));
+  out.label = api::quotaHandleOf(pod.meta.labels);
   out.ns = pod.meta.ns;
   out.name = pod.meta.name.str();
   out.request = counts ? std::move(counts) : requestOf(pod);
@@ -72,7 +72,7 @@ void QuotaDesk::see(const api::Pod& pod, bool onNode, WallTime now, Counts count
   out.assigned = onNode || !pod.nodeName.empty();
   out.priority = pod.spec->priority.value_or(0);
   out.created = pod.meta.creationTimestamp;
-  book_.see(pod.meta.uid, out);
+  book_.see(pod.meta.uid, std::move(out));
 }
 
 void QuotaDesk::nodeChanged(Row row) {
