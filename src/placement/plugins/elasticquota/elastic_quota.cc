@@ -53,6 +53,7 @@ class ElasticQuota final : public Plugin,
     else
       forget(uid);
     if (known != nullptr) line_.seen(uid);
+    if (after && after->meta.isDeleting()) keeper_.podSeen(*after);
     if (gave && desk_.book().podOf(uid) == nullptr) call(line_.callableIn(place));
   }
   void podAdded(const PodInfo& pod, Row, bool trial) override {
@@ -178,6 +179,7 @@ class ElasticQuota final : public Plugin,
   void forget(const api::Uid& uid) {
     desk_.gone(uid);
     room_.settled(uid);
+    keeper_.podGone(uid);
   }
   void call(const std::vector<api::Uid>& pods) {
     if (pods_ == nullptr) return;

@@ -137,7 +137,7 @@ Amounts QuotaKeeper::faded(const QuotaPlace& place, double keep) {
 std::vector<ObjectPatch> QuotaKeeper::takePatches(WallTime now) {
   std::vector<ObjectPatch> out;
   if (!keeps_) return out;
-  if (desk_.args().monitorAllQuotas && desk_.args().runtime) revoker_.look();
+  revoker_.look();
   makeOwnQuotas(now, out);
   takeFigures(now, out);
   return out;

@@ -36,6 +36,8 @@ class QuotaKeeper {
   QuotaKeeper& operator=(const QuotaKeeper&) = delete;
 
   void tick(WallTime now);
+  void podSeen(const api::Pod& pod) { revoker_.seen(pod); }
+  void podGone(const api::Uid& uid) { revoker_.gone(uid); }
   // A quota's object is another one: what stands on it may not be what it should.
   void objectChanged(std::string_view key) { due_.emplace(key); }
   // Figures that are to be written; revokes what is overdue on the way.

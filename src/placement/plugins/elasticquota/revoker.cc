@@ -14,7 +14,17 @@ const Logger log("quota");
 
 }  // namespace
 
+QuotaRevoker::QuotaRevoker(const PluginHandle& handle, const QuotaDesk& desk)
+    : cluster_(handle.cluster), clock_(handle.clock), deeds_(handle.deeds), desk_(desk) {
+  if (isOn()) cluster_.eachPod([this](const PodPtr& pod) { seen(*pod->pod); });
+}
+
+void QuotaRevoker::seen(const api::Pod& pod) {
+  if (isOn() && pod.meta.isDeleting()) leaving_.insert(pod.meta.uid);
+}
+
 void QuotaRevoker::look() {
+  if (!isOn()) return;
   const MonoTime now = clock_.mono();
   if (lookedAt_ != MonoTime() && now - lookedAt_ < desk_.args().revokePodInterval) return;
   lookedAt_ = now;
@@ -22,20 +32,27 @@ void QuotaRevoker::look() {
     const PodPtr pod = cluster_.find(uid);
     return !pod || pod->terminating;
   });
-  for (const auto& [treeId, tree] : desk_.book().trees())
-    for (QuotaId id : tree->all())
-      if (tree->terms(id).name != api::object::kSystemQuota) lookAt({tree.get(), id}, now);
+  const QuotaBook& book = desk_.book();
+  const bool anew = touched_.each(
+      book, [this](const QuotaPlace& place, const std::string&) { noteOver(place); });
+  if (anew) std::erase_if(over_, [&](const auto& entry) { return !book.find(entry.first); });
+  for (auto& [name, clock] : over_) lookAt(book.find(name), clock, now);
 }
 
-void QuotaRevoker::lookAt(const QuotaPlace& place, MonoTime now) {
+void QuotaRevoker::noteOver(const QuotaPlace& place) {
+  if (place.name() == api::object::kSystemQuota) return;
+  const QuotaNumbers& numbers = place.ledger->numbers(place.id);
+  if (exceeding(numbers.used, numbers.runtime).empty())
+    over_.erase(place.name());
+  else
+    over_.try_emplace(place.name(), desk_.args().delayEvictTime);
+}
+
+void QuotaRevoker::lookAt(const QuotaPlace& place, OveruseClock& clock, MonoTime now) {
   const QuotaNumbers& numbers = place.ledger->numbers(place.id);
   Amounts used = numbers.used;
-  bool over = !exceeding(used, numbers.runtime).empty();
-  if (over) {
-    used.subtract(leaving(place));
-    over = !exceeding(used, numbers.runtime).empty();
-  }
-  auto& clock = clocks_.try_emplace(place.name(), desk_.args().delayEvictTime).first->second;
+  used.subtract(leaving(place));
+  const bool over = !exceeding(used, numbers.runtime).empty();
   if (!clock.isDue(over, now)) return;
   evict(place, desk_.args().reclaim ? enoughOrNobody(place, used) : byReference(place, used), used);
 }
@@ -46,11 +63,15 @@ bool QuotaRevoker::isLeaving(const PodInfo& pod) const {
 
 Amounts QuotaRevoker::leaving(const QuotaPlace& place) const {
   Amounts out;
-  desk_.book().eachPod([&](const api::Uid& uid, const QuotaPod& pod, const QuotaPlace& where) {
-    if (!pod.assigned || where.ledger != place.ledger || !place.ledger->isBelow(where.id, place.id))
-      return;
-    if (const PodPtr there = cluster_.find(uid); there && isLeaving(*there)) out.add(*pod.request);
-  });
+  const auto add = [&](const api::Uid& uid) {
+    const QuotaPod* pod = desk_.book().podOf(uid);
+    const QuotaPlace where = desk_.book().placeOf(uid);
+    if (pod == nullptr || !pod->assigned || where.ledger != place.ledger) return;
+    if (place.ledger->isBelow(where.id, place.id)) out.add(*pod->request);
+  };
+  for (const api::Uid& uid : leaving_) add(uid);
+  for (const api::Uid& uid : asked_)
+    if (!leaving_.contains(uid)) add(uid);
   return out;
 }
 

@@ -6,8 +6,9 @@
 //   QuotaRevoker revoker(handle, desk);
 //   revoker.look();                          // about once a second, while leading
 //
-// What is leaving already counts as gone, so that nobody is asked on its account again. Owner thread
-// only.
+// What is leaving already counts as gone, so that nobody is asked on its account again. A second in
+// which nothing changes and nobody is over costs nothing: only quotas whose numbers changed are
+// compared, and only pods that leave are summed up. Owner thread only.
 
 #include <map>
 #include <string>
@@ -17,19 +18,23 @@
 #include "placement/framework/deeds.h"
 #include "placement/framework/plugin.h"
 #include "placement/plugins/elasticquota/quota_desk.h"
+#include "placement/plugins/elasticquota/touched.h"
 #include "placement/quota/overuse.h"
 
 namespace mangrove::placement {
 
 class QuotaRevoker {
  public:
-  QuotaRevoker(const PluginHandle& handle, const QuotaDesk& desk)
-      : cluster_(handle.cluster), clock_(handle.clock), deeds_(handle.deeds), desk_(desk) {}
+  QuotaRevoker(const PluginHandle& handle, const QuotaDesk& desk);
 
+  void seen(const api::Pod& pod);
+  void gone(const api::Uid& uid) { leaving_.erase(uid); }
   void look();
 
  private:
-  void lookAt(const QuotaPlace& place, MonoTime now);
+  bool isOn() const { return desk_.args().monitorAllQuotas && desk_.args().runtime; }
+  void noteOver(const QuotaPlace& place);
+  void lookAt(const QuotaPlace& place, OveruseClock& clock, MonoTime now);
   Amounts leaving(const QuotaPlace& place) const;
   std::vector<PodPtr> byReference(const QuotaPlace& place, const Amounts& used) const;
   std::vector<PodPtr> enoughOrNobody(const QuotaPlace& place, const Amounts& used) const;
@@ -41,8 +46,10 @@ class QuotaRevoker {
   Deeds* deeds_;
   const QuotaDesk& desk_;
   MonoTime lookedAt_{};
-  std::map<std::string, OveruseClock> clocks_;
-  std::unordered_set<api::Uid> asked_;  // and not seen leaving yet
+  TouchedQuotas touched_;
+  std::map<std::string, OveruseClock> over_;  // quotas that use more than they may, by name
+  std::unordered_set<api::Uid> leaving_;      // being deleted, and not gone
+  std::unordered_set<api::Uid> asked_;        // and not seen leaving yet
 };
 
 }  // namespace mangrove::placement

@@ -125,6 +125,25 @@ TEST_F(Revoking, WhoIsOnItsWayOutIsNotAskedAgain) {
   EXPECT_EQ(countOf(log, "evicted"), 3u);
 }
 
+TEST_F(Revoking, WhoLeavesOnItsOwnCounts) {
+  QuotaLab lab(args(true));
+  fill(lab);
+  for (const char* name : {"p7", "p8", "p9"}) {
+    lab.lab.pod(R"({"metadata":{"name":")" + std::string(name) +
+                R"(","deletionTimestamp":"2026-01-02T03:04:05Z","deletionGracePeriodSeconds":900,
+                "labels":{"quota.scheduling.koordinator.sh/name":"a"}},
+                "spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})");
+  }
+  pass(lab, 200);
+  EXPECT_EQ(countOf(lab.lab.takeLog(), "evicted"), 0u);
+  for (const char* name : {"p7", "p8", "p9"}) lab.removePod(name);
+  lab.quota("a", {.min = 0, .max = 6});
+  pass(lab, 118);
+  EXPECT_EQ(countOf(lab.lab.takeLog(), "evicted"), 0u) << "its time begins now";
+  pass(lab, 10);
+  EXPECT_EQ(countOf(lab.lab.takeLog(), "evicted"), 1u);
+}
+
 TEST_F(Revoking, NobodyGoesWhereItWouldNotSuffice) {
   QuotaLab lab(args(true));
   lab.machine("n1", 10);
