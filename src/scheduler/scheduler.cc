@@ -61,7 +61,10 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
 
   void setActive(bool active) {
     active_ = active;
-    if (active) catchUp();
+    if (active)
+      catchUp();
+    else
+      effects_.dropStatuses();
     wakeUp();
   }
 
@@ -76,6 +79,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
 
   void stop(Fn done) {
     active_ = false;
+    effects_.dropStatuses();
     stopped_ = std::move(done);
     finishStop();
   }

@@ -82,8 +82,8 @@ ApiEffects::~ApiEffects() {
 
 void ApiEffects::tick() {
   answers_->deliver();
-  for (const HeldStatus& late : held_.takeLate(clock_.mono()))
-    patchStatus(late.pod, json::write(late.status), {});
+  held_.ripen(clock_.mono());
+  writeStatuses();
   events_.tick(pending_);
 }
 
@@ -100,6 +100,7 @@ void ApiEffects::send(client::Request request, Answers::Done done) {
   auto answered = [this, done = std::move(done)](Result<client::Reply> reply) mutable {
     pending_--;
     done(std::move(reply));
+    writeStatuses();
     onAnswer_();
   };
   client_.submit(std::move(request),
@@ -195,8 +196,19 @@ void ApiEffects::failed(const api::Pod& pod, const PodFailure& failure, std::str
   held_.take(pod.meta.uid);
   if (status.empty()) return;
   const bool awaitsVictims = failure.changesNomination && !failure.nominatedNode.empty();
-  if (awaitsVictims) return held_.put(pod.meta, std::move(status), clock_.mono());
-  patchStatus(pod.meta, json::write(status), {});
+  if (awaitsVictims) return held_.hold(pod.meta, std::move(status), clock_.mono());
+  held_.putInLine(pod.meta, std::move(status));
+  writeStatuses();
+}
+
+// A refusal of thousands must not stand before the bindings that are decided after it.
+void ApiEffects::writeStatuses() {
+  while (statuses_ < (pending_ > statuses_ ? kStatusesBeside : kMostStatuses)) {
+    const auto next = held_.next();
+    if (!next) return;
+    statuses_++;
+    patchStatus(next->pod, json::write(next->status), [this](Result<>) { statuses_--; });
+  }
 }
 
 void ApiEffects::create(const ObjectPatch& object, Done done) {

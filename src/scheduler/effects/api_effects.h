@@ -47,6 +47,14 @@ class ApiEffects final : public Effects {
   const std::shared_ptr<Answers>& answers() const { return answers_; }
   // Answers that wait for more of them, and statuses and events that waited; about once a second.
   void tick();
+  // Statuses of waiting pods that are still to be written are given up: another one leads, and says
+  // them anew.
+  void dropStatuses() { held_.clear(); }
+
+  // Statuses of waiting pods under way at the same time: beside bindings and whatever else there
+  // is, and when there is nothing else.
+  static constexpr size_t kStatusesBeside = 16;
+  static constexpr size_t kMostStatuses = 128;
 
  private:
   template <class Make>
@@ -57,6 +65,7 @@ class ApiEffects final : public Effects {
   void sendPatch(const ObjectPatch& patch, Done done);
   void failedReservation(const api::Pod& pod, const PodFailure& failure);
   void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
+  void writeStatuses();
 
   client::ApiClient& client_;
   Clock& clock_;
@@ -64,6 +73,7 @@ class ApiEffects final : public Effects {
   HeldStatuses held_;
   WriteOrder order_;
   size_t pending_ = 0;
+  size_t statuses_ = 0;  // among them, those of held_
   std::function<void()> onAnswer_ = [] {};
   std::shared_ptr<Answers> answers_;  // requests under way hold it too: answers may come after us
 };

@@ -1,5 +1,7 @@
 #include "scheduler/effects/api_effects.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "client/testing/scripted_client.h"
@@ -92,6 +94,72 @@ TEST_F(HeldStatusTest, aTakenNominationIsNotWritten) {
   ASSERT_EQ(statuses().size(), 1u);
   EXPECT_TRUE(statuses()[0].at("nominatedNodeName").is_null());
   EXPECT_TRUE(statuses()[0].as_object().contains("conditions"));
+}
+
+// Tens of thousands that a quota refuses, and then those that have room.
+class StatusesInLineTest : public HeldStatusTest {
+ protected:
+  static std::string uidOf(size_t i) { return fmt::format("refused-{}", i); }
+  void refuse(size_t count) {
+    for (size_t i = 0; i < count; i++) {
+      pod.meta.uid = api::Uid(uidOf(i));
+      failed("", false);
+    }
+  }
+  void bind(std::string_view uid) {
+    PodInfo info;
+    auto object = std::make_shared<api::Pod>(pod);
+    object->meta.uid = api::Uid(uid);
+    info.pod = object;
+    effects.bind(info, "n1", {}, [](Result<>) {});
+  }
+  // Answers what is under way, and what that brings about, for as long as there is something.
+  void answerAll() {
+    while (!api.pending.empty()) {
+      seen.push_back(api.pending.front().first.ref.subresource);
+      api.reply(200, "{}");
+      owner.drain();
+    }
+  }
+  size_t count(std::string_view subresource) const {
+    return static_cast<size_t>(std::count(seen.begin(), seen.end(), subresource));
+  }
+  std::vector<std::string> seen;
+};
+
+TEST_F(StatusesInLineTest, bindingsDoNotStandBehindThem) {
+  constexpr size_t kRefused = 35000, kBound = 100;
+  refuse(kRefused);
+  EXPECT_EQ(statuses().size(), ApiEffects::kMostStatuses);
+  EXPECT_EQ(effects.pending(), ApiEffects::kMostStatuses) << "the rest keeps no decision waiting";
+  for (size_t i = 0; i < kBound; i++) bind(fmt::format("roomy-{}", i));
+  answerAll();
+  const auto last = std::find(seen.rbegin(), seen.rend(), "binding").base();
+  EXPECT_LE(static_cast<size_t>(last - seen.begin()), ApiEffects::kMostStatuses + 2 * kBound)
+      << "statuses that were under way already, and a trickle";
+  EXPECT_EQ(count("status"), kRefused) << "each in the end";
+}
+
+TEST_F(StatusesInLineTest, thoseBesideBindingsAreFewAndGoOn) {
+  bind("roomy");
+  refuse(100);
+  EXPECT_EQ(statuses().size(), ApiEffects::kStatusesBeside);
+  answerAll();
+  EXPECT_EQ(count("status"), 100u);
+}
+
+TEST_F(StatusesInLineTest, whoIsBoundMeanwhileIsNotToldThatItWaits) {
+  refuse(ApiEffects::kMostStatuses + 10);
+  bind(uidOf(ApiEffects::kMostStatuses + 5));
+  answerAll();
+  EXPECT_EQ(count("status"), ApiEffects::kMostStatuses + 9);
+}
+
+TEST_F(StatusesInLineTest, whoNoLongerLeadsSaysNothingMore) {
+  refuse(ApiEffects::kMostStatuses + 10);
+  effects.dropStatuses();
+  answerAll();
+  EXPECT_EQ(count("status"), ApiEffects::kMostStatuses);
 }
 
 }  // namespace

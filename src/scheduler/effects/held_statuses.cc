@@ -2,14 +2,23 @@
 
 namespace mangrove::scheduler {
 
-void HeldStatuses::put(const api::ObjectMeta& pod, json::Object status, MonoTime now) {
-  HeldStatus held;
+void HeldStatuses::put(const api::ObjectMeta& pod, json::Object status, MonoTime now, Line& line) {
+  HeldStatus& held = held_[pod.uid];
   held.pod.name = pod.name;
   held.pod.ns = pod.ns;
   held.pod.uid = pod.uid;
   held.status = std::move(status);
   held.since = now;
-  held_.insert_or_assign(pod.uid, std::move(held));
+  held.turn = ++turns_;
+  line.emplace_back(held.turn, pod.uid);
+}
+
+void HeldStatuses::hold(const api::ObjectMeta& pod, json::Object status, MonoTime now) {
+  put(pod, std::move(status), now, waiting_);
+}
+
+void HeldStatuses::putInLine(const api::ObjectMeta& pod, json::Object status) {
+  put(pod, std::move(status), MonoTime(), line_);
 }
 
 std::optional<HeldStatus> HeldStatuses::take(const api::Uid& pod) {
@@ -18,17 +27,32 @@ std::optional<HeldStatus> HeldStatuses::take(const api::Uid& pod) {
   return std::move(node.mapped());
 }
 
-std::vector<HeldStatus> HeldStatuses::takeLate(MonoTime now) {
-  std::vector<HeldStatus> late;
-  for (auto at = held_.begin(); at != held_.end();) {
-    if (now - at->second.since < kHold) {
-      ++at;
-      continue;
-    }
-    late.push_back(std::move(at->second));
-    at = held_.erase(at);
+bool HeldStatuses::stands(const Line::value_type& place) const {
+  const auto at = held_.find(place.second);
+  return at != held_.end() && at->second.turn == place.first;
+}
+
+void HeldStatuses::ripen(MonoTime now) {
+  for (; !waiting_.empty(); waiting_.pop_front()) {
+    if (!stands(waiting_.front())) continue;
+    if (now - held_.at(waiting_.front().second).since < kHold) return;
+    line_.push_back(std::move(waiting_.front()));
   }
-  return late;
+}
+
+std::optional<HeldStatus> HeldStatuses::next() {
+  while (!line_.empty()) {
+    const Line::value_type place = std::move(line_.front());
+    line_.pop_front();
+    if (stands(place)) return take(place.second);
+  }
+  return std::nullopt;
+}
+
+void HeldStatuses::clear() {
+  held_.clear();
+  waiting_.clear();
+  line_.clear();
 }
 
 }  // namespace mangrove::scheduler
