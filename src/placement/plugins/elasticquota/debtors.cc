@@ -39,10 +39,11 @@ Debtor debtorOf(const PodInfo& pod, const QuotaPod& counted, QuotaId quota) {
   return out;
 }
 
-// Of the pods behind a budget only so many may go as it allows, the least important first.
+// Of the pods behind a budget only so many may go as it allows, the least important first. An empty
+// selector is everybody in the namespace, as for whoever evicts.
 void spareGuarded(const Cluster& cluster, DebtorField& field) {
   for (const auto& [key, budget] : cluster.budgets) {
-    if (!budget->selector || budget->selector->empty()) continue;
+    if (!budget->selector) continue;
     const auto selector = api::compile(*budget->selector);
     if (!selector) continue;
     std::vector<size_t> guarded;

@@ -25,6 +25,15 @@ struct Reclaiming : ::testing::Test {
     lab.quota("owner", {.min = 6, .max = 10});
     lab.quota("borrower", {.min = 4, .max = 10});
   }
+  // So many pods that the selector names may be disturbed.
+  void guard(const std::string& selector, int allowed) {
+    auto budget = api::decodeText<api::PodDisruptionBudget>(
+        R"({"metadata":{"name":"b","namespace":"default"},"spec":{"selector":)" + selector +
+        R"(},"status":{"disruptionsAllowed":)" + std::to_string(allowed) + "}}");
+    ASSERT_TRUE(budget) << budget.error().text();
+    lab.lab.cluster().budgets.put("default/b",
+                                  std::make_shared<api::PodDisruptionBudget>(std::move(*budget)));
+  }
   int running(const std::string& prefix, int count) const {
     int out = 0;
     for (int i = 0; i < count; i++) out += lab.isThere(prefix + std::to_string(i));
@@ -81,6 +90,44 @@ TEST_F(Reclaiming, WhatIsWithinAMinimumIsNeverTaken) {
   EXPECT_EQ(running("b", 4), 4);
 }
 
+TEST_F(Reclaiming, BudgetsAreKept) {
+  for (int i = 0; i < 5; i++)
+    lab.ask("k" + std::to_string(i), "borrower", 1, {.labels = R"("app":"kept")"});
+  for (int i = 0; i < 5; i++) lab.ask("f" + std::to_string(i), "borrower", 1, 100);
+  lab.run();
+  ASSERT_EQ(lab.used("borrower"), "10");
+  guard(R"({"matchLabels":{"app":"kept"}})", 1);
+  lab.ask("mine", "owner", 3);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("mine"), "n1");
+  EXPECT_EQ(running("k", 5), 4) << "less important, and behind a budget of one";
+  EXPECT_EQ(running("f", 5), 3);
+}
+
+TEST_F(Reclaiming, ABudgetOfEverybodyThatAllowsNothingKeepsEverybody) {
+  for (int i = 0; i < 10; i++) lab.ask("b" + std::to_string(i), "borrower", 1);
+  lab.run();
+  guard("{}", 0);
+  lab.ask("mine", "owner", 1);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("mine"), "");
+  EXPECT_EQ(running("b", 10), 10);
+}
+
+TEST_F(Reclaiming, WhatMayNotBePreemptedStays) {
+  for (int i = 0; i < 4; i++)
+    lab.ask("n" + std::to_string(i), "borrower", 1,
+            {.labels = R"("quota.scheduling.koordinator.sh/preemptible":"false")"});
+  for (int i = 0; i < 6; i++) lab.ask("f" + std::to_string(i), "borrower", 1, 100);
+  lab.run();
+  ASSERT_EQ(lab.used("borrower"), "10");
+  lab.ask("mine", "owner", 6);
+  lab.settle(4);
+  EXPECT_EQ(lab.nodeOf("mine"), "n1");
+  EXPECT_EQ(running("n", 4), 4);
+  EXPECT_EQ(running("f", 6), 0);
+}
+
 struct Revoking : ::testing::Test {
   void fill(QuotaLab& lab) {
     lab.machine("n1", 10);
@@ -123,6 +170,20 @@ TEST_F(Revoking, WhoIsOnItsWayOutIsNotAskedAgain) {
   pass(lab, 400);
   const auto log = lab.lab.takeLog();
   EXPECT_EQ(countOf(log, "evicted"), 3u);
+}
+
+TEST_F(Revoking, AGangGivesMembersItDoesNotNeed) {
+  QuotaLab lab(args(true));
+  lab.machine("n1", 10);
+  lab.quota("a", {.min = 0, .max = 10});
+  for (int i = 0; i < 8; i++) lab.gangMember("g" + std::to_string(i), "a", 1, "g", 6);
+  for (int i = 0; i < 2; i++) lab.ask("f" + std::to_string(i), "a", 1, 100);
+  lab.settle(3);
+  ASSERT_EQ(lab.used("a"), "10");
+  lab.quota("a", {.min = 0, .max = 8});
+  pass(lab, 130);
+  EXPECT_EQ(lab.used("a"), "8");
+  EXPECT_TRUE(lab.isThere("f0") && lab.isThere("f1")) << "two of the gang are enough";
 }
 
 TEST_F(Revoking, WhoLeavesOnItsOwnCounts) {
