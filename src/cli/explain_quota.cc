@@ -52,6 +52,15 @@ std::string numbersTable(const QuotaPlace& place) {
   return tableText(rows);
 }
 
+// What of its use nobody runs in yet.
+std::string reservedText(const placement::QuotaBook& book, const QuotaPlace& place) {
+  const auto reserved = book.reserved();
+  const auto held = reserved.find({place.ledger, place.id});
+  if (held == reserved.end() || held->second.isZero()) return "";
+  return fmt::format("\nReservations hold {} of what is used, for owners that are still to come.\n",
+                     placement::textOf(held->second));
+}
+
 // Who borrows from whom among the quotas below the same parent, and since when.
 std::string lendingText(const json::Object& page) {
   std::string out;
@@ -99,7 +108,8 @@ Result<Told> explain(const Options& options) {
   const placement::QuotaNumbers& n = place.ledger->numbers(place.id);
   told.answer = fmt::format("quota {} uses {} and may use {}", place.name(),
                             placement::textOf(n.used), placement::textOf(n.runtime));
-  told.terms = numbersTable(place) + lendingText(told.data) + waitingText(**view, place);
+  told.terms = numbersTable(place) + reservedText((*view)->desk().book(), place) +
+               lendingText(told.data) + waitingText(**view, place);
   return told;
 }
 

@@ -43,10 +43,12 @@ struct Counts {
 class Board {
  public:
   explicit Board(placement::QuotaPicture& picture)
-      : book_(picture.desk().book()), borrowings_(picture.borrowings()) {
+      : book_(picture.desk().book()),
+        borrowings_(picture.borrowings()),
+        reserved_(book_.reserved()) {
     book_.eachPod(
         [&](const api::Uid&, const placement::QuotaPod& pod, const placement::QuotaPlace& place) {
-          if (!place) return;
+          if (!place || pod.reserves) return;
           Counts& counts = counts_[{place.ledger, place.id}];
           (pod.assigned ? counts.running : counts.waiting)++;
         });
@@ -56,24 +58,30 @@ class Board {
     for (const auto& [treeId, tree] : book_.trees()) {
       for (QuotaId child : tree->childrenOf(placement::kRootId)) add(*tree, child, treeId, 0);
       for (QuotaId id : tree->all())
-        if (tree->terms(id).apart && counts_.contains({tree.get(), id})) add(*tree, id, treeId, 0);
+        if (tree->terms(id).apart && isUsed({tree.get(), id})) add(*tree, id, treeId, 0);
       for (const placement::Loan& loan : placement::allLoans(*tree)) add(*tree, loan);
     }
     return {{"quotas", std::move(quotas_)}, {"loans", std::move(loans_)}};
   }
 
  private:
+  bool isUsed(const std::pair<const QuotaLedger*, QuotaId>& quota) const {
+    return counts_.contains(quota) || reserved_.contains(quota);
+  }
   json::Array resourcesOf(const QuotaLedger& ledger, QuotaId id) const {
     const placement::QuotaTerms& terms = ledger.terms(id);
     const placement::QuotaNumbers& n = ledger.numbers(id);
     std::map<std::string_view, Interned> names;
     for (const auto& [name, most] : terms.max) names[name.view()] = name;
     json::Array out;
+    const auto reserved = reserved_.find({&ledger, id});
+    const Amounts held = reserved == reserved_.end() ? Amounts() : reserved->second;
     for (const auto& [text, name] : names) {
       const int64_t more = terms.apart ? 0 : n.used.amount(name) - n.scaledMin.amount(name);
       out.push_back(json::Object{{"name", text},
                                  {"min", shown(name, n.scaledMin.amount(name))},
                                  {"used", shown(name, n.used.amount(name))},
+                                 {"reserved", shown(name, held.amount(name))},
                                  {"runtime", shown(name, n.runtime)},
                                  {"max", shown(name, terms.max)},
                                  {"asked", shown(name, n.request.amount(name))},
@@ -108,6 +116,7 @@ class Board {
 
   const placement::QuotaBook& book_;
   placement::Borrowings borrowings_;
+  placement::QuotaBook::ByQuota reserved_;
   std::map<std::pair<const QuotaLedger*, QuotaId>, Counts> counts_;
   json::Array quotas_, loans_;
 };
@@ -120,6 +129,7 @@ json::Object quotaBoard(const ClusterView& view, const QuotaObjects& quotas, Wal
   for (const auto& node : view.nodes) picture.node(node);
   for (const auto& quota : quotas) picture.quota(quota);
   for (const auto& pod : view.pods) picture.pod(*pod, now);
+  for (const auto& reservation : view.reservations) picture.reservation(*reservation, now);
   return Board(picture).all();
 }
 

@@ -35,18 +35,26 @@ std::shared_ptr<const api::Pod> pod(std::string_view name, std::string_view quot
   return std::make_shared<api::Pod>(std::move(*made));
 }
 
-json::Object twoTenants() {
+ClusterView tenGiven() {
   ClusterView view;
   auto node = api::decodeText<api::Node>(
       R"({"metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"10","pods":"110"}}})");
   view.nodes.push_back(std::make_shared<api::Node>(std::move(*node)));
   view.pods = {pod("a", "owner", 1, "n1"), pod("b", "borrower", 7, "n1"),
                pod("c", "borrower", 2, "")};
+  return view;
+}
+
+json::Object boardOf(const ClusterView& view) {
   const QuotaObjects quotas = {
       quota("org", 10, 10, "", ""), quota("owner", 6, 10, "org", ""),
       quota("borrower", 4, 10, "org",
             R"("quota.mangrove.io/borrows-since":"{\"cpu\":\"2026-01-02T03:04:05Z\"}")")};
   return quotaBoard(view, quotas, WallTime());
+}
+
+json::Object twoTenants() {
+  return boardOf(tenGiven());
 }
 
 TEST(QuotaBoard, ShowsTheTreeFromTopToBottomWithItsAmounts) {
@@ -58,8 +66,9 @@ TEST(QuotaBoard, ShowsTheTreeFromTopToBottomWithItsAmounts) {
   EXPECT_EQ(rows[1].at("depth"), 1);
   EXPECT_EQ(rows[1].at("waiting"), 1);
   const json::Value& cpu = rows[1].at("resources").as_array().at(0);
-  EXPECT_EQ(json::write(cpu), R"({"name":"cpu","min":4,"used":7,"runtime":9,"max":10,"asked":9,)"
-                              R"("weight":10,"borrows":3,"since":"2026-01-02T03:04:05Z"})");
+  EXPECT_EQ(json::write(cpu),
+            R"({"name":"cpu","min":4,"used":7,"reserved":0,"runtime":9,"max":10,"asked":9,)"
+            R"("weight":10,"borrows":3,"since":"2026-01-02T03:04:05Z"})");
 }
 
 TEST(QuotaBoard, SaysWhoBorrowsFromWhom) {
@@ -69,6 +78,28 @@ TEST(QuotaBoard, SaysWhoBorrowsFromWhom) {
   EXPECT_EQ(loans[0].at("borrower"), "borrower");
   EXPECT_EQ(loans[0].at("lender"), "owner");
   EXPECT_EQ(loans[0].at("amount").to_number<double>(), 3);
+}
+
+// Two cores are kept for owners of one who has taken one of three.
+TEST(QuotaBoard, WhatReservationsHoldIsAPartOfItsOwn) {
+  ClusterView view = tenGiven();
+  auto made = api::decodeText<api::Reservation>(
+      R"({"metadata":{"name":"r","uid":"r"},"spec":{"owners":[{"labelSelector":{"matchLabels":
+            {"app":"web"}}}],"template":{"metadata":{"labels":{
+            "quota.scheduling.koordinator.sh/name":"owner"}},"spec":{"containers":[{"name":"c",
+            "resources":{"requests":{"cpu":"3"}}}]}}},
+          "status":{"phase":"Available","nodeName":"n1","allocatable":{"cpu":"3"},
+            "allocated":{"cpu":"1"}}})");
+  ASSERT_TRUE(made) << made.error().text();
+  view.reservations.push_back(std::make_shared<api::Reservation>(std::move(*made)));
+  const json::Object board = boardOf(view);
+  const json::Array& rows = board.at("quotas").as_array();
+  for (const auto& [row, used] : {std::pair{0, 10.0}, std::pair{2, 3.0}}) {
+    const json::Value& cpu = rows[static_cast<size_t>(row)].at("resources").as_array().at(0);
+    EXPECT_EQ(cpu.at("reserved").to_number<double>(), 2) << row;
+    EXPECT_EQ(cpu.at("used").to_number<double>(), used) << row;
+  }
+  EXPECT_EQ(rows[2].at("running"), 1) << "pods alone";
 }
 
 TEST(TopByQuota, FitsIntoATerminalAndSaysTheSame) {

@@ -305,6 +305,16 @@ void QuotaBook::eachPod(
   for (const auto& [uid, record] : pods_) visit(uid, record.pod, record.place);
 }
 
+QuotaBook::ByQuota QuotaBook::reserved() const {
+  ByQuota out;
+  eachPod([&](const api::Uid&, const QuotaPod& pod, const QuotaPlace& place) {
+    if (!pod.reserves || !pod.assigned || !place) return;
+    for (QuotaId at = place.id; at != kRootId && at != kNoQuota; at = place.ledger->parentOf(at))
+      out[{place.ledger, at}].add(*pod.request);
+  });
+  return out;
+}
+
 QuotaBook::Line QuotaBook::lineOf(const api::Uid& uid) const {
   Line out;
   const auto own = pods_.find(uid);

@@ -51,6 +51,7 @@ struct QuotaPod {
   std::shared_ptr<const Amounts> request;
   PodKind kind = PodKind::kPreemptible;
   bool assigned = false;  // has a node, or one is reserved for it
+  bool reserves = false;  // it stands for a reservation, and counts for what nobody has taken of it
   int32_t priority = 0;
   WallTime created{};
 };
@@ -103,6 +104,9 @@ class QuotaBook {
   std::optional<int32_t> lowestAssigned(const QuotaPlace& place) const;
   void eachPod(
       const std::function<void(const api::Uid&, const QuotaPod&, const QuotaPlace&)>& visit) const;
+  // What reservations hold of quotas for owners that are still to come; above them, too.
+  using ByQuota = std::map<std::pair<const QuotaLedger*, QuotaId>, Amounts>;
+  ByQuota reserved() const;
   // How many of the pods that wait in the same quota come before this one: higher priority, then
   // earlier. And how many wait there at all.
   struct Line {

@@ -152,8 +152,9 @@ api::Pod reservePodOf(const api::Reservation& reservation) {
 }
 
 bool isReservePod(const api::Pod& pod) {
-  return pod.meta.annotations.get(api::annotation::kReservePod) == kTrue &&
-         pod.meta.name.view() == pod.meta.uid.str();
+  static const Interned key(api::annotation::kReservePod);  // asked of every pod
+  const api::Text* said = pod.meta.annotations.find(key);
+  return said != nullptr && *said == kTrue && pod.meta.name.view() == pod.meta.uid.str();
 }
 
 std::string_view reservationNameOf(const api::Pod& reservePod) {

@@ -14,7 +14,8 @@ json::Object listed(const Amounts& amounts) {
   return quantitiesOf(amounts).toJson();
 }
 
-json::Object numbersOf(const QuotaDesk& desk, const QuotaPlace& place, std::string_view treeId) {
+json::Object numbersOf(const QuotaDesk& desk, const QuotaPlace& place, std::string_view treeId,
+                       const QuotaBook::ByQuota& reserved) {
   const QuotaTerms& terms = place.ledger->terms(place.id);
   const QuotaNumbers& numbers = place.ledger->numbers(place.id);
   json::Array children;
@@ -22,6 +23,7 @@ json::Object numbersOf(const QuotaDesk& desk, const QuotaPlace& place, std::stri
     children.emplace_back(place.ledger->terms(child).name);
   const QuotaId parent = place.ledger->parentOf(place.id);
   const Quota* object = desk.book().quotas().find(terms.name);
+  const auto held = reserved.find({place.ledger, place.id});
   return {{"name", terms.name},
           {"tree", treeId},
           {"parentName", parent == kNoQuota ? "" : place.ledger->terms(parent).name},
@@ -36,6 +38,7 @@ json::Object numbersOf(const QuotaDesk& desk, const QuotaPlace& place, std::stri
           {"request", listed(numbers.request)},
           {"childRequest", listed(numbers.childRequest)},
           {"used", listed(numbers.used)},
+          {"reserved", listed(held == reserved.end() ? Amounts() : held->second)},
           {"nonPreemptibleRequest", listed(numbers.fixedRequest)},
           {"nonPreemptibleUsed", listed(numbers.fixedUsed)},
           {"allocated", listed(numbers.allocated)},
@@ -72,7 +75,7 @@ json::Array told(const QuotaLedger& ledger, const std::vector<Loan>& loans,
 }
 
 json::Object quotaOf(const QuotaDesk& desk, const Borrowings& borrowings, const QuotaPlace& place) {
-  json::Object out = numbersOf(desk, place, treeOf(desk, place));
+  json::Object out = numbersOf(desk, place, treeOf(desk, place), desk.book().reserved());
   out["borrows"] = borrowedBy(place, borrowings);
   const QuotaId parent = place.ledger->parentOf(place.id);
   if (parent != kNoQuota)
@@ -81,7 +84,7 @@ json::Object quotaOf(const QuotaDesk& desk, const Borrowings& borrowings, const 
   json::Object pods;
   desk.book().eachPod([&](const api::Uid&, const QuotaPod& pod, const QuotaPlace& where) {
     if (!(where == place)) return;
-    (pod.assigned ? running : waiting)++;
+    if (!pod.reserves) (pod.assigned ? running : waiting)++;
     pods[pod.ns.str() + "/" + pod.name] =
         json::Object{{"isAssigned", pod.assigned}, {"resource", listed(*pod.request)}};
   });
@@ -165,9 +168,10 @@ std::optional<json::Value> quotaPage(const QuotaDesk& desk, const Borrowings& bo
   constexpr std::string_view kPod = "pods/";
   if (path == "quotas") {
     json::Object all;
+    const QuotaBook::ByQuota reserved = desk.book().reserved();
     for (const auto& [treeId, tree] : desk.book().trees())
       for (QuotaId id : tree->all()) {
-        json::Object one = numbersOf(desk, {tree.get(), id}, treeId);
+        json::Object one = numbersOf(desk, {tree.get(), id}, treeId, reserved);
         one["borrows"] = borrowedBy({tree.get(), id}, borrowings);
         all[tree->terms(id).name] = std::move(one);
       }

@@ -4,6 +4,7 @@
 
 #include "api/annotations/quota.h"
 #include "api/pod/pod_requests.h"
+#include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
 
@@ -70,6 +71,7 @@ void QuotaDesk::see(const api::Pod& pod, bool onNode, WallTime now, Counts count
   out.request = counts ? std::move(counts) : requestOf(pod);
   out.kind = kindOf(pod);
   out.assigned = onNode || !pod.nodeName.empty();
+  out.reserves = isReservePod(pod);
   out.priority = pod.spec->priority.value_or(0);
   out.created = pod.meta.creationTimestamp;
   book_.see(pod.meta.uid, std::move(out));

@@ -46,6 +46,16 @@ TEST_F(Reserved, WhatIsReservedIsUsed) {
   EXPECT_THAT(lab.said("stranger"), HasSubstr("quotaName: q"));
 }
 
+TEST_F(Reserved, WhatOwnersHaveNotTakenIsShownApart) {
+  reserve("r", "q", 6);
+  own("a", "q", 4);
+  json::Value page = lab.page("quotas/q");
+  EXPECT_EQ(page.at("used").at("cpu"), "6");
+  EXPECT_EQ(page.at("reserved").at("cpu"), "2");
+  EXPECT_EQ(page.at("podsRunning"), 1) << "a reservation is no pod";
+  EXPECT_TRUE(lab.page("quotas/other").at("reserved").as_object().empty());
+}
+
 TEST_F(Reserved, AQuotaWithoutRoomRefusesTheReservation) {
   lab.ask("a", "q", 5);
   lab.run();
