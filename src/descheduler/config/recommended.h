@@ -1,6 +1,6 @@
 #pragma once
 // What we recommend where nobody has said otherwise: hot nodes are relieved, by proven moves only.
-// The chart's file says the same.
+// It is the chart's file itself.
 
 #include "descheduler/config/config.h"
 
