@@ -18,7 +18,7 @@ namespace kind = client::kind;
 constexpr std::string_view kByController = "controller";
 constexpr std::string_view kByPod = "pod";
 
-client::InformerSetup follow(const CacheSetup& setup, client::Kind what, client::RawKeep raw) {
+client::InformerSetup follow(const CacheSetup& setup, client::Kind what) {
   client::InformerSetup out;
   out.client = setup.client;
   out.owner = setup.owner;
@@ -26,11 +26,8 @@ client::InformerSetup follow(const CacheSetup& setup, client::Kind what, client:
   out.clock = setup.clock;
   out.metrics = setup.metrics;
   out.follow.kind = what;
-  out.raw = raw;
+  out.raw = client::RawKeep::kNone;
   return out;
-}
-client::InformerSetup follow(const CacheSetup& setup, client::Kind what) {
-  return follow(setup, what, client::RawKeep::kNone);
 }
 
 client::Values controllersOf(const api::ObjectMeta& meta) {
@@ -56,7 +53,7 @@ bool read(const api::In& in, SeenPod& out) {
 
 Caches::Caches(const CacheSetup& setup)
     : nodes(follow(setup, kind::kNode), placement::transformNode),
-      pods(follow(setup, kind::kPod, client::RawKeep::kCompressed)),
+      pods(follow(setup, kind::kPod)),
       metrics(follow(setup, kind::kNodeMetric)),
       jobs(follow(setup, kind::kPodMigrationJob)),
       reservations(follow(setup, kind::kReservation)),

@@ -55,7 +55,7 @@ class Caches {
   void resolvePriority(std::string_view name, std::optional<int64_t>& value) const;
 
   client::Informer<api::Node> nodes;
-  client::Informer<SeenPod> pods;  // with raw text: reservations are made from it
+  client::Informer<SeenPod> pods;
   client::Informer<api::NodeMetric> metrics;
   client::Informer<api::PodMigrationJob> jobs;
   client::Informer<api::Reservation> reservations;

@@ -15,8 +15,6 @@ const Logger log("descheduler");
 
 constexpr Duration kScavengeEvery = std::chrono::minutes(1);
 constexpr Duration kLookAgain = std::chrono::milliseconds(100);
-constexpr auto kAccountAfter = std::chrono::minutes(2);
-constexpr Duration kAccountAgain = std::chrono::seconds(15);
 constexpr Duration kLimitedAgain = std::chrono::seconds(3);
 // After a refusal, e.g. by a disruption budget: often enough for a job of five minutes.
 constexpr Duration kFirstRetry = std::chrono::milliseconds(200);
@@ -210,10 +208,31 @@ void MigrationController::act(const JobPtr& job, Step::Act what,
   }
 }
 
+// A reservation is made from the whole pod, which is asked for when one is wanted: keeping every
+// pod's text for the few that move would cost more than all that decisions are made from.
 void MigrationController::createReservation(const JobPtr& job,
                                             const api::PodMigrationJobStatus& status) {
-  const auto raw = desk_.caches.pods.raw(podKeyOf(*job));
-  const auto pod = raw ? json::parse(*raw) : Result<json::Value>(pass(raw.error()));
+  client::Request look;
+  look.ref = {client::kind::kPod, job->spec.podRef->ns, job->spec.podRef->name, ""};
+  busy_.insert(job->meta.name.str());
+  desk_.send(std::move(look), [this, job, status](Result<client::Reply> found) {
+    const std::string who = job->meta.name.str();
+    busy_.erase(who);
+    const auto pod = found ? api::decodeText<api::ObjectHead>(found->body)
+                           : Result<api::ObjectHead>(pass(found.error()));
+    const bool gone = !found && found.error().code() == Code::kNotFound;
+    // One that is gone, or a namesake, is seen so by the job's next look.
+    if (gone || (pod && pod->meta.uid.str() != job->spec.podRef->uid))
+      return queue_.addAfter(who, kLookAgain);
+    if (!pod) return again(who, pod.error(), "looking at its pod");
+    createReservationFor(job, status, found->body);
+  });
+}
+
+void MigrationController::createReservationFor(const JobPtr& job,
+                                               const api::PodMigrationJobStatus& status,
+                                               std::string_view text) {
+  const auto pod = json::parse(text);
   const auto body = pod ? reservationFor(*job, *pod, desk_.clock.wall(), options_.reservation)
                         : Result<json::Value>(pass(pod.error()));
   if (!body) {
@@ -292,37 +311,6 @@ void MigrationController::evictPod(const JobPtr& job, const api::PodMigrationJob
         if (before) openAccount(sent, *before, desk_.clock.wall());
         writeStatus(current != nullptr ? current : job, sent, {});
       });
-}
-
-// Both nodes as they were last measured; nullopt: one of them was not, since then.
-std::optional<Sides> MigrationController::sidesOf(const api::PodMigrationJob& job,
-                                                  std::string_view source, std::string_view target,
-                                                  WallTime since) const {
-  const auto shares = [&](std::string_view name) {
-    return sharesOf(desk_.caches.nodes.find(name).get(), desk_.caches.metrics.find(name).get(),
-                    since);
-  };
-  const auto from = shares(source), to = shares(target);
-  if (!from || !to) return std::nullopt;
-  const bool arrived = job.status.podRef.has_value();
-  const auto& pod = arrived ? job.status.podRef : job.spec.podRef;
-  const auto metric = desk_.caches.metrics.find(arrived ? target : source);
-  return Sides{*from, *to, pod ? coresOf(metric.get(), pod->ns, pod->name) : 0};
-}
-
-// Once both nodes have been measured with the new pod at work.
-void MigrationController::settleAccount(const JobPtr& job) {
-  const auto account = accountOf(job->status);
-  const auto* ready = conditionOf(job->status.conditions, condition::kBoundPodReady);
-  if (!account || account->after || ready == nullptr) return;
-  const WallTime due = ready->lastTransitionTime + kAccountAfter;
-  const WallTime now = desk_.clock.wall();
-  const auto after = sidesOf(*job, account->before.source.node, account->before.target.node, due);
-  if (!after)
-    return queue_.addAfter(job->meta.name.view(), std::max<Duration>(kAccountAgain, due - now));
-  api::PodMigrationJobStatus status = job->status;
-  closeAccount(status, *after, now);
-  writeStatus(job, status, {});
 }
 
 void MigrationController::dropReservation(const std::string& name) {

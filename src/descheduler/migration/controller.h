@@ -84,6 +84,8 @@ class MigrationController final : public EvictPlugin {
   void settle(const JobPtr& job, const Step& step);
   void act(const JobPtr& job, Step::Act what, const api::PodMigrationJobStatus& status);
   void createReservation(const JobPtr& job, const api::PodMigrationJobStatus& status);
+  void createReservationFor(const JobPtr& job, const api::PodMigrationJobStatus& status,
+                            std::string_view pod);
   void refer(const JobPtr& job);
   void evictPod(const JobPtr& job, const api::PodMigrationJobStatus& status);
   client::Request evictionOf(const api::Pod& pod, const api::PodMigrationJob& job);
