@@ -5,11 +5,12 @@ import {known, onChange, follow, setToken} from './feed.js';
 import * as pages from './views.js';
 import {quotas} from './quotas.js';
 import {devices} from './devices.js';
+import {migrations} from './migrations.js';
 
 const main = document.getElementById('main');
 const dialog = document.getElementById('reason');
-const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas', 'devices'];
-const views = {...pages, quotas, devices};
+const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas', 'devices', 'migrations'];
+const views = {...pages, quotas, devices, migrations};
 let view = null;
 
 // "#/node/worker-1" → ['node', 'worker-1']

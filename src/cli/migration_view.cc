@@ -4,29 +4,19 @@
 
 #include "base/text/time_text.h"
 #include "descheduler/migration/machine.h"
+#include "descheduler/migration/story.h"
 #include "descheduler/names.h"
 
 namespace mangrove::cli {
 namespace {
 
-namespace condition = mangrove::descheduler::condition;
 namespace key = mangrove::descheduler::key;
 namespace phase = mangrove::descheduler::phase;
-using mangrove::descheduler::conditionOf;
+using mangrove::descheduler::Account;
+using mangrove::descheduler::MigrationStory;
 
 std::string_view note(const api::PodMigrationJob& job, std::string_view annotation) {
   return job.meta.annotations.get(annotation).value_or("");
-}
-
-std::string podOf(const api::PodMigrationJob& job) {
-  return job.spec.podRef ? fmt::format("{}/{}", job.spec.podRef->ns, job.spec.podRef->name)
-                         : std::string("(none)");
-}
-
-std::string sourceOf(const MigrationScene& scene) {
-  const std::string_view noted = note(scene.job, key::kSource);
-  if (!noted.empty()) return std::string(noted);
-  return scene.pod != nullptr && !scene.pod->nodeName.empty() ? scene.pod->nodeName.str() : "?";
 }
 
 std::string reservationText(const MigrationScene& scene) {
@@ -37,46 +27,13 @@ std::string reservationText(const MigrationScene& scene) {
                      status.phase.empty() ? "Pending" : status.phase, where);
 }
 
-bool is(const api::PodMigrationJob& job, std::string_view type, std::string_view truth) {
-  const auto* found = conditionOf(job.status.conditions, type);
-  return found != nullptr && found->status == truth;
-}
-
-// What a job that runs waits for, the last stage first.
-std::string waitsFor(const MigrationScene& scene) {
-  const api::PodMigrationJob& job = scene.job;
-  if (is(job, condition::kBoundPodReady, "False")) return "the new pod is not ready yet";
-  if (is(job, condition::kEviction, "True"))
-    return "the pod is gone, and no new one has taken the reservation yet";
-  if (is(job, condition::kEviction, "False"))
-    return "the pod was asked to leave and is still there";
-  if (is(job, condition::kEviction, "Unknown"))
-    return "the eviction is refused so far (a disruption budget, or a limit), and tried again";
-  if (is(job, condition::kReservationScheduled, "False"))
-    return fmt::format(
-        "its reservation finds no node: {}",
-        conditionOf(job.status.conditions, condition::kReservationScheduled)->message);
-  if (is(job, condition::kReservationCreated, "True")) return "its reservation has no node yet";
-  return "its reservation is not made yet, or a limiter holds it";
-}
-
-std::string answerOf(const MigrationScene& scene) {
-  const api::PodMigrationJob& job = scene.job;
-  const std::string name = job.meta.name.str();
-  const std::string pod = podOf(job);
-  if (job.status.phase == phase::kSucceeded)
-    return fmt::format(
-        "migration {} moved pod {} from {} to {}", name, pod, sourceOf(scene),
-        job.status.nodeName.empty() ? "wherever its scheduler put it" : job.status.nodeName);
-  if (job.status.phase == phase::kFailed)
-    return fmt::format("migration {} of pod {} failed ({}): {}", name, pod, job.status.reason,
-                       job.status.message);
-  if (job.status.phase == phase::kAborted)
-    return fmt::format("migration {} of pod {} was stopped by a user", name, pod);
-  if (job.spec.paused) return fmt::format("migration {} of pod {} waits for approval", name, pod);
-  if (note(job, key::kPassedArbitration) != "true")
-    return fmt::format("migration {} of pod {} waits for its turn", name, pod);
-  return fmt::format("migration {} of pod {} is under way: {}", name, pod, waitsFor(scene));
+std::string answerOf(const MigrationStory& story) {
+  if (story.phase == phase::kSucceeded)
+    return fmt::format("migration {} moved pod {} from {} to {}", story.name, story.pod, story.from,
+                       story.to.empty() ? "wherever its scheduler put it" : story.to);
+  const bool own = story.state.starts_with("it ");
+  return fmt::format("migration {} of pod {} {}{}", story.name, story.pod,
+                     own ? "" : "is under way: ", own ? story.state.substr(3) : story.state);
 }
 
 std::string since(WallTime from, WallTime when) {
@@ -92,6 +49,18 @@ std::string stepsTable(const api::PodMigrationJob& job) {
   return rows.size() == 1 ? std::string("No step is behind it yet.\n") : tableText(rows);
 }
 
+// Both nodes before and after, where they were measured.
+std::string accountText(const Account& account) {
+  const auto& was = account.before;
+  if (!account.after)
+    return fmt::format("open: {} at {:.1f} % CPU, {} at {:.1f} %", was.source.node, was.source.cpu,
+                       was.target.node, was.target.cpu);
+  return fmt::format("{}: {} {:.1f} -> {:.1f} % CPU, {} {:.1f} -> {:.1f} %",
+                     account.paid ? "it paid" : "it did not pay", was.source.node, was.source.cpu,
+                     account.after->source.cpu, was.target.node, was.target.cpu,
+                     account.after->target.cpu);
+}
+
 std::string endText(const MigrationScene& scene) {
   const auto& job = scene.job;
   if (!job.spec.ttl || job.meta.creationTimestamp == kZeroTime) return "it has no end";
@@ -104,17 +73,16 @@ std::string endText(const MigrationScene& scene) {
              : std::string("its time is over");
 }
 
-std::string factsText(const MigrationScene& scene) {
-  const auto& job = scene.job;
-  const std::string_view target = note(job, key::kTarget);
+std::string factsText(const MigrationScene& scene, const MigrationStory& story) {
   std::vector<std::vector<std::string>> rows{
-      {"why", fmt::format("{} ({})", note(job, key::kEvictReason), note(job, key::kEvictTrigger))},
-      {"from", sourceOf(scene)},
-      {"proven target",
-       target.empty() ? "none: nobody asked where it would go" : std::string(target)},
-      {"mode", job.spec.mode.empty() ? "the descheduler's default" : job.spec.mode},
+      {"why", story.why},
+      {"from", story.from},
+      {"to", story.to.empty() ? "not known yet" : story.to},
+      {"proof", story.proof},
+      {"mode", scene.job.spec.mode.empty() ? "the descheduler's default" : scene.job.spec.mode},
       {"reservation", reservationText(scene)},
       {"time", endText(scene)}};
+  if (story.account) rows.push_back({"account", accountText(*story.account)});
   return tableText(rows) + "\n";
 }
 
@@ -134,15 +102,19 @@ void advise(const MigrationScene& scene, Told& told) {
 }  // namespace
 
 Told tellMigration(const MigrationScene& scene) {
+  const MigrationStory story = mangrove::descheduler::storyOf(scene.job, scene.pod);
   Told told;
-  told.answer = answerOf(scene);
-  told.good = scene.job.status.phase != phase::kFailed;
-  told.terms = factsText(scene) + stepsTable(scene.job);
+  told.answer = answerOf(story);
+  told.good = story.phase != phase::kFailed;
+  told.terms = factsText(scene, story) + stepsTable(scene.job);
   advise(scene, told);
-  told.data = {{"phase", scene.job.status.phase},
-               {"pod", podOf(scene.job)},
-               {"from", sourceOf(scene)},
-               {"to", scene.job.status.nodeName},
+  told.data = {{"phase", story.phase},
+               {"pod", story.pod},
+               {"from", story.from},
+               {"to", story.to},
+               {"why", story.why},
+               {"proof", story.proof},
+               {"state", story.state},
                {"provenTarget", note(scene.job, key::kTarget)},
                {"reason", scene.job.status.reason}};
   return told;

@@ -127,12 +127,13 @@ void Board::api(std::string_view path, std::string_view query,
   }
   if (path == "quotas") return feed_ ? feed_->askQuotas(std::move(answer)) : answer("{}");
   if (path == "devices") return feed_ ? feed_->askDevices(std::move(answer)) : answer("{}");
+  if (path == "migrations") return feed_ ? feed_->askMigrations(std::move(answer)) : answer("{}");
   if (path == "config") {
     if (feed_) return feed_->askConfig(std::move(answer));
     return answer(R"({"name":"slo-controller-config","exists":false,"keys":[],"findings":[]})");
   }
   exchange->reply(net::HttpResponse::text(
-      404, "want api/state, stream, pods, quotas, devices, config or controls\n"));
+      404, "want api/state, stream, pods, quotas, devices, migrations, config or controls\n"));
 }
 
 }  // namespace mangrove::dashboard

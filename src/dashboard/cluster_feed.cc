@@ -5,6 +5,7 @@
 #include "api/wire/names.h"
 #include "client/informer/follow.h"
 #include "dashboard/device_rows.h"
+#include "dashboard/migration_rows.h"
 #include "dashboard/quota_rows.h"
 #include "manager/webhook/configmap/lint.h"
 
@@ -61,6 +62,7 @@ ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
       quotas_(client::follow(setup_, client::kind::kElasticQuota)),
       reservations_(client::follow(setup_, client::kind::kReservation)),
       devices_(following(setup_, client::kind::kDevice, "metadata.name")),
+      migrations_(client::follow(setup_, client::kind::kPodMigrationJob)),
       config_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
                                 setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });
@@ -80,6 +82,7 @@ void ClusterFeed::start() {
   if (setup_.node.empty()) {
     quotas_.start();
     reservations_.start();
+    migrations_.start();
   }
   devices_.start();
   config_.start();
@@ -144,6 +147,20 @@ void ClusterFeed::askDevices(Answer answer) {
       devices.push_back(feed.devices_.find(key));
     });
     answer(json::write(deviceBoard(feed.view(), devices)));
+  });
+}
+
+void ClusterFeed::askMigrations(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const ClusterFeed& feed = **self;
+    if (!feed.setup_.node.empty()) return answer("{}");
+    MigrationObjects jobs;
+    feed.migrations_.each([&](std::string_view key, const api::PodMigrationJob&) {
+      jobs.push_back(feed.migrations_.find(key));
+    });
+    answer(json::write(
+        migrationBoard(jobs, [&](std::string_view key) { return feed.pods_.find(key); })));
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Follows nodes, their measurements and devices, pods, quotas and the configuration through the API, and keeps
-// the hub's picture of the cluster.
+// Follows nodes, their measurements and devices, pods, quotas, migrations and the configuration
+// through the API, and keeps the hub's picture of the cluster.
 //
 //   ClusterFeed feed({.client = &client, .owner = &owner, .home = &worker.mailbox(),
 //                     .clock = &clock}, hub);
@@ -14,6 +14,7 @@
 
 #include "api/koordinator/device.h"
 #include "api/koordinator/elastic_quota.h"
+#include "api/koordinator/pod_migration_job.h"
 #include "api/object/core_objects.h"
 #include "base/clock.h"
 #include "base/fn.h"
@@ -45,6 +46,8 @@ class ClusterFeed {
   void askQuotas(Answer answer);
   // Every node's cards and who has what share of them.
   void askDevices(Answer answer);
+  // Who moves from where to where, and why; {} beside an agent.
+  void askMigrations(Answer answer);
   // The configuration's keys and what the linter says of them.
   void askConfig(Answer answer);
 
@@ -61,6 +64,7 @@ class ClusterFeed {
   client::Informer<api::ElasticQuota> quotas_;
   client::Informer<api::Reservation> reservations_;
   client::Informer<api::Device> devices_;
+  client::Informer<api::PodMigrationJob> migrations_;
   client::Informer<api::ConfigMap> config_;
   bool changed_ = false;
   Timer timer_;

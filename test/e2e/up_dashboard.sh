@@ -46,6 +46,19 @@ Y
 want '"borrower":"team-a"' curl -fsS "${url}api/quotas"
 want 'team-a borrows 0.02 of cpu' "$mangrove" top --once --by quota --server "${url%/}"
 want 'team-b' "$mangrove" top --once --by quota --kubeconfig "$KUBECONFIG"
+# A job made by hand waits for its approval: the page and the command say the same of it.
+kubectl apply -f - >/dev/null <<'Y' || fail "the job was refused"
+apiVersion: scheduling.koordinator.sh/v1alpha1
+kind: PodMigrationJob
+metadata: {name: by-hand}
+spec: {paused: true, podRef: {namespace: default, name: tenant}}
+Y
+want '"pod":"default/tenant","from":"n1"' curl -fsS "${url}api/migrations"
+want '"state":"it waits for approval"' curl -fsS "${url}api/migrations"
+want 'made by hand, and no reason was noted' curl -fsS "${url}api/migrations"
+want 'made by hand, and no reason was noted' "$mangrove" explain migration by-hand --kubeconfig "$KUBECONFIG"
+want 'waits for approval' "$mangrove" explain migration by-hand --kubeconfig "$KUBECONFIG"
+kubectl delete podmigrationjob by-hand >/dev/null || fail "the job was not deleted"
 # Two gangs: one has started, the other waits for room that is not there.
 member() {  # member NAME GANG CPU
   kubectl create -f - >/dev/null <<Y
