@@ -7,6 +7,7 @@
 #include "base/os/log.h"
 #include "descheduler/names.h"
 #include "placement/intake/transform.h"
+#include "placement/plugins/coscheduling/gang_settings.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -63,11 +64,19 @@ Caches::Caches(const CacheSetup& setup)
       replicationControllers(follow(setup, kind::kReplicationController)),
       priorityClasses(follow(setup, kind::kPriorityClass)) {
   pods.addIndex(std::string(kByController), [](const SeenPod& p) { return controllersOf(p.meta); });
+  pods.addIndex(std::string(kGangIndex), [](const SeenPod& p) {
+    const std::string gang = placement::gangIdOf(p);
+    return gang.empty() ? client::Values{} : client::Values{gang};
+  });
   replicaSets.addIndex(std::string(kByController),
                        [](const api::Workload& w) { return controllersOf(w.meta); });
   jobs.addIndex(std::string(kByPod), [](const api::PodMigrationJob& job) {
     if (!job.spec.podRef) return client::Values{};
     return client::Values{client::keyOf(job.spec.podRef->ns, job.spec.podRef->name)};
+  });
+  jobs.addIndex(std::string(kTogetherIndex), [](const api::PodMigrationJob& job) {
+    const auto mark = job.meta.annotations.get(key::kTogether);
+    return mark ? client::Values{std::string(*mark)} : client::Values{};
   });
   jobs.addIndex("reservation", [](const api::PodMigrationJob& job) {
     const auto& options = job.spec.reservationOptions;
@@ -138,12 +147,20 @@ JobView Caches::viewOf(const api::PodMigrationJob& job) const {
   out.phase = job.status.phase;
   out.arbitrated = job.meta.annotations.get(key::kPassedArbitration).value_or("") == "true";
   out.created = job.meta.creationTimestamp;
+  out.together = job.meta.annotations.get(key::kTogether).value_or("");
   return out;
 }
 
 std::vector<JobView> Caches::jobViews() const {
   std::vector<JobView> out;
   jobs.each([&](std::string_view, const api::PodMigrationJob& job) { out.push_back(viewOf(job)); });
+  return out;
+}
+
+Pods Caches::membersOf(std::string_view gang) const {
+  Pods out;
+  for (const auto& pod : pods.by(kGangIndex, gang))
+    if (!pod->nodeName.empty() && !api::isTerminated(*pod)) out.push_back(pod.get());
   return out;
 }
 

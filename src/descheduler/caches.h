@@ -36,6 +36,9 @@ struct CacheSetup {
   Registry* metrics = nullptr;
 };
 
+inline constexpr std::string_view kTogetherIndex = "together";  // of jobs, by their mark
+inline constexpr std::string_view kGangIndex = "gang";          // of pods
+
 class Caches {
  public:
   explicit Caches(const CacheSetup& setup);
@@ -50,6 +53,8 @@ class Caches {
   // ReplicationController. Others are not known here, and an error.
   Result<WorkloadView> workloadOf(const api::Pod& pod) const;
   bool hasLocalStorage(const api::Pod& pod) const;
+  // Of "namespace/gang", those that have a node and have not ended.
+  Pods membersOf(std::string_view gang) const;
   // The value of a PriorityClass that arguments name, in place of the one there; a class that is
   // missing is said and changes nothing.
   void resolvePriority(std::string_view name, std::optional<int64_t>& value) const;

@@ -114,6 +114,7 @@ Result<> Descheduler::addForesight(const DeschedulerParts& parts) {
       foresight_ = std::move(*made);
     }
     evictors_[i]->prove(foresight_.get());
+    controllers_[i]->setGangs([this](const api::Pod& pod) { return foresight_->gangOf(pod); });
     profiles_[i].foresight = foresight_.get();
   }
   return {};

@@ -22,6 +22,11 @@ inline constexpr std::string_view kMadeBy = "app.kubernetes.io/created-by";  // 
 inline constexpr std::string_view kSource = "descheduler.mangrove.io/source";
 inline constexpr std::string_view kTarget = "descheduler.mangrove.io/target";
 inline constexpr std::string_view kUnplaceable = "descheduler.mangrove.io/unplaceable";
+// On jobs of ours: the uid of what controls the pod.
+inline constexpr std::string_view kWorkload = "descheduler.mangrove.io/workload";
+// On jobs that move together: the mark that they share, and how many they are.
+inline constexpr std::string_view kTogether = "descheduler.mangrove.io/together";
+inline constexpr std::string_view kTogetherSize = "descheduler.mangrove.io/together-size";
 // On pods that came by a migration: when.
 inline constexpr std::string_view kMovedAt = "descheduler.mangrove.io/moved-at";
 inline constexpr std::string_view kConfigSource = "kubernetes.io/config.source";

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "descheduler/fit.h"
@@ -34,6 +35,13 @@ class Evictor {
   virtual bool evictTo(const api::Pod& pod, std::string_view /*target*/, std::string_view plugin,
                        std::string_view reason) {
     return evict(pod, plugin, reason);
+  }
+  // Whoever has to move with it, itself included: the members of its gang; empty: it moves alone.
+  virtual Pods companionsOf(const api::Pod&) { return {}; }
+  // All of them, proven together to land there in their order, or none.
+  virtual bool evictTogether(const Pods&, const std::vector<std::string>& /*targets*/,
+                             std::string_view /*plugin*/, std::string_view /*reason*/) {
+    return false;
   }
   // For one that is known to land nowhere: only where that is allowed.
   virtual bool evictAnyway(const api::Pod&, std::string_view /*plugin*/,

@@ -113,8 +113,8 @@ void deschedulerArbitration(const json::Object& c, Report& r) {
   const json::Value& skip = member(args, "skipCheckExpectedReplicas");
   rules.limits.skipReplicasCheck = skip.is_bool() && skip.get_bool();
   rules.workloadOf = workloadsOf(c, scene);
-  rules.never = [&](const api::Pod& pod) {
-    return refusedByReplicas(pod, rules.limits, rules.workloadOf);
+  rules.never = [&](const JobView& job) {
+    return refusedByReplicas(*job.pod, rules.limits, rules.workloadOf);
   };
   json::Array order;
   json::Object outcome;

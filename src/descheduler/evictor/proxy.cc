@@ -26,6 +26,7 @@ bool EvictorProxy::permitsNow(const api::Pod& pod) {
 
 bool EvictorProxy::evict(const api::Pod& pod, std::string_view plugin, std::string_view reason) {
   if (foresight_ == nullptr) return carryOut({pod, plugin, reason});
+  if (const Pods all = companionsOf(pod); !all.empty()) return evictWhole(all, plugin, reason);
   const auto target = foresight_->landing(pod, {});
   if (!target) {
     if (journal_ != nullptr) journal_->refused(pod, target.error().text());
@@ -44,6 +45,50 @@ bool EvictorProxy::evictTo(const api::Pod& pod, std::string_view target, std::st
 bool EvictorProxy::evictAnyway(const api::Pod& pod, std::string_view plugin,
                                std::string_view reason) {
   return evict_.takesUnplaceable(pod) && carryOut({pod, plugin, reason, "", true});
+}
+
+Pods EvictorProxy::companionsOf(const api::Pod& pod) {
+  return foresight_ == nullptr ? Pods() : evict_.companionsOf(pod);
+}
+
+bool EvictorProxy::evictWhole(const Pods& pods, std::string_view plugin, std::string_view reason) {
+  const auto targets = foresight_->landings(pods, {});
+  if (!targets) {
+    for (const api::Pod* pod : pods)
+      if (journal_ != nullptr) journal_->refused(*pod, targets.error().text());
+    return false;
+  }
+  const bool taken = evictTogether(pods, *targets, plugin, reason);
+  if (!taken) foresight_->takeBack();
+  return taken;
+}
+
+// Of the cycle, with all of them counted.
+std::optional<std::string> EvictorProxy::limitFor(const Pods& pods) const {
+  CycleCount trial = count_;
+  for (const api::Pod* pod : pods) {
+    if (auto limit = trial.refusal(*pod)) return limit;
+    trial.count(*pod);
+  }
+  return std::nullopt;
+}
+
+bool EvictorProxy::evictTogether(const Pods& pods, const std::vector<std::string>& targets,
+                                 std::string_view plugin, std::string_view reason) {
+  std::vector<Eviction> all;
+  for (size_t i = 0; i < pods.size(); ++i) all.push_back({*pods[i], plugin, reason, targets[i]});
+  if (const auto limit = limitFor(pods)) {
+    for (const Eviction& one : all) counted_(one, *limit);
+    return false;
+  }
+  const bool taken = dryRun_ || evict_.evictTogether(all);
+  if (dryRun_) log.info("dry run: {} would move {} pods together: {}", plugin, pods.size(), reason);
+  for (const Eviction& one : all) {
+    if (!dryRun_) counted_(one, taken ? "success" : "error");
+    if (taken) count_.count(one.pod);
+    if (taken) note(one);
+  }
+  return taken;
 }
 
 bool EvictorProxy::carryOut(const Eviction& eviction) {

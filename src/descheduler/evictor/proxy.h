@@ -3,6 +3,8 @@
 // and then the one plugin that evicts.
 
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ class EvictPlugin {
   virtual std::optional<std::string> refusal(const api::Pod& pod) = 0;     // Filter
   virtual std::optional<std::string> refusalNow(const api::Pod& pod) = 0;  // PreEvictionFilter
   virtual bool evict(const Eviction& eviction) = 0;
+  // Whoever has to move with it, itself included; empty: it moves alone.
+  virtual Pods companionsOf(const api::Pod&) { return {}; }
+  virtual bool evictTogether(std::span<const Eviction>) { return false; }
   // Moves are proven beforehand.
   virtual bool wantsProof() const { return false; }
   // Whether a pod that lands nowhere may go all the same.
@@ -56,6 +61,9 @@ class EvictorProxy final : public Evictor {
   bool evictTo(const api::Pod& pod, std::string_view target, std::string_view plugin,
                std::string_view reason) override;
   bool evictAnyway(const api::Pod& pod, std::string_view plugin, std::string_view reason) override;
+  Pods companionsOf(const api::Pod& pod) override;
+  bool evictTogether(const Pods& pods, const std::vector<std::string>& targets,
+                     std::string_view plugin, std::string_view reason) override;
 
   // Asks before every eviction whose target is not known yet; null: nobody is asked.
   void prove(Foresight* foresight) { foresight_ = foresight; }
@@ -65,6 +73,8 @@ class EvictorProxy final : public Evictor {
 
  private:
   bool carryOut(const Eviction& eviction);
+  bool evictWhole(const Pods& pods, std::string_view plugin, std::string_view reason);
+  std::optional<std::string> limitFor(const Pods& pods) const;
   void note(const Eviction& eviction);
 
   std::vector<EvictPlugin*> filters_;

@@ -8,16 +8,22 @@
 // Owner's thread, within a cycle.
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "api/object/node.h"
 #include "api/pod/pod.h"
 #include "base/result.h"
+#include "descheduler/gang/gang_way.h"
+#include "descheduler/look.h"
 
 namespace mangrove::descheduler {
 
 // Whether a node is welcome as a target; empty: every one is.
 using Accepts = std::function<bool(const api::Node& node)>;
+// The same for each of several pods.
+using AcceptsFor = std::function<bool(const api::Pod& pod, const api::Node& node)>;
 
 class Foresight {
  public:
@@ -25,7 +31,15 @@ class Foresight {
   // The node that the scheduler's rules give it, its own excluded; the error says why there is
   // none.
   virtual Result<std::string> landing(const api::Pod& pod, const Accepts& accepts) = 0;
-  // The move that was found last is not made.
+  // Where all of them go together, in their order: everybody has left before the first is placed.
+  virtual Result<std::vector<std::string>> landings(const Pods& pods,
+                                                    const AcceptsFor& accepts) = 0;
+  // The same with others that have no node yet, who get theirs before those that leave; first the
+  // nodes of those that leave, then of those that come.
+  virtual Result<std::vector<std::string>> rearranged(const Pods& leaving, const Pods& coming) = 0;
+  // The pod's gang as the scheduler knows it; nullopt: it is in none that is known.
+  virtual std::optional<GangFacts> gangOf(const api::Pod& pod) = 0;
+  // What was found last, one move or several together, is not made.
   virtual void takeBack() = 0;
 };
 

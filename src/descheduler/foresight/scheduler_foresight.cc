@@ -4,6 +4,7 @@
 
 #include "api/annotations/scheduling.h"
 #include "api/wire/names.h"
+#include "placement/explain/group_explanation.h"
 
 namespace mangrove::descheduler {
 
@@ -15,6 +16,11 @@ using placement::Row;
 constexpr std::string_view kOfThePast[] = {api::annotation::kResourceStatus,
                                            api::annotation::kDeviceAllocated,
                                            api::annotation::kReservationAllocated};
+// A copy is no member: whether the gang may move, and with whom, is asked apart (gang/gang_way.h).
+constexpr std::string_view kOfTheGang[] = {api::label::kPodGroup, api::label::kOldPodGroupName,
+                                           api::label::kOldPodGroupMinAvailable};
+constexpr std::string_view kNotesOfTheGang[] = {
+    api::annotation::kGangName, api::annotation::kGangMinAvailable, api::annotation::kGangGroups};
 
 // Informers that the descheduler has anyway are not asked for twice.
 template <class T>
@@ -144,6 +150,8 @@ placement::PodPtr SchedulerForesight::afresh(const api::Pod& pod) {
   // A reservation that was made for a sibling is no room for it.
   copy->meta.owners = {};
   for (const std::string_view past : kOfThePast) copy->meta.annotations.erase(past);
+  for (const std::string_view label : kOfTheGang) copy->meta.labels.erase(label);
+  for (const std::string_view note : kNotesOfTheGang) copy->meta.annotations.erase(note);
   copy->spec = pod.spec;
   copy->status.phase = api::PodPhase::kPending;
   return engine_.cluster().makeInfo(std::move(copy));
@@ -174,25 +182,98 @@ Result<std::string> SchedulerForesight::place(placement::Profile& profile,
   }
 }
 
-Result<std::string> SchedulerForesight::landing(const api::Pod& pod, const Accepts& accepts) {
+Result<placement::Profile*> SchedulerForesight::judgeOf(const api::Pod& pod) {
   if (!trial_) return fail(Code::kInternal, "nobody looks at the cluster now");
-  placement::Profile* profile = engine_.profileOf(pod);
-  if (profile == nullptr)
-    return fail(Code::kUnsupported,
-                "its scheduler is '{}', whose rules are not in the scheduler's configuration",
-                api::schedulerNameOf(pod.meta.labels, pod.spec->schedulerName.view()));
+  if (placement::Profile* profile = engine_.profileOf(pod)) return profile;
+  return fail(Code::kUnsupported,
+              "its scheduler is '{}', whose rules are not in the scheduler's configuration",
+              api::schedulerNameOf(pod.meta.labels, pod.spec->schedulerName.view()));
+}
+
+// The pod as the engine has it, on its node.
+Result<placement::PodPtr> SchedulerForesight::standing(const api::Pod& pod) {
+  if (const auto judge = judgeOf(pod); !judge) return pass(judge.error());
   const placement::PodPtr here = engine_.cluster().find(pod.meta.uid);
   if (here == nullptr || here->row == placement::kNoRow)
     return fail(Code::kNotFound, "it is on no node that is known");
+  return here;
+}
+
+Result<std::string> SchedulerForesight::seat(const api::Pod& pod, Row source,
+                                             const Accepts& accepts) {
+  const auto judge = judgeOf(pod);
+  if (!judge) return pass(judge.error());
+  return place(**judge, afresh(pod), welcome(source, accepts));
+}
+
+Result<std::string> SchedulerForesight::landing(const api::Pod& pod, const Accepts& accepts) {
+  const auto here = standing(pod);
+  if (!here) return pass(here.error());
   const size_t mark = trial_->mark();
-  const Row source = here->row;
-  trial_->takeAway(here);
-  auto found = place(*profile, afresh(pod), welcome(source, accepts));
+  const Row source = (*here)->row;
+  trial_->takeAway(*here);
+  auto found = seat(pod, source, accepts);
   if (found)
     marks_.push_back(mark);
   else
     trial_->rollbackTo(mark);
   return found;
+}
+
+// Everybody who leaves is away before the first gets a place; refused, nothing of it stays.
+Result<std::vector<std::string>> SchedulerForesight::settle(const Pods& leaving, const Pods& coming,
+                                                            const AcceptsFor& accepts) {
+  if (!trial_) return fail(Code::kInternal, "nobody looks at the cluster now");
+  std::vector<placement::PodPtr> here;
+  std::vector<Row> sources;
+  for (const api::Pod* pod : leaving) {
+    auto found = standing(*pod);
+    if (!found) return found.error().in("{}", api::keyOf(pod->meta).text());
+    sources.push_back((*found)->row);
+    here.push_back(std::move(*found));
+  }
+  const size_t mark = trial_->mark();
+  for (const placement::PodPtr& pod : here) trial_->takeAway(pod);
+  std::vector<std::string> left, came;
+  const auto take = [&](const api::Pod& pod, Row source, const Accepts& own,
+                        std::vector<std::string>& out) -> Result<> {
+    auto found = seat(pod, source, own);
+    if (!found) trial_->rollbackTo(mark);
+    if (!found) return found.error().in("{}", api::keyOf(pod.meta).text());
+    out.push_back(std::move(*found));
+    return {};
+  };
+  for (const api::Pod* pod : coming)
+    if (auto ok = take(*pod, placement::kNoRow, {}, came); !ok) return pass(ok.error());
+  for (size_t i = 0; i < leaving.size(); ++i) {
+    const api::Pod& pod = *leaving[i];
+    const Accepts own = [&](const api::Node& node) { return !accepts || accepts(pod, node); };
+    if (auto ok = take(pod, sources[i], own, left); !ok) return pass(ok.error());
+  }
+  marks_.push_back(mark);
+  left.insert(left.end(), came.begin(), came.end());
+  return left;
+}
+
+Result<std::vector<std::string>> SchedulerForesight::landings(const Pods& pods,
+                                                              const AcceptsFor& accepts) {
+  return settle(pods, {}, accepts);
+}
+
+Result<std::vector<std::string>> SchedulerForesight::rearranged(const Pods& leaving,
+                                                                const Pods& coming) {
+  return settle(leaving, coming, {});
+}
+
+std::optional<GangFacts> SchedulerForesight::gangOf(const api::Pod& pod) {
+  placement::Profile* profile = engine_.profileOf(pod);
+  const auto view = profile == nullptr ? std::nullopt : placement::viewOf(pod, *profile);
+  if (!view) return std::nullopt;
+  GangFacts out;
+  out.isStrict = view->isStrict;
+  out.isNetworked = static_cast<bool>(view->task.spread);
+  for (const auto& part : view->parts) out.parts.push_back({part.name, part.min, part.bound});
+  return out;
 }
 
 }  // namespace mangrove::descheduler

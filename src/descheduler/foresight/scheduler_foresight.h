@@ -39,6 +39,9 @@ class SchedulerForesight final : public Foresight {
   void endCycle();
 
   Result<std::string> landing(const api::Pod& pod, const Accepts& accepts) override;
+  Result<std::vector<std::string>> landings(const Pods& pods, const AcceptsFor& accepts) override;
+  Result<std::vector<std::string>> rearranged(const Pods& leaving, const Pods& coming) override;
+  std::optional<GangFacts> gangOf(const api::Pod& pod) override;
   void takeBack() override;
 
  private:
@@ -56,6 +59,11 @@ class SchedulerForesight final : public Foresight {
   Result<std::string> place(placement::Profile& profile, const placement::PodPtr& copy,
                             std::vector<uint8_t> rows);
   placement::PodPtr afresh(const api::Pod& pod);
+  Result<placement::PodPtr> standing(const api::Pod& pod);
+  Result<placement::Profile*> judgeOf(const api::Pod& pod);
+  Result<std::string> seat(const api::Pod& pod, placement::Row source, const Accepts& accepts);
+  Result<std::vector<std::string>> settle(const Pods& leaving, const Pods& coming,
+                                          const AcceptsFor& accepts);
 
   Registry registry_;  // of the engine: its figures are those of no scheduler
   placement::NoEffects effects_;
@@ -63,7 +71,7 @@ class SchedulerForesight final : public Foresight {
   placement::Ingress ingress_;
   std::vector<std::unique_ptr<Followed>> followed_;
   std::optional<placement::Transaction> trial_;  // of the cycle at hand
-  std::vector<size_t> marks_;                    // before each move of it
+  std::vector<size_t> marks_;                    // before each of its moves, or group of moves
   uint64_t copies_ = 0;
 };
 

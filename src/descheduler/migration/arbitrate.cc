@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
+#include "api/annotations/gang.h"
 #include "descheduler/order/pod_order.h"
 
 namespace mangrove::descheduler {
@@ -75,15 +77,48 @@ void mostMovedFirst(Jobs& jobs, std::span<const JobView> all) {
                    [&](const JobView* a, const JobView* b) { return count(a) > count(b); });
 }
 
+// A gang that moves whole; a plan of several moves is none.
+bool isGang(const JobView& job) {
+  return !job.together.empty() && job.pod != nullptr &&
+         !api::gangNameOf(job.pod->meta.labels, job.pod->meta.annotations).empty();
+}
+
 Verdict judge(const JobView& job, const LiveJobs& live, const ArbitrationRules& rules) {
   using Outcome = Verdict::Outcome;
   if (job.pod == nullptr) return {Outcome::kPassed, &job, ""};
   if (rules.isForced && rules.isForced(*job.pod)) return {Outcome::kPassed, &job, ""};
-  if (auto why = rules.never(*job.pod)) return {Outcome::kFailed, &job, std::move(*why)};
-  if (auto why = refusedByLimits(*job.pod, rules.limits, live, rules.workloadOf)) {
+  if (auto why = rules.never(job)) return {Outcome::kFailed, &job, std::move(*why)};
+  const MigrationLimits limits = isGang(job) ? asOneMove(rules.limits) : rules.limits;
+  if (auto why = refusedByLimits(*job.pod, limits, live, rules.workloadOf)) {
     return {Outcome::kWaits, &job, std::move(*why)};
   }
   return {Outcome::kPassed, &job, ""};
+}
+
+Jobs sharing(const Jobs& jobs, const std::string& mark) {
+  Jobs out;
+  for (const JobView* job : jobs)
+    if (job->together == mark) out.push_back(job);
+  return out;
+}
+
+// Whom one of them keeps waiting, or fails, waits or fails with it.
+std::vector<Verdict> judgeAll(const Jobs& group, const LiveJobs& live,
+                              const ArbitrationRules& rules) {
+  std::vector<Verdict> out;
+  LiveJobs trial = live;
+  for (const JobView* job : group) {
+    out.push_back(judge(*job, trial, rules));
+    if (!isGang(*job)) trial.add(*job);
+  }
+  const auto worst =
+      std::max_element(out.begin(), out.end(),
+                       [](const Verdict& a, const Verdict& b) { return a.outcome < b.outcome; });
+  const Verdict::Outcome outcome = worst->outcome;
+  const std::string why = worst->why;
+  for (Verdict& verdict : out)
+    if (verdict.outcome != outcome) verdict = {outcome, verdict.job, why};
+  return out;
 }
 
 }  // namespace
@@ -101,9 +136,16 @@ std::vector<Verdict> arbitrate(std::vector<const JobView*> waiting, std::span<co
                                const ArbitrationRules& rules) {
   LiveJobs live(all, LiveJobs::Count::kArbitrated);
   std::vector<Verdict> out;
-  for (const JobView* job : arbitrationOrder(std::move(waiting), all)) {
-    out.push_back(judge(*job, live, rules));
-    if (out.back().outcome == Verdict::Outcome::kPassed) live.add(*job);
+  std::set<std::string> judged;
+  const Jobs ordered = arbitrationOrder(std::move(waiting), all);
+  for (const JobView* job : ordered) {
+    if (!job->together.empty() && !judged.insert(job->together).second) continue;
+    const Jobs group = job->together.empty() ? Jobs{job} : sharing(ordered, job->together);
+    std::vector<Verdict> verdicts = judgeAll(group, live, rules);
+    for (Verdict& verdict : verdicts) {
+      if (verdict.outcome == Verdict::Outcome::kPassed) live.add(*verdict.job);
+      out.push_back(std::move(verdict));
+    }
   }
   return out;
 }

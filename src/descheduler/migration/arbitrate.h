@@ -29,14 +29,16 @@ struct Verdict {
 
 struct ArbitrationRules {
   // Why this pod may never be moved; nullopt: it may.
-  std::function<std::optional<std::string>(const api::Pod&)> never;
+  std::function<std::optional<std::string>(const JobView&)> never;
   MigrationLimits limits;
   WorkloadOf workloadOf;
   // The annotation on pods that lets both be skipped.
   std::function<bool(const api::Pod&)> isForced;
 };
 
-// In the order above; one that passes counts for those after it.
+// In the order above; one that passes counts for those after it. Jobs that move together pass
+// together. A gang is one move to the limits, which count those of others only, and none to the
+// limits of its workload, which stops as a whole anyway.
 std::vector<Verdict> arbitrate(std::vector<const JobView*> waiting, std::span<const JobView> all,
                                const ArbitrationRules& rules);
 

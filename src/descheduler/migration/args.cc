@@ -125,6 +125,10 @@ void readHow(Args& args, MigrationArgs& out) {
 void readProof(Args& args, MigrationArgs& out) {
   out.provenMoves = args.boolean("provenMoves", false);
   out.evictUnplaceable = args.boolean("evictUnplaceable", false);
+  out.coolDown = args.duration("coolDown").value_or(out.coolDown);
+  if (out.coolDown < Duration::zero()) args.complain("coolDown is negative, want 0 or more");
+  if (args.has("coolDown") && !out.provenMoves)
+    args.complain("coolDown without provenMoves has no effect, want both");
   out.maxUnplaceablePerWorkload = args.integer("maxUnplaceablePerWorkload", 1);
   if (out.evictUnplaceable && !out.provenMoves)
     args.complain("evictUnplaceable without provenMoves has no effect, want both");
@@ -196,6 +200,7 @@ Result<MigrationArgs> readMigrationArgs(const json::Value& value) {
              "arbitrationArgs",
              "provenMoves",
              "evictUnplaceable",
+             "coolDown",
              "maxUnplaceablePerWorkload"});
   MigrationArgs out;
   out.dryRun = args.boolean("dryRun", false);

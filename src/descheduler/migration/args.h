@@ -47,6 +47,8 @@ struct MigrationArgs {
   Duration arbitrationInterval = std::chrono::milliseconds(500);
   // Ours: nobody is moved unless the scheduler's own rules, asked beforehand, have a place for it.
   bool provenMoves = false;
+  // With it: after a move the rest of the workload on that node stays for so long.
+  Duration coolDown = std::chrono::minutes(5);
   // With it: pods of the batch and free bands that land nowhere may be evicted all the same, so
   // many of a workload at a time.
   bool evictUnplaceable = false;

@@ -27,8 +27,13 @@ client::Request createJobRequest(const NewJob& job, const api::Pod& pod) {
   const std::string& reason = job.reason.empty() ? job.trigger : job.reason;
   annotations[key::kEvictReason] = reason.empty() ? "NotSet" : reason;
   if (!pod.nodeName.empty()) annotations[key::kSource] = pod.nodeName.view();
+  if (const auto* owner = pod.meta.controller()) annotations[key::kWorkload] = owner->uid.str();
   if (!job.target.empty()) annotations[key::kTarget] = job.target;
   if (job.unplaceable) annotations[key::kUnplaceable] = "true";
+  if (!job.together.empty()) {
+    annotations[key::kTogether] = job.together;
+    annotations[key::kTogetherSize] = std::to_string(job.togetherSize);
+  }
   json::Object spec{
       {"podRef", podReference(pod)}, {"mode", job.mode}, {"ttl", formatDuration(job.ttl)}};
   if (!job.deleteOptions.empty()) {

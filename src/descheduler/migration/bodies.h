@@ -19,6 +19,8 @@ struct NewJob {
   std::string deleteOptions;  // JSON; "": none
   std::string target = {};    // where it was proven to land; "": not proven
   bool unplaceable = false;
+  std::string together = {};  // the mark of jobs that move together; "": alone
+  size_t togetherSize = 0;
 };
 // On the pod that came by a migration: since when it stands there.
 client::Request movedNote(std::string_view ns, std::string_view name, WallTime when);

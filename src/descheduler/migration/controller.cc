@@ -7,6 +7,7 @@
 #include "descheduler/migration/arbitrate.h"
 #include "descheduler/migration/bodies.h"
 #include "descheduler/names.h"
+#include "placement/plugins/coscheduling/gang_settings.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -42,7 +43,8 @@ MigrationController::MigrationController(Desk& desk, MigrationArgs args, Control
                           .perSecond = 1000,
                           .burst = 1000}),
       limiter_(args_),
-      evictions_(args_.evictQps, static_cast<double>(args_.evictBurst)) {}
+      evictions_(args_.evictQps, static_cast<double>(args_.evictBurst)),
+      rest_(args_.provenMoves ? args_.coolDown : Duration::zero()) {}
 
 MigrationController::~MigrationController() {
   life_.end();
@@ -63,6 +65,7 @@ void MigrationController::listen() {
     live_.reset();
     assumed_.erase(std::string(change.key));
     queue_.add(change.key);
+    wakeCompany(change.after != nullptr ? *change.after : *change.before);
     if (change.after != nullptr) return arbitrateSoon();
     written_.erase(std::string(change.key));
     if (const std::string name = reservationOf(*change.before); leads_ && !name.empty()) {
@@ -84,11 +87,28 @@ void MigrationController::listen() {
   });
 }
 
+CompanionJobs MigrationController::companions(const api::PodMigrationJob& job) const {
+  CompanionJobs out;
+  if (companySizeOf(job) == 0) return out;
+  const std::string mark = desk_.caches.viewOf(job).together;
+  for (const auto& one : desk_.caches.jobs.by(kTogetherIndex, mark)) out.push_back(one);
+  return out;
+}
+
+// Who moves together waits for the others' places.
+void MigrationController::wakeCompany(const api::PodMigrationJob& job) {
+  for (const auto& other : companions(job)) queue_.add(other->meta.name.view());
+}
+
 void MigrationController::lead() {
   leads_ = true;
   desk_.caches.jobs.each([this](std::string_view key, const api::PodMigrationJob& job) {
     queue_.add(key);
     if (job.status.phase == phase::kSucceeded) noteMoved(job.status);
+    const auto note = [&](std::string_view of) {
+      return job.meta.annotations.get(of).value_or("");
+    };
+    rest_.note(note(key::kWorkload), note(key::kSource), job.meta.creationTimestamp, cycle_);
   });
   arbitrateSoon();
   scavenge();
@@ -120,9 +140,12 @@ MigrationSight MigrationController::sightOf(const api::PodMigrationJob& job) {
   MigrationSight out{job};
   out.arbitrated = desk_.caches.viewOf(job).arbitrated;
   out.now = desk_.clock.wall();
+  out.company = companyOf(companions(job), companySizeOf(job));
   if (const auto pod = desk_.caches.pods.find(podKeyOf(job))) {
     out.pod = pod.get();
-    out.limited = !job.meta.annotations.has(key::kEvictAnyway) &&
+    // A gang leaves whole or not at all, also where its workload has had its evictions.
+    const bool whole = out.company != Company::kNone && !placement::gangIdOf(*pod).empty();
+    out.limited = !whole && !job.meta.annotations.has(key::kEvictAnyway) &&
                   limiter_.isExceeded(*pod, desk_.clock.mono());
   }
   if (const auto made = desk_.caches.reservations.find(reservationOf(job))) {

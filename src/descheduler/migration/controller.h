@@ -23,10 +23,13 @@
 #include "client/queue/token_bucket.h"
 #include "client/queue/work_queue.h"
 #include "descheduler/desk.h"
+#include "descheduler/evictor/cool_down.h"
 #include "descheduler/evictor/elsewhere.h"
 #include "descheduler/evictor/object_limiter.h"
 #include "descheduler/evictor/proxy.h"
+#include "descheduler/gang/gang_way.h"
 #include "descheduler/migration/account.h"
+#include "descheduler/migration/bodies.h"
 #include "descheduler/migration/filter.h"
 #include "descheduler/migration/machine.h"
 #include "descheduler/migration/reservation.h"
@@ -49,12 +52,17 @@ class MigrationController final : public EvictPlugin {
   void start();
   void lead();
   void yield();
+  // Who knows how gangs stand; without one no member of a gang moves.
+  using Gangs = std::function<std::optional<GangFacts>(const api::Pod&)>;
+  void setGangs(Gangs gangs) { gangs_ = std::move(gangs); }
   bool isIdle() const { return busy_.empty() && queue_.ready() == 0; }
 
   std::string_view name() const override { return kName; }
   std::optional<std::string> refusal(const api::Pod& pod) override;
   std::optional<std::string> refusalNow(const api::Pod& pod) override;
   bool evict(const Eviction& eviction) override;
+  Pods companionsOf(const api::Pod& pod) override;
+  bool evictTogether(std::span<const Eviction> evictions) override;
   bool wantsProof() const override { return args_.provenMoves; }
   bool takesUnplaceable(const api::Pod& pod) override;
   void beginCycle(const Look& look) override;
@@ -66,9 +74,16 @@ class MigrationController final : public EvictPlugin {
 
   // Filter and arbitration.
   FilterRules rules();
+  GangVerdict gangVerdict(const api::Pod& pod) const;
+  int32_t leaving(std::string_view gang) const;
+  std::optional<std::string> wholeRefusal(const Pods& members);
+  std::optional<std::string> neverArbitrated(const JobView& job, const FilterRules& filter);
+  void create(NewJob job, const api::Pod& pod);
+  NewJob newJob(const Eviction& eviction);
   const LiveJobs& live();
   std::vector<JobView> views() const;
   std::optional<std::string> movedLately(const api::Pod& pod) const;
+  std::optional<std::string> coolsDown(const api::Pod& pod) const;
   void noteMoved(const api::PodMigrationJobStatus& status);
   void arbitrateSoon();
   void arbitrateAll();
@@ -101,10 +116,13 @@ class MigrationController final : public EvictPlugin {
   void again(const std::string& name, const Error& error, std::string_view what);
   void listen();
   void wake();
+  void wakeCompany(const api::PodMigrationJob& job);
+  CompanionJobs companions(const api::PodMigrationJob& job) const;
 
   Desk& desk_;
   MigrationArgs args_;
   ControllerOptions options_;
+  Gangs gangs_;
   Rng rng_;
   std::string instance_;
   bool leads_ = false;
@@ -118,6 +136,8 @@ class MigrationController final : public EvictPlugin {
   std::map<std::string, std::string, std::less<>> boundPods_;  // key of a new pod → job
   std::map<std::string, WallTime, std::less<>> moved_;         // keys of pods that moves brought
   std::optional<LiveJobs> live_;
+  CoolDown rest_;
+  uint64_t cycle_ = 0;
   Elsewhere elsewhere_;
   MonoTime arbitratedAt_{};
   bool arbitrationDue_ = false;

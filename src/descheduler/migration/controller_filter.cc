@@ -36,9 +36,19 @@ const LiveJobs& MigrationController::live() {
 }
 
 FilterRules MigrationController::rules() {
-  return {args_, live(), [this](const api::Pod& pod) { return desk_.caches.workloadOf(pod); },
+  return {args_,
+          live(),
+          [this](const api::Pod& pod) { return desk_.caches.workloadOf(pod); },
           [this](const api::Pod& pod) { return desk_.caches.hasLocalStorage(pod); },
-          [this](const api::Pod& pod) { return movedLately(pod); }};
+          [this](const api::Pod& pod) {
+            auto why = movedLately(pod);
+            return why ? why : coolsDown(pod);
+          },
+          [this](const api::Pod& pod) -> std::optional<std::string> {
+            const GangVerdict verdict = gangVerdict(pod);
+            if (verdict.way != GangWay::kNever) return std::nullopt;
+            return verdict.why;
+          }};
 }
 
 // What a pod was moved for would be undone by moving it again: cycles of moves begin so. A node
@@ -58,6 +68,17 @@ std::optional<std::string> MigrationController::movedLately(const api::Pod& pod)
   if (node == nullptr || !takesPart(*node)) return std::nullopt;
   return fmt::format("it was moved here {} min ago, and nobody is moved twice within an hour",
                      std::chrono::floor<std::chrono::minutes>(since).count());
+}
+
+std::optional<std::string> MigrationController::coolsDown(const api::Pod& pod) const {
+  const auto* owner = pod.meta.controller();
+  if (owner == nullptr) return std::nullopt;
+  const auto left = rest_.left(owner->uid.str(), pod.nodeName.view(), desk_.clock.wall(), cycle_);
+  if (!left) return std::nullopt;
+  const auto node = desk_.caches.nodes.find(pod.nodeName.view());
+  if (node == nullptr || !takesPart(*node)) return std::nullopt;
+  return fmt::format("one of its workload has left {} lately, and the others stay for {} s more",
+                     pod.nodeName.view(), std::chrono::ceil<std::chrono::seconds>(*left).count());
 }
 
 // On the pod, for those who come after us, and here until the pod shows it.
@@ -80,6 +101,7 @@ bool MigrationController::takesUnplaceable(const api::Pod& pod) {
 }
 
 std::optional<std::string> MigrationController::refusal(const api::Pod& pod) {
+  if (const Pods all = companionsOf(pod); !all.empty()) return wholeRefusal(all);
   return descheduler::refusal(pod, rules());
 }
 
@@ -89,6 +111,7 @@ std::optional<std::string> MigrationController::refusalNow(const api::Pod& pod) 
 }
 
 void MigrationController::beginCycle(const Look& look) {
+  ++cycle_;
   elsewhere_.begin(look);
   live_.reset();
   desk_.caches.resolvePriority(args_.priorityThresholdName, args_.priorityThreshold);
@@ -99,6 +122,18 @@ void MigrationController::endCycle() {
   live_.reset();
 }
 
+NewJob MigrationController::newJob(const Eviction& eviction) {
+  return {randomUuid(rng_.next(), rng_.next()),
+          std::string(eviction.reason),
+          std::string(eviction.plugin),
+          instance_,
+          eviction.unplaceable ? "EvictDirectly" : args_.mode,
+          args_.ttl,
+          args_.deleteOptions,
+          std::string(eviction.target),
+          eviction.unplaceable};
+}
+
 bool MigrationController::evict(const Eviction& eviction) {
   const api::Pod& pod = eviction.pod;
   const std::string podKey = api::keyOf(pod.meta).text();
@@ -106,36 +141,36 @@ bool MigrationController::evict(const Eviction& eviction) {
     log.info("dry run: {} would migrate {}: {}", eviction.plugin, podKey, eviction.reason);
     return true;
   }
+  if (!companionsOf(pod).empty()) return false;  // not without the others
   if (auto why = refusal(pod)) {
     log.debug("{} is not migrated: {}", podKey, *why);
     return false;
   }
   if (limiter_.isExceeded(pod, desk_.clock.mono())) return false;
-  NewJob job{randomUuid(rng_.next(), rng_.next()),
-             std::string(eviction.reason),
-             std::string(eviction.plugin),
-             instance_,
-             eviction.unplaceable ? "EvictDirectly" : args_.mode,
-             args_.ttl,
-             args_.deleteOptions,
-             std::string(eviction.target),
-             eviction.unplaceable};
+  create(newJob(eviction), pod);
+  return true;
+}
+
+void MigrationController::create(NewJob job, const api::Pod& pod) {
   JobView assumed;
   assumed.name = job.name;
-  assumed.podKey = podKey;
+  assumed.podKey = api::keyOf(pod.meta).text();
   assumed.podUid = pod.meta.uid.str();
   assumed.created = desk_.clock.wall();
+  assumed.together = job.together;
   assumed_[job.name] = assumed;
   assumed.pod = &pod;
+  if (const auto* owner = pod.meta.controller())
+    rest_.note(owner->uid.str(), pod.nodeName.view(), desk_.clock.wall(), cycle_);
+  (void)live();
   live_->add(assumed);
   desk_.send(createJobRequest(job, pod),
-             [this, name = job.name, podKey](Result<client::Reply> made) {
+             [this, name = job.name, podKey = assumed.podKey](Result<client::Reply> made) {
                if (made || made.error().code() == Code::kExists) return;
                log.warn("no migration of {}: {}", podKey, made.error().text());
                assumed_.erase(name);
                live_.reset();
              });
-  return true;
 }
 
 // At once, and then no sooner than every interval while somebody waits.
@@ -164,7 +199,7 @@ void MigrationController::arbitrateAll() {
   if (waiting.empty()) return;
   const FilterRules filter = rules();
   ArbitrationRules how;
-  how.never = [&](const api::Pod& pod) { return neverMoves(pod, filter); };
+  how.never = [&](const JobView& job) { return neverArbitrated(job, filter); };
   how.limits = args_.limits;
   how.workloadOf = filter.workloadOf;
   how.isForced = isForced;

@@ -70,9 +70,10 @@ Why holdsData(const api::Pod& pod, const FilterRules& rules) {
 }
 
 // A member that leaves alone stops its whole gang; gangs move whole or not at all.
-Why boundToItsGang(const api::Pod& pod) {
+Why boundToItsGang(const api::Pod& pod, const FilterRules& rules) {
   const auto gang = api::gangNameOf(pod.meta.labels, pod.meta.annotations);
   if (gang.empty()) return std::nullopt;
+  if (rules.gang) return rules.gang(pod);
   return fmt::format("it is a member of gang {}, which does not move in part", gang);
 }
 
@@ -110,7 +111,7 @@ std::optional<std::string> isSpared(const api::Pod& pod, const FilterRules& rule
   if (auto why = nobodyBringsItBack(pod, rules.args)) return why;
   if (auto why = tooImportant(pod, rules.args)) return why;
   if (auto why = holdsData(pod, rules)) return why;
-  return boundToItsGang(pod);
+  return boundToItsGang(pod, rules);
 }
 
 std::optional<std::string> neverMoves(const api::Pod& pod, const FilterRules& rules) {

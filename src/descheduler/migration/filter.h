@@ -24,6 +24,8 @@ struct FilterRules {
   std::function<bool(const api::Pod&)> hasLocalStorage;
   // Why it should stay where a move has brought it; empty: nobody asks.
   std::function<std::optional<std::string>(const api::Pod&)> settled = {};
+  // Why a member of a gang stays; empty: how gangs stand is not known, and no member moves.
+  std::function<std::optional<std::string>(const api::Pod&)> gang = {};
 };
 
 bool isForced(const api::Pod& pod);  // the annotation above

@@ -161,7 +161,7 @@ TEST(MigrationFilter, NoSecondJobForAPod) {  // case 49
   ArbitrationRules rules;
   rules.limits = house.args.limits;
   rules.workloadOf = house.workloads();
-  rules.never = [](const api::Pod&) { return std::nullopt; };
+  rules.never = [](const JobView&) { return std::nullopt; };
   const auto verdicts = arbitrate({&house.jobs[1]}, house.jobs, rules);
   ASSERT_EQ(verdicts.size(), 1U);
   EXPECT_EQ(verdicts[0].outcome, Verdict::Outcome::kPassed);

@@ -132,6 +132,11 @@ bool LiveJobs::hasJob(const api::Pod& pod) const {
   return own(pod) > 0 || uids_.contains(pod.meta.uid.str());
 }
 
+MigrationLimits asOneMove(MigrationLimits limits) {
+  limits.skipReplicasCheck = limits.skipWorkloadMigrating = limits.skipWorkloadUnavailable = true;
+  return limits;
+}
+
 Result<int64_t> maxOfWorkload(int64_t replicas, const std::optional<api::IntOrString>& given) {
   Result<int64_t> most = given ? scaled(*given, replicas) : Result<int64_t>(usual(replicas));
   if (!most) return most;

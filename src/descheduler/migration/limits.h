@@ -30,6 +30,7 @@ struct JobView {
   std::string phase;   // "" is Pending
   bool arbitrated = false;
   WallTime created{};
+  std::string together = {};      // the mark of jobs that move together; "": it moves alone
   const api::Pod* pod = nullptr;  // nullptr: there is none of that name
 };
 bool isPending(const JobView& job);
@@ -79,6 +80,9 @@ struct MigrationLimits {
   bool skipWorkloadMigrating = false;
   bool skipWorkloadUnavailable = false;
 };
+
+// For pods of a gang that moves whole: its workload stops anyway, so that shares of it say nothing.
+MigrationLimits asOneMove(MigrationLimits limits);
 
 // Of n replicas: the number or the share (rounded down) that is given; without one a tenth of more
 // than ten, 2 of four to ten, 1 of fewer. At least 1, at most n. 11 replicas: 1; 10 replicas: 2.

@@ -53,10 +53,11 @@ void finish(Progression& at) {
 void go(Progression& at, const MachineDefaults& defaults) {
   const std::string& now = at.job().status.phase;
   if ((now.empty() || now == phase::kPending) && !begin(at)) return;
+  if (at.sight().company == Company::kBroken && !at.isInCompany()) return;
   const bool behind = at.isEvictionSent() || at.isGone();
   if (at.sight().limited && !behind) return;  // holds evictions, not what follows
   if (!reservesFirst(at.job(), defaults)) {
-    if (at.evict()) finish(at);
+    if (at.isInCompany() && at.evict()) finish(at);
     return;
   }
   if (!at.reserve()) return;
@@ -64,7 +65,7 @@ void go(Progression& at, const MachineDefaults& defaults) {
     if (at.waitUntilScheduled()) finish(at);
     return;
   }
-  if (at.evict() && at.waitUntilBound()) finish(at);
+  if (at.isInCompany() && at.evict() && at.waitUntilBound()) finish(at);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "api/koordinator/reservation.h"
 #include "api/object/condition.h"
 #include "api/pod/pod.h"
+#include "descheduler/migration/company.h"
 
 namespace mangrove::descheduler {
 
@@ -59,6 +60,7 @@ inline constexpr std::string_view kEvictComplete = "EvictComplete";
 inline constexpr std::string_view kWaitForBind = "WaitForPodBindReservation";
 inline constexpr std::string_view kWaitForReady = "WaitForBoundPodReady";
 inline constexpr std::string_view kInvalidPodRef = "InvalidPodRef";
+inline constexpr std::string_view kCompanionFailed = "CompanionFailed";
 }  // namespace reason
 
 struct MigrationSight {
@@ -68,7 +70,8 @@ struct MigrationSight {
   const api::Reservation* reservation = nullptr;  // that the job refers to; nullptr: none
   const api::Pod* boundPod = nullptr;             // that took the reservation; nullptr: none
   WallTime now{};
-  bool limited = false;  // the workload or namespace has had its evictions for now
+  bool limited = false;              // the workload or namespace has had its evictions for now
+  Company company = Company::kNone;  // those it moves together with
 };
 
 struct MachineDefaults {

@@ -136,6 +136,13 @@ bool Progression::gone() {
   return true;
 }
 
+bool Progression::isInCompany() {
+  const Company company = sight_.company;
+  if (company == Company::kNone || company == Company::kReady || isEvictionIntended()) return true;
+  if (company == Company::kWaits) return false;
+  return fail(reason::kCompanionFailed, "one that was to move together with it does not move");
+}
+
 bool Progression::evict() {
   if (isPastEviction()) return true;
   if (isGone()) return gone();

@@ -27,6 +27,7 @@ class Progression {
   bool isForPendingPod() const;
 
   bool reserve();             // the reservation stands, on another node
+  bool isInCompany();         // those it moves with have their places too, or it has left already
   bool evict();               // the pod is gone
   bool waitUntilScheduled();  // a pod that had no node has one
   bool waitUntilBound();      // a new pod is in the reservation, and ready

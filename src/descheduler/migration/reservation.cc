@@ -1,5 +1,6 @@
 #include "descheduler/migration/reservation.h"
 
+#include "api/wire/names.h"
 #include "base/text/time_text.h"
 #include "descheduler/names.h"
 
@@ -21,12 +22,27 @@ std::string_view textAt(const json::Value& value, std::string_view key) {
   return found.is_string() ? std::string_view(found.get_string()) : std::string_view();
 }
 
+// The reservation of a member is none: it gets its place by itself, whatever the others do.
+void leaveGang(json::Object& metadata) {
+  for (const std::string_view label :
+       {api::label::kPodGroup, api::label::kOldPodGroupName, api::label::kOldPodGroupMinAvailable})
+    if (json::Value* labels = metadata.if_contains("labels"); labels && labels->is_object())
+      labels->get_object().erase(label);
+  json::Value* notes = metadata.if_contains("annotations");
+  if (notes == nullptr || !notes->is_object()) return;
+  json::Object kept;
+  for (const auto& one : notes->get_object())
+    if (!std::string_view(one.key()).starts_with(api::domain::kGang)) kept[one.key()] = one.value();
+  *notes = std::move(kept);
+}
+
 json::Object metadataOf(const json::Value& pod) {
   json::Object out;
   for (const char* member : {"name", "namespace", "labels", "annotations"}) {
     const json::Value& value = at(at(pod, "metadata"), member);
     if (!value.is_null()) out[member] = value;
   }
+  leaveGang(out);
   return out;
 }
 

@@ -96,15 +96,16 @@ std::vector<const PodLoad*> LoadPass::candidates(const NodeLoad& source) {
 }
 
 // Below its bound with the pod, by what the pod takes when it works.
-bool LoadPass::holds(const NodeLoad& target, const PodLoad& pod) const {
+bool LoadPass::holds(const NodeLoad& target, const Loads& atWork) const {
   Loads after = usageOf(target);
-  add(after, pod.atWork());
+  add(after, atWork);
   return isUnder(after, highOf(target));
 }
 
 NodeLoad* LoadPass::targetFor(const PodLoad& pod) {
   for (NodeLoad* target : targets_) {
-    if (holds(*target, pod) && view_.round.fit.fits(*pod.pod, *target->node)) return target;
+    if (holds(*target, pod.atWork()) && view_.round.fit.fits(*pod.pod, *target->node))
+      return target;
   }
   return nullptr;
 }
@@ -113,7 +114,7 @@ NodeLoad* LoadPass::targetFor(const PodLoad& pod) {
 NodeLoad* LoadPass::provenTargetFor(const PodLoad& pod) {
   const auto welcome = [&](const api::Node& node) {
     const auto target = byNode_.find(&node);
-    return target != byNode_.end() && holds(*target->second, pod);
+    return target != byNode_.end() && holds(*target->second, pod.atWork());
   };
   const auto found = view_.round.foresight->landing(*pod.pod, welcome);
   if (!found) {
@@ -135,7 +136,7 @@ bool LoadPass::helps(const NodeLoad& source, const PodLoad& pod) const {
   return false;
 }
 
-std::string LoadPass::reasonFor(const NodeLoad& source) const {
+std::string LoadPass::reasonNow(const NodeLoad& source) const {
   const Loads excess = excessOf(source);
   const Percents& shown = by_ == By::kProd ? view_.bounds.prodHigh : view_.bounds.high;
   std::string list;
@@ -148,6 +149,14 @@ std::string LoadPass::reasonFor(const NodeLoad& source) const {
                         shown.at(view_.scale.name(i)));
   }
   return "node is overutilized, " + list;
+}
+
+// What made it hot, also for the last of several moves that were found together.
+std::string LoadPass::reasonFor(const NodeLoad& source) {
+  if (!holdsBack()) return reasonNow(source);
+  auto& kept = reasons_[&source];
+  if (kept.empty()) kept = reasonNow(source);
+  return kept;
 }
 
 bool LoadPass::evict(const NodeLoad& source, const PodLoad& pod, const NodeLoad* target) {
@@ -175,9 +184,22 @@ void LoadPass::account(NodeLoad& source, const PodLoad& pod) {
   if (by_ == By::kProd) subtract(source.prodUsage, pod.usage);
 }
 
+void LoadPass::unaccount(NodeLoad& source, const PodLoad& pod) {
+  add(headroom_, pod.usage);
+  add(source.usage, pod.usage);
+  if (by_ == By::kProd) add(source.prodUsage, pod.usage);
+}
+
+void LoadPass::giveBack(NodeLoad& target, const PodLoad& pod) {
+  subtract(target.usage, pod.atWork());
+  if (pod.isProd) subtract(target.prodUsage, pod.atWork());
+}
+
 void LoadPass::move(NodeLoad& source, const PodLoad& pod) {
   if (view_.round.foresight != nullptr) {
     if (!helps(source, pod)) return;
+    if (const Pods gang = view_.round.evictor.companionsOf(*pod.pod); !gang.empty())
+      return moveWhole(source, gang);
     NodeLoad* target = provenTargetFor(pod);
     if (target == nullptr) return evictUnplaceable(source, pod);
     return moveOnto(target, source, pod);
@@ -193,22 +215,31 @@ void LoadPass::moveOnto(NodeLoad* target, NodeLoad& source, const PodLoad& pod) 
     add(target->usage, pod.atWork());
     if (pod.isProd) add(target->prodUsage, pod.atWork());
   }
+  if (target != nullptr && holdsBack()) {
+    held_.push_back({target, &pod});
+    account(source, pod);
+    if (hasGained(source)) flush(source);
+    return;
+  }
   if (evict(source, pod, target)) return account(source, pod);
   if (target == nullptr) return;
   if (view_.round.foresight != nullptr) view_.round.foresight->takeBack();
-  subtract(target->usage, pod.atWork());
-  if (pod.isProd) subtract(target->prodUsage, pod.atWork());
+  giveBack(*target, pod);
 }
 
 // Whether the node is relieved is seen when the next pod is looked at; who had to give up the last one
 // he could give stays under suspicion.
 bool LoadPass::relieve(NodeLoad& source) {
+  began_ = usageOf(source);
+  if (holdsBack()) (void)reasonFor(source);
+  bool relieved = false;
   for (const PodLoad* pod : candidates(source)) {
-    if (isRelieved(source)) return true;
-    if (isFull(source)) return false;
+    relieved = isRelieved(source);
+    if (relieved || isFull(source)) break;
     if (view_.round.evictor.permits(*pod->pod)) move(source, *pod);
   }
-  return false;
+  dropHeld(source);
+  return relieved;
 }
 
 }  // namespace mangrove::descheduler

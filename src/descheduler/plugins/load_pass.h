@@ -34,6 +34,9 @@ class LoadPass {
   enum class By { kAll, kProd };
   LoadPass(PassView view, By by, NodeLoads targets, Loads headroom);
 
+  // Where moves are proven the bound of a hot node is at least minGain below its usage: less is not
+  // worth an eviction. Before sources are relieved.
+  void demandGain(const NodeLoads& sources);
   // True: the node came below its bound before its candidates were used up.
   bool relieve(NodeLoad& source);
   // All of them by the fewest moves that suffice (plan/minimal.h); whom nothing relieves is left
@@ -51,14 +54,27 @@ class LoadPass {
   bool mayMove(const PodLoad& pod);
   NodeLoad* targetFor(const PodLoad& pod);
   NodeLoad* provenTargetFor(const PodLoad& pod);
-  bool holds(const NodeLoad& target, const PodLoad& pod) const;
+  bool holds(const NodeLoad& target, const Loads& atWork) const;
   bool helps(const NodeLoad& source, const PodLoad& pod) const;
   void move(NodeLoad& source, const PodLoad& pod);
   void moveOnto(NodeLoad* target, NodeLoad& source, const PodLoad& pod);
   bool evict(const NodeLoad& source, const PodLoad& pod, const NodeLoad* target);
   void evictUnplaceable(NodeLoad& source, const PodLoad& pod);
+  // Gangs that move whole (load_whole.cc).
+  struct Member;
+  Member memberOf(const NodeLoad& source, const api::Pod& pod) const;
+  bool takeRoom(const std::vector<Member>& members, const std::vector<NodeLoad*>& targets);
+  void giveRoomBack(const std::vector<Member>& members, const std::vector<NodeLoad*>& targets);
+  void moveWhole(NodeLoad& source, const Pods& gang);
   void account(NodeLoad& source, const PodLoad& pod);
-  std::string reasonFor(const NodeLoad& source) const;
+  std::string reasonFor(const NodeLoad& source);
+  std::string reasonNow(const NodeLoad& source) const;
+  bool holdsBack() const { return view_.round.foresight != nullptr && view_.args.minGain > 0; }
+  bool hasGained(const NodeLoad& source) const;
+  void flush(NodeLoad& source);
+  void dropHeld(NodeLoad& source);
+  void unaccount(NodeLoad& source, const PodLoad& pod);
+  void giveBack(NodeLoad& target, const PodLoad& pod);
 
   struct Draft;
   Draft draftOf(const NodeLoads& sources);
@@ -70,12 +86,23 @@ class LoadPass {
   By by_;
   NodeLoads targets_;
   Loads headroom_;
-  std::unordered_map<const api::Node*, NodeLoad*> byNode_;  // of targets_, where moves are proven
+  // Proven moves of the source at hand that wait until they are worth it together.
+  struct Held {
+    NodeLoad* target;
+    const PodLoad* pod;
+  };
+  std::vector<Held> held_;
+  Loads began_;  // the source's usage when it was begun with
+  std::unordered_map<const NodeLoad*, std::string> reasons_;  // as they were when it was begun with
+  std::unordered_map<const api::Node*, NodeLoad*> byNode_;    // of targets_, where moves are proven
 };
 
 // Sum over the nodes of what is missing to their high bound.
 Loads headroomOf(const NodeLoads& nodes, const Scale& scale, LoadPass::By by);
 Loads smaller(const Loads& a, const Loads& b);
+// The high bound, lowered where the usage is above it so that reaching it takes so many percent of
+// the capacity off.
+Loads withGain(const Loads& usage, const Loads& high, const Loads& capacity, double percent);
 // By their weighted usage.
 void sortHottestFirst(NodeLoads& nodes, const PassView& view, LoadPass::By by);
 

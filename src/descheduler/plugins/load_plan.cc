@@ -52,7 +52,10 @@ LoadPass::Draft LoadPass::draftOf(const NodeLoads& sources) {
   Draft out;
   for (NodeLoad* source : sources) {
     out.pods.push_back(candidates(*source));
-    std::erase_if(out.pods.back(), [](const PodLoad* pod) { return !pod->isMeasured; });
+    // A plan moves pods one by one; gangs that move whole are none of it.
+    std::erase_if(out.pods.back(), [&](const PodLoad* pod) {
+      return !pod->isMeasured || !view_.round.evictor.companionsOf(*pod->pod).empty();
+    });
     out.hot.push_back(
         {excessOf(*source), movable(out.pods.back(), view_.scale, view_.round.look.now())});
   }

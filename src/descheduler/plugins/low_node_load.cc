@@ -66,6 +66,7 @@ void LowNodeLoad::observe(const LoadPool& pool, Sorted& sorted, MonoTime now) {
 
 static void relieveAll(LoadPass& pass, const NodeLoads& sources, Detectors& detectors,
                        bool fewest) {
+  pass.demandGain(sources);
   if (fewest) {
     pass.relieveByFewest(sources);
     for (NodeLoad* node : sources)

@@ -148,12 +148,15 @@ Result<LowNodeLoadArgs> readLowNodeLoadArgs(const json::Value& value, Duration i
              "evictableNamespaces", "nodeSelector", "podSelectors", "nodeFit",
              "useDeviationThresholds", "lowThresholds", "highThresholds", "prodLowThresholds",
              "prodHighThresholds", "resourceWeights", "anomalyCondition", "detectorCacheTimeout",
-             "nodePools", "minimalPlans"});
+             "nodePools", "minimalPlans", "minGain"});
   LowNodeLoadArgs out;
   out.paused = args.boolean("paused", false);
   out.dryRun = args.boolean("dryRun", false);
   out.nodeFit = args.boolean("nodeFit", true);
   out.minimalPlans = args.boolean("minimalPlans", false);
+  out.minGain = args.number("minGain", out.minGain);
+  if (out.minGain < 0 || out.minGain > 100)
+    args.complain(fmt::format("minGain is {}, want percent of a node from 0 to 100", out.minGain));
   out.numberOfNodes = args.integer("numberOfNodes", 0);
   const int64_t seconds = args.integer("nodeMetricExpirationSeconds", 180);
   if (seconds <= 0) {

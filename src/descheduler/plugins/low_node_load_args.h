@@ -27,6 +27,9 @@ struct LowNodeLoadArgs {
   bool dryRun = false;
   bool nodeFit = true;
   bool minimalPlans = false;  // ours: the fewest moves, instead of the order of spec and peers
+  // Ours, where moves are proven: a plan takes at least so many percent of what a node has off it,
+  // or nothing; less is not worth an eviction.
+  double minGain = 3;
   int64_t numberOfNodes = 0;
   Duration metricExpiration = std::chrono::seconds(180);
   Duration detectorTtl = std::chrono::minutes(5);
