@@ -24,6 +24,8 @@ struct PlanFlags {
   ClusterAccess access;
   Output output;
   std::string config, schedulerConfig;
+  std::vector<std::string> whom;
+  int64_t budget = 5;
 };
 
 using Config = mangrove::descheduler::DeschedulerConfig;
@@ -49,7 +51,10 @@ Result<Told> look(mangrove::descheduler::Descheduler& descheduler, Mailbox& owne
 Result<Told> planned(const PlanFlags& flags) {
   auto config = configOf(flags.config);
   if (!config) return pass(config.error());
-  mangrove::descheduler::planAtOnce(*config);
+  if (flags.whom.empty())
+    mangrove::descheduler::planAtOnce(*config);
+  else
+    mangrove::descheduler::planRoomFor(*config, flags.whom, flags.budget);
   net::Loop loop;
   const auto client = flags.access.open(loop);
   if (!client) return pass(client.error());
@@ -81,6 +86,9 @@ int plan(const std::vector<std::string>& args) {
             "DeschedulerConfiguration; without one the configuration that we recommend");
   flags.add("scheduler-config", settings.schedulerConfig,
             "KubeSchedulerConfiguration of the live scheduler, by which moves are proven");
+  flags.add("for", settings.whom,
+            "namespace/name of waiting pods or gangs: whom to move so that they get a place");
+  flags.add("budget", settings.budget, "with --for: at most so many moves");
   if (const auto end = readArguments(flags, args)) return *end;
   LogConfig quiet;
   quiet.level = LogLevel::kWarn;  // what would be done is told below

@@ -1,5 +1,7 @@
 #include "cli/plan_view.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "descheduler/plan/balance_sheet.h"
@@ -71,6 +73,13 @@ json::Object dataOf(const std::vector<NodeBalance>& nodes, const Journal& journa
       {"moves", std::move(moves)}, {"nodes", std::move(balance)}, {"refused", std::move(refused)}};
 }
 
+// Room is made for whom nobody looks twice at.
+std::string_view supposed(const std::vector<PlannedMove>& moves) {
+  const bool load = std::any_of(moves.begin(), moves.end(),
+                                [](const PlannedMove& one) { return one.plugin == "LowNodeLoad"; });
+  return load ? ", as if every hot node had been hot for long enough" : "";
+}
+
 }  // namespace
 
 Told tellPlan(const mangrove::descheduler::Look& look, const Journal& journal,
@@ -80,10 +89,8 @@ Told tellPlan(const mangrove::descheduler::Look& look, const Journal& journal,
   Told told;
   told.good = errors.empty();
   told.answer = moves.empty() ? std::string("nothing would be moved now")
-                              : fmt::format(
-                                    "{} pod{} would be moved now, as if every hot node had "
-                                    "been hot for long enough",
-                                    moves.size(), moves.size() == 1 ? "" : "s");
+                              : fmt::format("{} pod{} would be moved now{}", moves.size(),
+                                            moves.size() == 1 ? "" : "s", supposed(moves));
   if (!moves.empty()) told.terms = movesTable(moves) + "\n" + nodesTable(nodes);
   told.terms += refusedText(journal);
   for (const Error& error : errors) told.todo.push_back(error.text() + ".");

@@ -12,6 +12,7 @@ constexpr std::array kAll = {
     KnownPlugin{"CustomPriority", false, kYes, false},
     KnownPlugin{"FragmentationAware", false, kYes, false},
     KnownPlugin{"ScaleDownBinPack", false, kYes, false},
+    KnownPlugin{"MakeRoom", false, kYes, false},
     KnownPlugin{"MigrationController", false, false, kYes},
     KnownPlugin{"DefaultEvictor", false, false, kYes},
     KnownPlugin{"LowNodeUtilization", false, kYes, false},

@@ -7,6 +7,7 @@
 #include "descheduler/plugins/custom_priority.h"
 #include "descheduler/plugins/fragmentation_aware.h"
 #include "descheduler/plugins/low_node_load.h"
+#include "descheduler/plugins/make_room.h"
 #include "descheduler/plugins/node_utilization.h"
 #include "descheduler/plugins/ported.h"
 #include "descheduler/plugins/scale_down_bin_pack.h"
@@ -39,6 +40,7 @@ constexpr std::array kEntries = {
     Entry{CustomPriority::kName, &make<CustomPriority, readCustomPriorityArgs>},
     Entry{FragmentationAware::kName, &make<FragmentationAware, readFragmentationArgs>},
     Entry{ScaleDownBinPack::kName, &make<ScaleDownBinPack, readBinPackArgs>},
+    Entry{MakeRoom::kName, &make<MakeRoom, readMakeRoomArgs>},
     Entry{PodLifeTime::kName, &make<PodLifeTime, readPodLifeTimeArgs>},
     Entry{RemoveFailedPods::kName, &make<RemoveFailedPods, readFailedPodsArgs>},
     Entry{TooManyRestarts::kName, &make<TooManyRestarts, readRestartsArgs>},

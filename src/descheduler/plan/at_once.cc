@@ -1,6 +1,7 @@
 #include "descheduler/plan/at_once.h"
 
 #include "descheduler/plugins/low_node_load.h"
+#include "descheduler/plugins/make_room.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -25,6 +26,18 @@ void planAtOnce(DeschedulerConfig& config) {
     for (json::Value& pool : pools->get_array())
       if (pool.is_object()) forgetPatience(pool.get_object());
   }
+}
+
+void planRoomFor(DeschedulerConfig& config, const std::vector<std::string>& whom, int64_t budget) {
+  config.dryRun = true;
+  config.profiles.resize(1);
+  ProfileConfig& profile = config.profiles.front();
+  profile.deschedule.clear();
+  profile.balance = {std::string(MakeRoom::kName)};
+  json::Array names;
+  for (const std::string& one : whom) names.emplace_back(one);
+  profile.args[std::string(MakeRoom::kName)] =
+      json::Object{{"for", std::move(names)}, {"budget", budget}};
 }
 
 }  // namespace mangrove::descheduler
