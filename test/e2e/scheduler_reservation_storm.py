@@ -120,17 +120,20 @@ class Storm:
         return out
 
     def account(self, where, pods, reservations):
-        """Who holds what there, for whoever must find out why."""
-        lines = ["pod %s %dm in %s%s" % (one["metadata"]["name"], cpu_of(one), entered_by(one),
-                                         " leaving" if "deletionTimestamp" in one["metadata"] else "")
+        """Who holds what there and since when, for whoever must find out why."""
+        said = lambda one: " ".join("%s=%s@%s" % (c["type"], c["status"], c.get("lastTransitionTime", "?")[11:19])
+                                    for c in one["status"].get("conditions", []))
+        lines = ["pod %s %dm in %s version %s %s%s" % (
+            one["metadata"]["name"], cpu_of(one), entered_by(one), one["metadata"]["resourceVersion"], said(one),
+            " leaves at " + one["metadata"]["deletionTimestamp"][11:19] if "deletionTimestamp" in one["metadata"] else "")
                  for one in pods if one["spec"].get("nodeName") == where]
         for one in reservations:
             status = one.get("status", {})
             if status.get("nodeName") == where and status.get("phase") in ("Available", "Waiting"):
-                lines.append("reservation %s %s %s %s ttl %s once %s %s made %s" % (
+                lines.append("reservation %s %s %s %s ttl %s once %s %s made %s version %s %s" % (
                     one["metadata"]["name"], one["metadata"]["uid"], status["phase"], status["allocatable"]["cpu"],
                     one["spec"].get("ttl"), one["spec"].get("allocateOnce"), one["metadata"].get("annotations", {}),
-                    one["metadata"]["creationTimestamp"]))
+                    one["metadata"]["creationTimestamp"][11:19], one["metadata"]["resourceVersion"], said(one)))
         return "\n".join(["at %s" % time.strftime("%H:%M:%S", time.gmtime())] + lines)
 
     def judge(self):
