@@ -64,7 +64,7 @@ class BinSearch {
 
  private:
   // Steps after which another start may be better; some tasks want many starts, others long ones.
-  static constexpr size_t kPatience = 1000, kLonger = 5;
+  static constexpr size_t kPatience = 2000, kLonger = 4;
   // Products of contents beyond which two at a time are too many, and not needed.
   static constexpr size_t kPairs = 64;
   using Items = std::vector<uint32_t>;
@@ -217,8 +217,17 @@ class BinSearch {
     consider(bin, loads, {0, other, true});
   }
 
+  // All of a bin against all of an equal one changes names only: what is overfull would wander to
+  // whichever bin weighs least, and seem to get better.
+  bool isRenaming(uint32_t bin, const Exchange& exchange) const {
+    const bool isAll = exchange.isWhole || (exchange.outs == on_[bin].size() &&
+                                            exchange.ins == on_[exchange.other].size());
+    return isAll && free_[bin] == free_[exchange.other];
+  }
+
   void consider(uint32_t bin, const BinAmounts<W>& moved, const Exchange& exchange) {
     looks_++;
+    if (isRenaming(bin, exchange)) return;
     const double before = cost_[bin] + cost_[exchange.other];
     double gain = overflow(bin, sum(room_[bin], moved)) - before;
     if (gain >= best_.gain) return;

@@ -306,6 +306,13 @@ INSTANTIATE_TEST_SUITE_P(
                .resources = 2,
                .emptyShare = 0.6,
                .fewest = 0},
+        Hidden{
+            .name = "one or two", .bins = 80, .items = 100, .resources = 2, .fewest = 1, .most = 2},
+        Hidden{.name = "equal bins, none to three",
+               .bins = 100,
+               .items = 100,
+               .resources = 2,
+               .areEqual = true},
         Hidden{.name = "equal bins",
                .bins = 40,
                .items = 100,
