@@ -176,6 +176,28 @@ TEST_F(Gangs, a_refused_binding_leaves_the_others_bound_and_is_tried_again) {
   EXPECT_EQ(placed({"a", "b", "c"}), 3);
 }
 
+// However many are refused, and with no room besides: nobody waits for an event, nor for the minutes
+// of those who found no node.
+template <class Machine>
+class RefusedGang : public Machine {
+ public:
+  void TestBody() override {}
+  int placedAfter(int refusals) {
+    this->node("n1", "3");
+    this->lab.refusesBinding = [&](std::string_view) { return refusals-- > 0; };
+    for (auto name : {"a", "b", "c"}) this->pod({.name = name});
+    this->lab.run();
+    this->lab.wait(std::chrono::seconds(20));
+    return this->placed({"a", "b", "c"});
+  }
+};
+TEST(RefusedGangs, are_tried_again_after_the_usual_time) {
+  for (int refusals = 1; refusals <= 8; refusals++) {
+    EXPECT_EQ(RefusedGang<Gangs>().placedAfter(refusals), 3) << refusals;
+    EXPECT_EQ(RefusedGang<PermitGangs>().placedAfter(refusals), 3) << refusals;
+  }
+}
+
 // Whoever stands for the group was behind its gate when it was taken; it must not seem to be there
 // still, because nobody looks at gated pods when time has passed.
 TEST_F(Gangs, who_stands_for_a_failed_group_is_tried_again_when_time_has_passed) {
