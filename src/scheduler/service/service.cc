@@ -94,8 +94,17 @@ ServiceAnswer services() {
                                        "/apis/v1/plugins/Coscheduling/gang/:namespace/:name",
                                        "/apis/v1/plugins/Coscheduling/gangs",
                                        "/apis/v1/plugins/Coscheduling/head",
+                                       "/apis/v1/plugins/DeviceShare/nodeDeviceSummaries",
+                                       "/apis/v1/plugins/DeviceShare/nodeDeviceSummaries/:name",
+                                       "/apis/v1/plugins/ElasticQuota/pods/:uid",
+                                       "/apis/v1/plugins/ElasticQuota/quota/:name",
+                                       "/apis/v1/plugins/ElasticQuota/quotas",
+                                       "/apis/v1/plugins/ElasticQuota/quotas/:name",
                                        "/apis/v1/plugins/LoadAwareScheduling/node/:nodeName",
-                                       "/apis/v1/plugins/NodeNUMAResource/nodes/:name"}}})};
+                                       "/apis/v1/plugins/NodeNUMAResource/nodes/:name",
+                                       "/apis/v1/plugins/Reservation/nodes/:nodeName",
+                                       "/apis/v1/plugins/Reservation/reservations",
+                                       "/apis/v1/plugins/Reservation/reservations/:name"}}})};
 }
 
 ServiceAnswer askPlugin(Engine& engine, std::string_view path) {

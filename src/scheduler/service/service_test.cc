@@ -4,6 +4,7 @@
 
 #include "json/value.h"
 #include "placement/testing/lab.h"
+#include "placement/testing/quota_lab.h"
 
 namespace mangrove::scheduler {
 namespace {
@@ -48,6 +49,30 @@ TEST(Service, gangs_of_all_profiles_are_shown_as_the_one_sees_them_that_has_thei
   const auto none =
       answerService(lab.engine(), "/apis/v1/plugins/Coscheduling/gang/default/none", true);
   EXPECT_EQ(none.status, 404);
+}
+
+TEST(Service, quotas_are_shown_with_their_numbers_and_why_a_pod_waits) {
+  placement::QuotaLab lab;
+  lab.machine("n1", 10);
+  lab.quota("q", {.min = 1, .max = 2});
+  lab.ask("a", "q", 2);
+  lab.ask("b", "q", 1);
+  lab.run();
+  const auto asked = [&](const std::string& path) {
+    return answerService(lab.lab.engine(), "/apis/v1/" + path, true);
+  };
+  for (const char* path : {"quotas", "quotas/q", "quota/q"}) {
+    const auto page = json::parse(asked("plugins/ElasticQuota/" + std::string(path)).body);
+    ASSERT_TRUE(page) << path;
+    const json::Value& quota = std::string_view(path) == "quotas" ? page->at("q") : *page;
+    EXPECT_EQ(quota.at("used").at("cpu"), "2") << path;
+  }
+  const std::string uid = lab.find("b")->meta.uid.str();
+  const auto why = json::parse(asked("plugins/ElasticQuota/pods/" + uid).body);
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->at("placeInLine"), 1);
+  EXPECT_EQ(asked("plugins/ElasticQuota/quotas/none").status, 404);
+  EXPECT_NE(asked("__services__").body.find("ElasticQuota/quotas/:name"), std::string::npos);
 }
 
 }  // namespace
