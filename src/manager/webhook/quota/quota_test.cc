@@ -245,12 +245,38 @@ TEST(QuotaAdmission, ReplacedResourcesAreThoseThatTheSchedulerSees) {
       << "cpu in thousandths; what is there already is kept";
 }
 
-TEST(QuotaValidating, WhatIsGuaranteedMustBeGuaranteedAbove) {
-  const auto guaranteed = [](std::string_view labels, std::string_view cpu) {
-    return R"("labels":{"quota.scheduling.koordinator.sh/tree-id":"t",)" + std::string(labels) +
-           R"(},"annotations":{"quota.scheduling.koordinator.sh/guaranteed":"{\"cpu\":\")" +
-           std::string(cpu) + R"(\"}"})";
+std::string guaranteed(std::string_view labels, std::string_view cpu) {
+  return R"("labels":{"quota.scheduling.koordinator.sh/tree-id":"t",)" + std::string(labels) +
+         R"(},"annotations":{"quota.scheduling.koordinator.sh/guaranteed":"{\"cpu\":\")" +
+         std::string(cpu) + R"(\"}"})";
+}
+
+// The parent's guarantee is too small; whether the one above it covers the difference decides.
+TEST(QuotaValidating, TheWalkForAGuaranteeEndsAtTheFirstWhoCoversIt) {
+  const std::string parent = R"("quota.scheduling.koordinator.sh/is-parent":"true")";
+  const auto below = [](std::string_view name) {
+    return R"("quota.scheduling.koordinator.sh/parent":")" + std::string(name) + '"';
   };
+  const auto raised = [&](std::string_view beside) {
+    auto around = treeOf(
+        {quotaOfText("org", R"("cpu":"40")", R"("cpu":"90")", guaranteed(parent, "40")),
+         quotaOfText("rest", R"("cpu":"5")", R"("cpu":"90")", guaranteed(below("org"), beside)),
+         quotaOfText("top", R"("cpu":"20")", R"("cpu":"90")",
+                     guaranteed(parent + "," + below("org"), "20")),
+         quotaOfText("one", R"("cpu":"10")", R"("cpu":"90")", guaranteed(below("top"), "10")),
+         quotaOfText("two", R"("cpu":"5")", R"("cpu":"90")", guaranteed(below("top"), "12"))});
+    around.gates.quotaGuaranteeUsage = true;
+    return refusal(
+        Operation::kUpdate,
+        quotaOfText("one", R"("cpu":"11")", R"("cpu":"90")", guaranteed(below("top"), "10")),
+        quotaOfText("one", R"("cpu":"10")", R"("cpu":"90")", guaranteed(below("top"), "10")),
+        around);
+  };
+  EXPECT_EQ(raised("17"), "") << "23 below top, 40 below org";
+  EXPECT_EQ(raised("18"), "spec.min of quota one is more than the quotas above it guarantee");
+}
+
+TEST(QuotaValidating, WhatIsGuaranteedMustBeGuaranteedAbove) {
   const std::string parent = R"("quota.scheduling.koordinator.sh/is-parent":"true")";
   const std::string child = R"("quota.scheduling.koordinator.sh/parent":"top")";
   auto around =
