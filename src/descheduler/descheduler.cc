@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "api/object/event.h"
+#include "base/os/code_pages.h"
 #include "base/os/log.h"
 #include "descheduler/names.h"
 
@@ -192,6 +193,7 @@ void Descheduler::yield() {
 // In a dry run jobs are left where they are: whoever made one by hand meant somebody who acts.
 void Descheduler::begin() {
   begun_ = true;
+  releaseUnusedMemory();  // of the first lists
   if (!config_.dryRun) return controllers_.front()->lead();
   log.info("dry run: PodMigrationJobs are not carried, nobody is evicted");
 }
