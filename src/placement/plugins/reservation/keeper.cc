@@ -57,6 +57,8 @@ std::vector<ObjectPatch> ReservationKeeper::takePatches(WallTime now) {
   ReservationBook& book = cluster_.reservations;
   if (book.keeper == nullptr) book.keeper = this;
   if (book.keeper != this || book.empty()) return {};
+  // What begins now must count in full before anybody else is placed beside it.
+  book.setTime(std::max(now, book.time()));
   lookForOver();
   sweeps_ = args_.collects && now >= nextSweep_;
   if (sweeps_) nextSweep_ = now + std::chrono::floor<WallTime::duration>(args_.gcInterval);

@@ -98,6 +98,7 @@ class History {
       case 9:
         lab_.refuseBindings = upTo(3) == 0;
         lab_.clock().advance(std::chrono::milliseconds(upTo(1000)));  // between two ticks
+        if (upTo(2) == 0) lab_.engine().report();
         return "answers";
       case 10:
         return upTo(6) == 0 ? moveNode() : upTo(6) == 0 ? restart() : "nothing";
