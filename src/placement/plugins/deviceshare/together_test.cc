@@ -286,7 +286,8 @@ TEST(DevicesAndReservations, a_full_one_refuses_or_takes_from_the_node) {
         policy));
     lab.run();
     lab.removePod("before");
-    const std::string must = R"("scheduling.koordinator.sh/reservation-affinity":"{\"name\":\"r\"}")";
+    const std::string must =
+        R"("scheduling.koordinator.sh/reservation-affinity":"{\"name\":\"r\"}")";
     for (auto name : {"a", "b", "c"}) {
       lab.pod(devicePod(name, cards(1), must, "", R"("app":"x")"));
       lab.run();

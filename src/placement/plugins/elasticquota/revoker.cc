@@ -33,8 +33,8 @@ void QuotaRevoker::look() {
     return !pod || pod->terminating;
   });
   const QuotaBook& book = desk_.book();
-  const bool anew = touched_.each(
-      book, [this](const QuotaPlace& place, const std::string&) { noteOver(place); });
+  const bool anew =
+      touched_.each(book, [this](const QuotaPlace& place, const std::string&) { noteOver(place); });
   if (anew) std::erase_if(over_, [&](const auto& entry) { return !book.find(entry.first); });
   for (auto& [name, clock] : over_) lookAt(book.find(name), clock, now);
 }
