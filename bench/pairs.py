@@ -3,6 +3,7 @@
 
     bench/pairs.py OLD/mangrove:SchedulingBasic NEW/mangrove:SchedulingBasic [--pairs 30] [--nodes 5000] [--seed 1] [--instructions]
     bench/pairs.py build/release/bin/mangrove:SchedulingBasic build/release/bin/mangrove:ManyClasses
+    bench/pairs.py build/release/bin/mangrove:SchedulingBasic-Reservation build/release/bin/mangrove:SchedulingBasic    # what a plugin costs
 
 Which side of a pair is first is drawn by the seed; one pair before is thrown away. The middle is that of Hodges and Lehmann over the logarithms
 of the pairs' ratios (second by first), with its 95 % interval. --instructions counts the program's instructions under valgrind instead, which others on the
@@ -17,7 +18,10 @@ import sys
 
 
 def cpu(program, case, args):
+    case, *without = case.split("-")
     command = [program, "bench", "scheduler", "--nodes", str(args.nodes), "--case", case, "-o", "json"]
+    for plugin in without:
+        command += ["--without", plugin]
     if args.instructions:
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"] + command
     run = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -124,6 +124,8 @@ int benchScheduler(const std::vector<std::string>& args) {
   flags.add("nodes", wanted.options.nodes, "how many nodes the cluster has");
   flags.add("case", wanted.options.cases, "names of cases; all when not given");
   flags.add("pods", wanted.options.pods, "measured pods; 0: as the case says");
+  flags.add("without", wanted.options.without,
+            "core: leave a plugin of the default profile out, to see what it costs");
   flags.add("leaves", wanted.options.leaves, "case Quota: how many quotas have no children");
   flags.add("metrics", wanted.options.withMetrics, "give every node a NodeMetric");
   flags.add("untaint", wanted.options.untaint, "remove the taints a server gives to new nodes");
@@ -143,6 +145,12 @@ int benchScheduler(const std::vector<std::string>& args) {
   flags.add("context", wanted.context, "context of the kubeconfig");
   wanted.output.declare(flags);
   if (const auto end = readArguments(flags, args)) return *end;
+  if (wanted.mode != "core" && !wanted.options.without.empty())
+    return complain(flags,
+                    invalid("--without {} goes with --mode core alone, found --mode {}",
+                            wanted.options.without.front(), wanted.mode)
+                        .value(),
+                    kWrongUsage);
   if (wanted.mode == "peer") return besidePeer(flags, wanted);
   auto results = run(wanted);
   if (!results) return complain(flags, results.error());

@@ -31,8 +31,9 @@ class CoreBench {
       : bench_(bench), options_(options), engine_(realClock(), effects_, registry_) {}
 
   Result<BenchResult> run() {
-    auto config = defaultConfig({"koord-scheduler"});
-    if (auto ok = engine_.configure(config); !ok) return pass(ok.error());
+    const auto config = benchConfig(options_.without);
+    if (!config) return pass(config.error());
+    if (auto ok = engine_.configure(*config); !ok) return pass(ok.error());
     const size_t first = firstOf(bench_, options_), measured = measuredOf(bench_, options_);
     addNodes();
     addReservations();
@@ -163,6 +164,19 @@ class CoreBench {
 };
 
 }  // namespace
+
+Result<SchedulerConfig> benchConfig(const std::vector<std::string>& without) {
+  SchedulerConfig config = defaultConfig({"koord-scheduler"});
+  for (const std::string& name : without) {
+    size_t removed = 0;
+    for (ProfileConfig& profile : config.profiles)
+      for (auto& [point, plugins] : profile.points)
+        removed += std::erase_if(plugins, [&](const auto& plugin) { return plugin.name == name; });
+    if (removed == 0)
+      return invalid("--without {}: the default profile has no plugin of that name", name);
+  }
+  return config;
+}
 
 size_t peakMegabytes() {
   rusage usage{};

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "placement/config/config.h"
+#include "scheduler/names.h"
 #include "stats/experiment.h"
 
 namespace mangrove::scheduler {
@@ -24,7 +26,11 @@ struct BenchOptions {
   int64_t passes = 1;       // over each case on a server; their slices are put together
   int64_t connections = 0;  // of the scheduler over HTTP; 0: as many as the role has
   int64_t leaves = 1000;    // quotas without children, of a case that has quotas
+  std::vector<std::string> without = {};  // plugins left out of the profile, core mode
 };
+
+// The profile that benchmarks run with, less some plugins; refuses names it does not have.
+Result<SchedulerConfig> benchConfig(const std::vector<std::string>& without);
 
 struct BenchResult {
   std::string name, mode;

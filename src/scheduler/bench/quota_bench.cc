@@ -36,15 +36,6 @@ stats::Interval moreMicrosOf(const Turns& turns) {
   return stats::medianInterval(more, kCostConfidence, kSeed);
 }
 
-SchedulerConfig configWith(bool quotas) {
-  SchedulerConfig config = defaultConfig({"koord-scheduler"});
-  if (quotas) return config;
-  for (ProfileConfig& profile : config.profiles)
-    for (auto& [point, plugins] : profile.points)
-      std::erase_if(plugins, [](const auto& plugin) { return plugin.name == "ElasticQuota"; });
-  return config;
-}
-
 // One of the two sides.
 class Side {
  public:
@@ -55,7 +46,10 @@ class Side {
         engine_(realClock(), effects_, registry_) {}
 
   Result<> prepare() {
-    if (auto ok = engine_.configure(configWith(quotas_)); !ok) return ok;
+    const auto config = benchConfig(quotas_ ? std::vector<std::string>{}
+                                            : std::vector<std::string>{"ElasticQuota"});
+    if (!config) return pass(config.error());
+    if (auto ok = engine_.configure(*config); !ok) return ok;
     addNodes();
     if (!quotas_) return {};
     addQuotas();
