@@ -10,7 +10,7 @@
 #
 #   KOORD_SCHEDULER=… SERVERS=kubernetes bench/scheduler_peers.sh --case Gangs50x20 --nodes 100 --pods 1000 --turns 0
 #
-# KUBE_SCHEDULER, KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
+# KUBE_SCHEDULER (none: leave it out, as it knows neither gangs nor reservations), KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
 # koord-scheduler to measure as well, with the plugins of its shipped profile, ElasticQuota among them (KOORD_CONFIG: another
 # configuration). --case Quota makes 1 000 quotas in three levels and 35 000 pods that they block beside those that are measured
 # (--leaves, --nodes change that): QUOTA=1 KOORD_SCHEDULER=… bench/scheduler_peers.sh --case Quota --turns 0. SERVERS chooses
@@ -154,10 +154,12 @@ for server in $servers; do
     start_embedded
   fi
   scheduler_config "$server"
-  [ -z "${QUOTA:-}" ] || install_kinds "$server"
+  [ "$server" != kubernetes ] && [ -z "${QUOTA:-}" ] || install_kinds "$server"
   measure "$server" mangrove koord-scheduler "$mangrove scheduler --kubeconfig $dir/$server.config --leader-elect=false --metrics-bind-address 127.0.0.1:0" "$@"
   if [ -n "${QUOTA:-}" ]; then
     echo "left out: kube-scheduler knows no quotas"
+  elif [ "$kube_scheduler" = none ]; then
+    echo "left out: kube-scheduler, as asked"
   elif [ -x "$kube_scheduler" ]; then
     measure "$server" kube-scheduler default-scheduler "$kube_scheduler --config $dir/$server.scheduler.yaml --secure-port 0" "$@"
   else
