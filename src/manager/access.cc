@@ -9,14 +9,21 @@ namespace kind = client::kind;
 
 }  // namespace
 
-// The caches and the configuration, Events, the Lease, and a look whether our namespace is there.
+// The caches and the configuration, Events, the Lease, a look whether our namespace is there, and
+// what the dashboard shows beyond that.
 std::vector<Access> managerAccess() {
   std::vector<Access> out = {
-      {kind::kNode, kFollow},         {kind::kPod, kFollow},
-      {kind::kNodeMetric, kFollow},   {kind::kNodeSlo, kFollow},
-      {kind::kDevice, kFollow},       {kind::kNodeResourceTopology, kFollow},
-      {kind::kConfigMap, kFollow},    {kind::kNamespace, "get"},
-      {kind::kEvent, "create patch"}, {kind::kLease, "get watch create patch"},
+      {kind::kNode, kFollow},
+      {kind::kPod, kFollow},
+      {kind::kNodeMetric, kFollow},
+      {kind::kNodeSlo, kFollow},
+      {kind::kDevice, kFollow},
+      {kind::kNodeResourceTopology, kFollow},
+      {kind::kConfigMap, kFollow},
+      {kind::kNamespace, "get"},
+      {kind::kEvent, "create patch"},
+      {kind::kLease, "get watch create patch"},
+      {kind::kPodMigrationJob, kFollow},
   };
   for (const auto& controller : allControllers())
     out.insert(out.end(), controller.access.begin(), controller.access.end());
