@@ -22,9 +22,9 @@ struct GangFacts {
   bool isNetworked = false;  // its members want places near each other
 };
 
-enum class GangWay { kAlone, kWhole, kNever };
+enum class GangWay { kAlone, kWhole, kStays };
 struct GangVerdict {
-  GangWay way = GangWay::kNever;
+  GangWay way = GangWay::kStays;
   std::string why;  // never
 };
 

@@ -46,7 +46,7 @@ FilterRules MigrationController::rules() {
           },
           [this](const api::Pod& pod) -> std::optional<std::string> {
             const GangVerdict verdict = gangVerdict(pod);
-            if (verdict.way != GangWay::kNever) return std::nullopt;
+            if (verdict.way != GangWay::kStays) return std::nullopt;
             return verdict.why;
           }};
 }

@@ -27,7 +27,7 @@ GangVerdict MigrationController::gangVerdict(const api::Pod& pod) const {
   if (gang.empty()) return {GangWay::kAlone, ""};
   const auto facts = gangs_ ? gangs_(pod) : std::nullopt;
   if (!facts)
-    return {GangWay::kNever,
+    return {GangWay::kStays,
             fmt::format("it is a member of gang {}, which does not move in part", gang)};
   return gangWay(*facts, gang, leaving(gang));
 }
