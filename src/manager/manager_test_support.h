@@ -134,6 +134,7 @@ class ManagerTest : public ::testing::Test {
   static constexpr const char* kSpec =
       R"({"metricCollectPolicy":{"aggregateDurationSeconds":300,"reportIntervalSeconds":60,"nodeAggregatePolicy":{"durations":["5m0s","10m0s","30m0s"]},"nodeMemoryCollectPolicy":"usageWithoutPageCache"}})";
 
+  Mailbox owner;  // outlives the loop's thread, which posts answers into it
   VirtualClock clock;
   net::Loop loop{1};
   client::testing::FakeApi api;
@@ -141,7 +142,6 @@ class ManagerTest : public ::testing::Test {
   std::unique_ptr<client::HttpApiClient> client;
   client::Worker worker;
   client::EventRecorder events{*client, worker.mailbox(), clock, {.component = "test"}};
-  Mailbox owner;
   std::unique_ptr<Manager> manager;
 };
 
