@@ -55,13 +55,13 @@ Result<Told> planned(const PlanFlags& flags) {
     mangrove::descheduler::planAtOnce(*config);
   else
     mangrove::descheduler::planRoomFor(*config, flags.whom, flags.budget);
+  Mailbox owner;  // outlives the loop's thread, which posts answers into it
   net::Loop loop;
   const auto client = flags.access.open(loop);
   if (!client) return pass(client.error());
   auto scheduler = schedulerConfigOf(flags.schedulerConfig, **client);
   if (!scheduler) return pass(scheduler.error());
   client::Worker worker;
-  Mailbox owner;
   Registry metrics;
   auto made = mangrove::descheduler::Descheduler::make({.client = client->get(),
                                                         .owner = &owner,

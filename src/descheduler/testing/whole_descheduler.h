@@ -135,12 +135,12 @@ class WholeDescheduler : public ::testing::Test {
     api.put(kind::kReservation, "", name, json::write(object));
   }
 
+  Mailbox owner;  // outlives the loop's thread, which posts answers into it
   net::Loop loop;
   VirtualClock clock;
   client::testing::FakeApi api;
   std::unique_ptr<client::HttpApiClient> client;
   client::Worker worker;
-  Mailbox owner;
   Registry metrics;
   std::unique_ptr<Descheduler> descheduler;
 };
