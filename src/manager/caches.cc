@@ -117,10 +117,11 @@ Caches::Caches(const CacheSetup& setup)
       configs(client::followOne(setup, kind::kConfigMap, setup.configNamespace, setup.configName)),
       topologies(client::follow(setup, kind::kNodeResourceTopology), trimTopology),
       devices(client::follow(setup, kind::kDevice), trimDevice) {
-  pods.addIndex("node",
-                [](const PodSeen& pod) { return client::Values{std::string(pod.node.view())}; });
-  rooms.addIndex(
-      "node", [](const RoomSeen& room) { return client::Values{std::string(room.node.view())}; });
+  const auto byNode = [](const PodSeen& one) {
+    return client::Values{std::string(one.node.view())};
+  };
+  pods.addIndex("node", byNode);
+  rooms.addIndex("node", byNode);
 }
 
 void Caches::start() {
@@ -154,16 +155,20 @@ std::string Caches::waitingFor() const {
   return "";
 }
 
-std::vector<const PodFacts*> Caches::podsOn(std::string_view node) const {
+template <class Seen>
+static std::vector<const PodFacts*> factsOn(const client::Informer<Seen>& informer,
+                                            std::string_view node) {
   std::vector<const PodFacts*> out;
-  for (const auto& pod : pods.by("node", node)) out.push_back(&pod->facts);
+  for (const auto& one : informer.by("node", node)) out.push_back(&one->facts);
   return out;
 }
 
+std::vector<const PodFacts*> Caches::podsOn(std::string_view node) const {
+  return factsOn(pods, node);
+}
+
 std::vector<const PodFacts*> Caches::roomsOn(std::string_view node) const {
-  std::vector<const PodFacts*> out;
-  for (const auto& room : rooms.by("node", node)) out.push_back(&room->facts);
-  return out;
+  return factsOn(rooms, node);
 }
 
 }  // namespace mangrove::manager

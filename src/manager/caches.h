@@ -31,10 +31,7 @@ struct PodSeen {
 bool read(const api::In& in, PodSeen& out);
 
 // What a reservation keeps on its node; one without a node keeps nothing.
-struct RoomSeen {
-  Interned node;
-  PodFacts facts;
-};
+struct RoomSeen : PodSeen {};
 bool read(const api::In& in, RoomSeen& out);
 
 // A NodeMetric: the agent's figures, and by a digest what the manager wrote as its spec.

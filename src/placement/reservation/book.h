@@ -81,6 +81,10 @@ struct ReservationEntry {
   };
   std::optional<Write> write;
   void writing() { write = Write{object->meta.resourceVersion}; }
+  void answered(bool accepted) {
+    if (write) write->answered = true;
+    if (!accepted) write.reset();
+  }
   bool isBeingWritten() const {
     return write &&
            (!write->answered || (object && object->meta.resourceVersion == write->version));

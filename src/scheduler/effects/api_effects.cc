@@ -250,8 +250,9 @@ void ApiEffects::patch(const ObjectPatch& patch, Done done) {
     done(std::move(result));
     order_.finished(object);
   };
-  auto shared = std::make_shared<Done>(std::move(answered));
-  order_.begin(object, [this, patch, shared] { sendPatch(patch, std::move(*shared)); });
+  order_.begin(object, [this, patch, answered = Done(std::move(answered))]() mutable {
+    sendPatch(patch, std::move(answered));
+  });
 }
 
 void ApiEffects::sendPatch(const ObjectPatch& patch, Done done) {

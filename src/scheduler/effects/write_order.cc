@@ -17,7 +17,7 @@ void WriteOrder::finished(const std::string& object) {
     waiting_.erase(at);
     return;
   }
-  const Start next = std::move(at->second.front());
+  Start next = std::move(at->second.front());
   at->second.pop_front();
   next();
 }

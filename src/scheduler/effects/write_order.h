@@ -7,15 +7,16 @@
 // Owner thread.
 
 #include <deque>
-#include <functional>
 #include <string>
 #include <unordered_map>
+
+#include "base/fn.h"
 
 namespace mangrove::scheduler {
 
 class WriteOrder {
  public:
-  using Start = std::function<void()>;
+  using Start = UniqueFn<void()>;
 
   // Now, or when all that began before on the same object are finished.
   void begin(const std::string& object, Start start);

@@ -1,9 +1,10 @@
-# A kube-apiserver with etcd, our kinds, and kwok that plays the nodes, for scripts that hold on it the conversation they have with our
-# own server; sourced, not run. Sets KUBE_KUBECONFIG, which lib/apiserver.sh looks for.
+# A kube-apiserver with etcd and our kinds, for scripts that hold on it the conversation they have with our own server; sourced, not
+# run. Sets KUBE_KUBECONFIG, which lib/apiserver.sh looks for; play_nodes lets kwok play the kubelets.
 set -euo pipefail
 kube_here=$(dirname "${BASH_SOURCE[0]}")
 source "$kube_here/../../kubernetes/lib/control_plane.sh"
-for tool in kubectl kwok openssl curl; do command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }; done
+kube_needs() { for tool in "$@"; do command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 77; }; done; }
+kube_needs kubectl openssl curl
 control_plane_missing && exit 77
 kube_dir=$(mktemp -d)
 stop_kube() {
@@ -12,8 +13,12 @@ stop_kube() {
 }
 trap stop_kube EXIT
 ETCD_FLAGS=--unsafe-no-fsync start_control_plane "$kube_dir"
-kubectl --kubeconfig "$kube_dir/kubeconfig" apply --server-side -k "$kube_here/../../../config/crd" >/dev/null
-kubectl --kubeconfig "$kube_dir/kubeconfig" wait --for condition=established crd --all --timeout 120s >/dev/null
-kwok --kubeconfig "$kube_dir/kubeconfig" --config "$kube_here/../../kubernetes/lib/kwok.yaml" --manage-all-nodes >"$kube_dir/kwok.log" 2>&1 &
-kwok_pid=$!
 export KUBE_KUBECONFIG=$kube_dir/kubeconfig
+kubectl --kubeconfig "$KUBE_KUBECONFIG" apply --server-side -k "$kube_here/../../../config/crd" >/dev/null
+kubectl --kubeconfig "$KUBE_KUBECONFIG" wait --for condition=established crd --all --timeout 120s >/dev/null
+
+play_nodes() {
+  kube_needs kwok
+  kwok --kubeconfig "$KUBE_KUBECONFIG" --config "$kube_here/../../kubernetes/lib/kwok.yaml" --manage-all-nodes >"$kube_dir/kwok.log" 2>&1 &
+  kwok_pid=$!
+}

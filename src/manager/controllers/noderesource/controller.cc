@@ -117,7 +117,6 @@ void NodeResourceController::onPod(const client::Change<PodSeen>& change) {
 }
 
 void NodeResourceController::onRoom(const client::Change<RoomSeen>& change) {
-  if (!desk_.config->colocation.available) return;
   for (const auto& node : nodesWithNews(change)) keys_.addAfter(node, kPodDelay);
 }
 

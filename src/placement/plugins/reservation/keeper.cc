@@ -73,12 +73,11 @@ std::vector<ObjectPatch> ReservationKeeper::takePatches(WallTime now) {
 }
 
 void ReservationKeeper::written(const ObjectPatch& patch) {
-  const ReservationPtr entry = cluster_.reservations.findByName(patch.name);
-  if (entry && entry->write) entry->write->answered = true;
+  if (const auto entry = cluster_.reservations.findByName(patch.name)) entry->answered(true);
 }
 
 void ReservationKeeper::notWritten(const ObjectPatch& patch) {
-  if (const ReservationPtr entry = cluster_.reservations.findByName(patch.name)) entry->write = {};
+  if (const auto entry = cluster_.reservations.findByName(patch.name)) entry->answered(false);
 }
 
 }  // namespace mangrove::placement

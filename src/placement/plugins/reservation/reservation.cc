@@ -342,10 +342,8 @@ std::vector<ObjectPatch> ReservationPlugin::binding(const Decision& decision,
 }
 
 void ReservationPlugin::answered(const PodInfo& standIn, bool isBound) {
-  const ReservationPtr entry = cluster_.reservations.find(standIn.pod->meta.uid);
-  if (!entry || !entry->write) return;
-  entry->write->answered = true;
-  if (!isBound) entry->write = {};
+  if (const auto entry = cluster_.reservations.find(standIn.pod->meta.uid))
+    entry->answered(isBound);
 }
 
 // Nobody goes for a reservation before its time comes.
