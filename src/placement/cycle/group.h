@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "placement/cycle/cycle.h"
+#include "placement/cycle/packing.h"
 #include "placement/cycle/transaction.h"
 
 namespace mangrove::placement {
@@ -27,9 +28,9 @@ struct GroupQuestion {
   const GroupTask& task;
   std::span<const PodPtr> pods;  // of the task's members, in their order; null: not there any more
   CycleOptions options = {};
-  size_t budget = 2'000'000;     // looks at rows that the packing may cost
-  size_t exchanges = 8'000'000;  // that the search over all members may look at
-  uint64_t seed = 1;             // of the orders that it tries
+  size_t budget = 2'000'000;             // looks at rows that the packing may cost
+  size_t exchanges = exchangesAfter(0);  // that the search over all members may look at
+  uint64_t seed = 1;                     // of the orders that it tries
 };
 
 struct GroupOutcome {

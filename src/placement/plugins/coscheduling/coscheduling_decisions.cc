@@ -73,11 +73,11 @@ void Coscheduling::unreserve(const Decision& decision) {
 void Coscheduling::bound(const Decision& decision) {
   const api::Uid& uid = decision.pod->pod->meta.uid;
   const Gang* gang = book_.gangOf(uid);
-  const bool wasSatisfied = gang && book_.isSatisfied(*gang);
+  const bool isFirst = gang && !gang->group->onceSatisfied;
   book_.bound(uid);
   if (!gang) return;
   unreported_.insert(gang->id);
-  if (!wasSatisfied && book_.isSatisfied(*gang)) activateAll(*gang);
+  if (isFirst) activateAll(*gang);
 }
 
 void Coscheduling::rejectWaiting(const Gang& gang, const std::string& reason) {

@@ -28,7 +28,7 @@ PodVerdict Coscheduling::admit(const api::Pod& pod) {
   if (api::gangNameOf(pod.meta.labels, pod.meta.annotations).empty()) return {};
   const Gang* gang = book_.gangOf(pod.meta.uid);
   if (gang && turn_ && turn_->group == gang->group->id && !turn_->tried.contains(pod.meta.uid) &&
-      !book_.isSatisfied(*gang))
+      !book_.goesAlone(pod.meta.uid))
     return refuse(fmt::format("gang group {} is being scheduled", gang->group->id));
   switch (book_.admit(pod.meta.uid)) {
     case GangBook::Admission::kPass:
@@ -56,7 +56,7 @@ PodVerdict Coscheduling::wouldAdmit(const api::Pod& pod) {
     return PodVerdict::refuse(
         PodVerdict::Kind::kUnresolvable,
         fmt::format("nobody says how many members gang {} needs", gangIdOf(pod)));
-  if (book_.isSatisfied(*gang)) return {};
+  if (book_.goesAlone(pod.meta.uid)) return {};
   for (const auto& id : gang->settings->groups) {
     const Gang* one = book_.find(id);
     if (one && one->isFull()) continue;
@@ -94,7 +94,7 @@ std::optional<api::Uid> Coscheduling::nextPod() {
 
 std::optional<GroupTask> Coscheduling::group(const api::Pod& pod) {
   const Gang* gang = book_.gangOf(pod.meta.uid);
-  if (!gang || !gang->settings || book_.isSatisfied(*gang)) return std::nullopt;
+  if (!gang || !gang->settings || book_.goesAlone(pod.meta.uid)) return std::nullopt;
   if (!isDecidedWhole(*gang)) {
     beginTurn(*gang, pod.meta.uid);
     return std::nullopt;

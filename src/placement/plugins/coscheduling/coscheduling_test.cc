@@ -120,6 +120,24 @@ TEST_F(Gangs, recreated_members_go_by_the_match_policy) {
   }
 }
 
+TEST_F(Gangs, whoever_lost_only_its_binding_goes_alone_by_every_match_policy) {
+  node("n1", "16");
+  for (auto word : {"once-satisfied", "only-waiting", "waiting-and-running"}) {
+    const std::string w(word), last = "default/" + w + "-2";
+    lab.refusesBinding = [&, refused = 0](std::string_view key) mutable {
+      return key == last && refused++ == 0;
+    };
+    for (auto name : {"-0", "-1", "-2"})
+      pod({.name = w + name,
+           .gang = w,
+           .min = "3",
+           .more = R"(,"gang.scheduling.koordinator.sh/match-policy":")" + w + "\""});
+    lab.run();
+    lab.wait(std::chrono::seconds(15));
+    EXPECT_EQ(placed({w + "-0", w + "-1", w + "-2"}), 3) << w << lab.said(w + "-2");
+  }
+}
+
 TEST_F(Gangs, a_pod_group_describes_its_gang_and_may_change_its_mind) {
   node("n1", "8");
   const auto member = [&](const std::string& name) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/text/strings.h"
 
@@ -154,6 +155,7 @@ void GangBook::set(Gang& gang, GangMember& member, MemberState state) {
     gang.gated--;
   }
   if (state != MemberState::kWaiting) member.isAllowed = false;
+  if (state == MemberState::kBound) member.isOwed = false;
   if (waited && gang.count(MemberState::kWaiting) == 0) stopWaiting(gang);
 }
 
@@ -168,7 +170,7 @@ void GangBook::stopWaiting(Gang& gang) {
 GangBook::Admission GangBook::admit(const api::Uid& pod) {
   const Gang* gang = gangOf(pod);
   if (!gang || !gang->settings) return Admission::kUnknown;
-  if (isSatisfied(*gang)) return Admission::kPass;
+  if (goesAlone(pod)) return Admission::kPass;
   api::Uid& representative = gang->group->representative;
   if (!isReady(*gang)) {
     if (representative == pod) representative = {};
@@ -202,10 +204,16 @@ GangBook::Permit GangBook::permit(const api::Uid& pod) {
   Gang& gang = *gangs_.at(known->second);
   GangGroup& group = *gang.group;
   out.isGang = true;
-  set(gang, gang.members.at(pod), MemberState::kWaiting);
+  GangMember& member = gang.members.at(pod);
+  set(gang, member, MemberState::kWaiting);
   const auto all = groupOf(gang);
   for (const Gang* one : all)
     if (one) group.waitingGangs.insert(one->id);
+  if (isRest(gang, member)) {
+    gang.held -= !std::exchange(member.isAllowed, true);
+    out.go = true;
+    return out;
+  }
   out.go = gang.settings && std::all_of(all.begin(), all.end(),
                                         [&](const Gang* one) { return isValid(one, group); });
   out.wait = gang.settings ? gang.settings->wait : args_.defaultTimeout;
@@ -237,8 +245,9 @@ std::vector<api::Uid> GangBook::unreserve(const api::Uid& pod) {
   Gang& gang = *gangs_.at(known->second);
   GangMember& member = gang.members.at(pod);
   if (member.state != MemberState::kWaiting) return {};  // a trial, or bound by now
+  member.isOwed = member.isOwed || member.isAllowed;
   set(gang, member, MemberState::kPending);
-  if (isSatisfied(gang) || !isStrict(gang)) return {};
+  if (goesAlone(pod) || !isStrict(gang)) return {};
   gang.group->waitingGangs.clear();
   gang.group->together.clear();
   auto others = waiting(gang);
@@ -296,6 +305,17 @@ bool GangBook::isReady(const Gang& gang) const {
 bool GangBook::isSatisfied(const Gang& gang) const {
   return gang.settings && gang.settings->policy == api::GangMatchPolicy::kOnceSatisfied &&
          gang.group->onceSatisfied;
+}
+
+// By its policy a gang may need as many that wait as before; but who was let go once is not a new
+// wave, and would wait for company that is bound already.
+bool GangBook::isRest(const Gang& gang, const GangMember& member) {
+  return member.isOwed && gang.group->onceSatisfied;
+}
+
+bool GangBook::goesAlone(const api::Uid& pod) const {
+  const Gang* gang = gangOf(pod);
+  return gang && (isSatisfied(*gang) || isRest(*gang, gang->members.at(pod)));
 }
 
 bool GangBook::isStrict(const Gang& gang) const {

@@ -36,6 +36,7 @@ struct GangMember {
   MemberState state = MemberState::kPending;
   bool isGated = false;
   bool isAllowed = false;  // waited, and may go
+  bool isOwed = false;     // was let go with the others, but its binding came to nothing
   int32_t priority = 0;
   api::PodPhase phase = api::PodPhase::kUnset;
   std::string owners;   // "ns/name" of what owns it, joined by ","
@@ -103,6 +104,9 @@ class GangBook {
   std::vector<const Gang*> groupOf(const Gang& gang) const;
   bool isReady(const Gang& gang) const;      // every gang of its group is
   bool isSatisfied(const Gang& gang) const;  // its members need not wait for each other any more
+  // It need not wait for the others: the gang is satisfied, or the others went and only its own
+  // binding was refused.
+  bool goesAlone(const api::Uid& pod) const;
   bool isStrict(const Gang& gang) const;     // this gang is
   bool isAnyStrict(const Gang& gang) const;  // some gang of its group is
   // Pending members of the whole group that may be placed: by gang, index, priority, arrival.
@@ -119,6 +123,7 @@ class GangBook {
   void set(Gang& gang, GangMember& member, MemberState state);
   void leave(Gang& gang, const GangMember& member);
   void release(Gang& gang, const api::Uid& pod, Permit& out);
+  static bool isRest(const Gang& gang, const GangMember& member);
   void dropIfEmpty(const std::string& id);
   bool isValid(const Gang* gang, const GangGroup& group) const;
   void stopWaiting(Gang& gang);
