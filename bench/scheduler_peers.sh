@@ -10,6 +10,8 @@
 #
 #   KOORD_SCHEDULER=… SERVERS=kubernetes bench/scheduler_peers.sh --case Gangs50x20 --nodes 100 --pods 1000 --turns 0
 #
+# --patience 5m judges a scheduler that is not done by then by what it did until then.
+#
 # KUBE_SCHEDULER (none: leave it out, as it knows neither gangs nor reservations), KUBE_APISERVER and ETCD name the peers (default: in PATH or ~/.cache/mangrove/bin). KOORD_SCHEDULER names a
 # koord-scheduler to measure as well, with the plugins of its shipped profile, ElasticQuota among them (KOORD_CONFIG: another
 # configuration). --case Quota makes 1 000 quotas in three levels and 35 000 pods that they block beside those that are measured
@@ -128,6 +130,8 @@ table = {}
 for (server, name), runs in sorted(rows.items(), reverse=True):
     r = {key: mid(runs, key) for key in runs[0] if isinstance(runs[0][key], (int, float))}
     table[server, name] = r
+    if r["bound"] < r["pods"]:
+        print(f"{name} was given up with {r['bound']} of {r['pods']} pods bound; its figures are of those")
     print(f"{server:<11} {name:<16} {r['firstSeconds']:>11.2f} {r['podsPerSecond']:>8.0f} {r['rawBindingsPerSecond']:>14.0f}"
           f" {share(runs):>13} {r['cpuMicrosPerPod']:>10.0f} {r['cpuMicrosPerPodSettled']:>11.0f} {r['cpuMicrosPerPodWithStart']:>10.0f} {r['peakRssMegabytes']:>11}")
 at = lambda server, name: table.get((server, name))

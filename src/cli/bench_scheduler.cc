@@ -138,6 +138,8 @@ int benchScheduler(const std::vector<std::string>& args) {
   flags.add("name", wanted.peer.name, "peer: what to call it");
   flags.add("log", wanted.peer.logFile, "peer: where its output goes");
   flags.add("turns", wanted.peer.turns, "peer: slices by turns with the server's raw rate");
+  flags.add("patience", wanted.peer.patience,
+            "peer: how long the first pods may take; then what was bound until then is judged");
   flags.add("data-dir", wanted.dataDir,
             "where the server keeps its state; api: memory when empty, http: /tmp");
   flags.add("kubeconfig", wanted.kubeconfig,

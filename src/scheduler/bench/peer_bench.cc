@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/text/time_text.h"
 #include "client/bench/api/measured_child.h"
 #include "client/http/http_api_client.h"
 #include "client/informer/informer.h"
@@ -51,8 +52,7 @@ class BoundPods {
   size_t bound() const { return bound_; }
   // Until `count` pods are bound; false when that takes too long or `alive` says no.
   template <class Alive>
-  bool await(size_t count, Alive alive) {
-    const MonoTime limit = realClock().mono() + kLongest;
+  bool await(size_t count, MonoTime limit, Alive alive) {
     while (bound_ < count) {
       owner_.runOne(std::chrono::milliseconds(20));
       if (realClock().mono() > limit || !alive()) return false;
@@ -98,6 +98,7 @@ class PeerBench {
     PeerResult out;
     if (auto ok = cluster_.createNodes(); !ok) return pass(ok.error());
     if (auto ok = fromStart(out); !ok) return pass(ok.error());
+    if (out.bound < out.pods) return out;
     const size_t pods = std::max(kLeastPods, cluster_.measuredPods() / 10);
     const auto turns = takeTurns(
         std::vector(static_cast<size_t>(plan_.turns), pods),
@@ -124,21 +125,26 @@ class PeerBench {
     auto child = client::MeasuredChild::start(plan_.command, plan_.logFile);
     if (!child) return pass(child.error());
     child_ = std::move(*child);
-    const auto first = reach(1);
+    const MonoTime limit = exec + plan_.patience;
+    const auto first = reach(1, limit);
     if (!first) return pass(first.error());
-    const auto warm = reach(std::max<size_t>(1, pods / 10));
+    const auto warm = reach(std::max<size_t>(1, pods / 10), limit);
     if (!warm) return pass(warm.error());
-    const auto last = reach(pods);
+    auto last = reach(pods, limit);
+    const bool isCutOff = !last && child_->running() && watch_.bound() > warm->bound;
+    if (isCutOff) last = now();
     if (!last) return pass(last.error());
     out.name = plan_.name;
     out.nodes = cluster_.nodes();
     out.pods = pods;
+    out.bound = last->bound;
+    out.peakMegabytes = static_cast<size_t>(child_->peakBytes() >> 20);
     out.firstSeconds = secondsBetween(exec, first->at);
-    const auto counted = static_cast<double>(std::max<size_t>(1, pods - warm->bound));
+    const auto counted = static_cast<double>(std::max<size_t>(1, last->bound - warm->bound));
     out.perSecond = counted / std::max(secondsBetween(warm->at, last->at), 1e-9);
     out.cpuMicrosPerPod = (last->cpu - warm->cpu) * 1e6 / counted;
-    out.cpuMicrosWithStart = last->cpu * 1e6 / static_cast<double>(pods);
-    settle();
+    out.cpuMicrosWithStart = last->cpu * 1e6 / static_cast<double>(last->bound);
+    if (!isCutOff) settle();
     out.cpuMicrosSettled = (child_->cpuSeconds() - warm->cpu) * 1e6 / counted;
     return {};
   }
@@ -157,7 +163,7 @@ class PeerBench {
     if (auto ok = createPods(pods); !ok) return pass(ok.error());
     const MonoTime start = realClock().mono();
     child_->resume();
-    const auto last = reach(made_);
+    const auto last = reach(made_, start + kLongest);
     if (!last) return pass(last.error());
     settle();
     return Slice{.pods = pods, .seconds = secondsBetween(start, last->at)};
@@ -170,9 +176,10 @@ class PeerBench {
     return {};
   }
 
-  Result<Moment> reach(size_t bound) {
-    if (watch_.await(bound, [this] { return child_->running(); }))
-      return Moment{realClock().mono(), child_->cpuSeconds(), watch_.bound()};
+  Moment now() const { return {realClock().mono(), child_->cpuSeconds(), watch_.bound()}; }
+
+  Result<Moment> reach(size_t bound, MonoTime limit) {
+    if (watch_.await(bound, limit, [this] { return child_->running(); })) return now();
     return fail(mangrove::Code::kUnavailable, "{}: {} of {} pods bound when it {}; see {}",
                 plan_.name, watch_.bound(), made_, child_->running() ? "was given up" : "ended",
                 plan_.logFile);
@@ -205,6 +212,8 @@ class PeerBench {
 Result<PeerResult> runPeerBench(const client::ClientConfig& config, const BenchOptions& options,
                                 const PeerPlan& plan) {
   if (plan.turns < 0) return invalid("--turns {}: want 0 or more", plan.turns);
+  if (plan.patience <= Duration::zero())
+    return invalid("--patience {}: want more than 0", formatDuration(plan.patience));
   auto cases = casesOf(options);
   if (!cases) return pass(cases.error());
   net::Loop loop;
@@ -218,6 +227,16 @@ Result<PeerResult> runPeerBench(const client::ClientConfig& config, const BenchO
   return result;
 }
 
+namespace {
+
+std::string cutOffText(const PeerResult& result) {
+  if (result.bound >= result.pods) return "";
+  return fmt::format("{}: given up with {} of {} pods bound; its figures are of those\n",
+                     result.name, result.bound, result.pods);
+}
+
+}  // namespace
+
 std::string peerTable(const std::vector<PeerResult>& results) {
   std::string out =
       fmt::format("{:<16} {:>6} {:>6} {:>8} {:>8} {:>8} {:>14} {:>10} {:>12} {:>12} {:>7}\n",
@@ -225,11 +244,12 @@ std::string peerTable(const std::vector<PeerResult>& results) {
                   "cpu us/pod", "until quiet", "with start", "RSS MB");
   for (const auto& r : results)
     out += fmt::format(
-        "{:<16} {:>6} {:>6} {:>8.2f} {:>8.0f} {:>8.0f} {:>14} {:>10.0f} {:>12.0f} {:>12.0f} "
-        "{:>7}\n",
-        r.name, r.nodes, r.pods, r.firstSeconds, r.perSecond, r.rawPerSecond,
-        shareText(r.shareOfRaw), r.cpuMicrosPerPod, r.cpuMicrosSettled, r.cpuMicrosWithStart,
-        r.peakMegabytes);
+               "{:<16} {:>6} {:>6} {:>8.2f} {:>8.0f} {:>8.0f} {:>14} {:>10.0f} {:>12.0f} {:>12.0f} "
+               "{:>7}\n",
+               r.name, r.nodes, r.pods, r.firstSeconds, r.perSecond, r.rawPerSecond,
+               shareText(r.shareOfRaw), r.cpuMicrosPerPod, r.cpuMicrosSettled, r.cpuMicrosWithStart,
+               r.peakMegabytes) +
+           cutOffText(r);
   return out;
 }
 
@@ -240,6 +260,7 @@ std::string peerJson(const std::vector<PeerResult>& results) {
                                {"server", r.server},
                                {"nodes", r.nodes},
                                {"pods", r.pods},
+                               {"bound", r.bound},
                                {"firstSeconds", r.firstSeconds},
                                {"podsPerSecond", r.perSecond},
                                {"rawBindingsPerSecond", r.rawPerSecond},
