@@ -109,6 +109,8 @@ class Engine final : private WaitingPods, private Deeds {
     bool isIdle() const { return waitsForVolumes || !permits.empty(); }
   };
 
+  static constexpr size_t kBusyBindings = 8;  // fewer are on their way on any quiet day
+
   // While one lives, what plugins ask for waits; with the outermost it happens, in order. So a
   // refusal that refuses others does not recurse to the depth of the gang.
   class Busy {
@@ -139,6 +141,7 @@ class Engine final : private WaitingPods, private Deeds {
   void deviceTrouble(const api::Pod& pod, const std::string& what) override;
   void expel(const PodPtr& victim, const api::Pod& preemptor) override;
   void overcommitted(const api::Pod& standIn, const std::string& what) override;
+  bool isBusy() const override { return binding() >= kBusyBindings; }
 
   void wakeOwners(const api::Uid& reservation);
   void assignedPodChanged(const PodObject& before, const PodObject& after);

@@ -34,6 +34,8 @@ class Deeds {
   virtual void overcommitted(const api::Pod& standIn, const std::string& what) = 0;
   // The pod goes for a reason of its own; budgets are honoured by the server.
   virtual void evict(const PodPtr& victim, std::string reason, Done done) = 0;
+  // Bindings wait for the server: what only tells of them should not stand before them.
+  virtual bool isBusy() const = 0;
 
  protected:
   ~Deeds() = default;

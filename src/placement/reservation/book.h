@@ -80,6 +80,7 @@ struct ReservationEntry {
     bool answered = false;
   };
   std::optional<Write> write;
+  WallTime untoldSince = kZeroTime;  // owners came or went, and the status does not say so yet
   void writing() { write = Write{object->meta.resourceVersion}; }
   void answered(bool accepted) {
     if (write) write->answered = true;

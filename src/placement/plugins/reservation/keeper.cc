@@ -29,6 +29,7 @@ ReservationKeeper::~ReservationKeeper() {
 namespace {
 
 constexpr std::chrono::seconds kYoung{2};
+constexpr std::chrono::seconds kLongestUntold{10};
 
 // What has just been made is most often placed before anybody reads that it waits.
 bool isTooEarly(const api::Reservation& object, const api::ReservationStatus& wanted,
@@ -39,6 +40,18 @@ bool isTooEarly(const api::Reservation& object, const api::ReservationStatus& wa
 
 }  // namespace
 
+// Who uses it stands in the annotations of the pods; that the status says so too, and that its one
+// owner has come, is for readers, and costs a server more than the binding did. What one owner left
+// stays kept until it is written. Other phases decide over room and go at once.
+bool ReservationKeeper::canWait(ReservationEntry& entry, const api::ReservationStatus& wanted,
+                                WallTime now) const {
+  const bool onlyTells = wanted.phase == entry.object->status.phase ||
+                         wanted.phase == api::reservation_phase::kSucceeded;
+  if (!onlyTells || !deeds_ || !deeds_->isBusy()) return false;
+  if (entry.untoldSince == kZeroTime) entry.untoldSince = now;
+  return now - entry.untoldSince < kLongestUntold;
+}
+
 void ReservationKeeper::look(const ReservationPtr& entry, WallTime now,
                              std::vector<ObjectPatch>& out) {
   const bool isOnItsWay = entry->standIn && entry->standIn->assumed;
@@ -48,7 +61,10 @@ void ReservationKeeper::look(const ReservationPtr& entry, WallTime now,
   const std::string& node = object.status.nodeName;
   const bool isThere = node.empty() || cluster_.table.find(node) != kNoRow;
   const auto wanted = nextStatus(object, useOf(*entry), now, isThere);
-  if (wanted && !isTooEarly(object, *wanted, now)) out.push_back(statusPatch(object, *wanted));
+  if (wanted && !isTooEarly(object, *wanted, now) && !canWait(*entry, *wanted, now)) {
+    entry->untoldSince = kZeroTime;
+    out.push_back(statusPatch(object, *wanted));
+  }
   const bool isGarbage = sweeps_ && isCollectible(object, now, args_.gcDuration, isThere);
   if (isGarbage && !object.meta.isDeleting()) out.push_back(removal(object));
 }

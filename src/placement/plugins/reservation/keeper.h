@@ -38,11 +38,12 @@ class ReservationKeeper {
   void lookForOver();
   std::string overText(Row row) const;
   void look(const ReservationPtr& entry, WallTime now, std::vector<ObjectPatch>& out);
+  bool canWait(ReservationEntry& entry, const api::ReservationStatus& wanted, WallTime now) const;
 
   Cluster& cluster_;
   const ReservationArgs& args_;
   Deeds* deeds_;                                 // null: nothing may be done (explanations)
-  std::map<Row, std::string> strangers_;         // who came last, as text
+  std::map<Row, std::string> strangers_;         // who took too much there, as text
   std::unordered_map<api::Uid, WallTime> sent_;  // asked to go, and when
   WallTime nextSweep_ = kZeroTime;
   bool sweeps_ = false;

@@ -133,6 +133,9 @@ void ReservationKeeper::lookAhead(const ReservationPtr& entry, WallTime now,
 }
 
 void ReservationKeeper::strangerCame(const PodInfo& pod, Row row) {
+  // Most who come find room; looking through all reservations for each of them would cost more than
+  // placing pods does.
+  if (cluster_.reservations.isOver(row) || overText(row).empty()) return;
   strangers_[row] = fmt::format("pod {} of scheduler {}", api::keyOf(pod.pod->meta).text(),
                                 pod.pod->spec->schedulerName.view());
 }
