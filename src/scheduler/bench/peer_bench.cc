@@ -128,10 +128,11 @@ class PeerBench {
     const MonoTime limit = exec + plan_.patience;
     const auto first = reach(1, limit);
     if (!first) return pass(first.error());
-    const auto warm = reach(std::max<size_t>(1, pods / 10), limit);
+    auto warm = reach(std::max<size_t>(1, pods / 10), limit);
+    if (!warm && isStillAtIt(*first)) warm = *first;  // far too slow: all it did is the figure
     if (!warm) return pass(warm.error());
     auto last = reach(pods, limit);
-    const bool isCutOff = !last && child_->running() && watch_.bound() > warm->bound;
+    const bool isCutOff = !last && isStillAtIt(*warm);
     if (isCutOff) last = now();
     if (!last) return pass(last.error());
     out.name = plan_.name;
@@ -176,6 +177,9 @@ class PeerBench {
     return {};
   }
 
+  bool isStillAtIt(const Moment& since) const {
+    return child_->running() && watch_.bound() > since.bound;
+  }
   Moment now() const { return {realClock().mono(), child_->cpuSeconds(), watch_.bound()}; }
 
   Result<Moment> reach(size_t bound, MonoTime limit) {
