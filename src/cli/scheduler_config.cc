@@ -24,9 +24,8 @@ bool isUp(client::ApiClient& client) {
 
 Result<placement::SchedulerConfig> schedulerConfigOf(const std::string& file,
                                                      client::ApiClient& client) {
-  if (file.empty())
-    return isUp(client) ? up::oneMachineConfig()
-                        : placement::defaultConfig({"koord-scheduler", "default-scheduler"});
+  if (isUp(client)) return up::oneMachineConfig(file);
+  if (file.empty()) return placement::defaultConfig({"koord-scheduler", "default-scheduler"});
   auto text = readFile(file);
   if (!text) return pass(text.error());
   return placement::readConfig(*text, file);

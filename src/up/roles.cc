@@ -105,10 +105,11 @@ class ManagerMate final : public MateRole {
 
 class SchedulerMate final : public MateRole {
  public:
-  explicit SchedulerMate(MateHouse& house) : house_(house) {}
+  SchedulerMate(MateHouse& house, placement::SchedulerConfig config)
+      : house_(house), config_(std::move(config)) {}
   Result<> start() override {
-    auto made = scheduler::Scheduler::make({house_.client, house_.clock, house_.owner, house_.home,
-                                            house_.metrics, oneMachineConfig()});
+    auto made = scheduler::Scheduler::make(
+        {house_.client, house_.clock, house_.owner, house_.home, house_.metrics, config_});
     if (!made) return pass(made.error());
     scheduler_ = std::move(*made);
     scheduler_->start();
@@ -119,6 +120,7 @@ class SchedulerMate final : public MateRole {
 
  private:
   MateHouse& house_;
+  placement::SchedulerConfig config_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
 };
 
@@ -126,8 +128,9 @@ class SchedulerMate final : public MateRole {
 // it a cluster.
 class DeschedulerMate final : public MateRole {
  public:
-  explicit DeschedulerMate(MateHouse& house)
+  DeschedulerMate(MateHouse& house, placement::SchedulerConfig config)
       : house_(house),
+        config_(std::move(config)),
         events_(house.client, house.home, house.clock, {.component = "koord-descheduler"}) {}
   Result<> start() override {
     auto made = descheduler::Descheduler::make({.client = &house_.client,
@@ -136,7 +139,7 @@ class DeschedulerMate final : public MateRole {
                                                 .clock = &house_.clock,
                                                 .metrics = &house_.metrics,
                                                 .events = &events_,
-                                                .scheduler = oneMachineConfig()},
+                                                .scheduler = config_},
                                                descheduler::recommendedConfig());
     if (!made) return pass(made.error());
     descheduler_ = std::move(*made);
@@ -151,6 +154,7 @@ class DeschedulerMate final : public MateRole {
 
  private:
   MateHouse& house_;
+  placement::SchedulerConfig config_;
   client::EventRecorder events_;
   std::unique_ptr<descheduler::Descheduler> descheduler_;
 };
@@ -279,11 +283,13 @@ std::vector<NamedMate> allRoles(const RolesOptions& options) {
       {"koord-manager", [slot = options.picture](MateHouse& house) -> std::unique_ptr<MateRole> {
          return std::make_unique<ManagerMate>(house, slot);
        }});
-  roles.push_back({"koord-scheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
-                     return std::make_unique<SchedulerMate>(house);
+  roles.push_back({"koord-scheduler",
+                   [config = options.scheduler](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<SchedulerMate>(house, config);
                    }});
-  roles.push_back({"koord-descheduler", [](MateHouse& house) -> std::unique_ptr<MateRole> {
-                     return std::make_unique<DeschedulerMate>(house);
+  roles.push_back({"koord-descheduler",
+                   [config = options.scheduler](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<DeschedulerMate>(house, config);
                    }});
   roles.push_back({"workload-controllers",
                    [usage = options.usage](MateHouse& house) -> std::unique_ptr<MateRole> {

@@ -12,6 +12,7 @@
 #include "kernel/cgroup_layout.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
+#include "up/one_machine.h"
 #include "up/start_gate.h"
 #include "workloads/autoscaler/usage_board.h"
 
@@ -27,6 +28,7 @@ struct RolesOptions {
   std::string cgroupRoot;  // where the node runner puts "kubepods"; "": the top
   // Where the node runner puts best-effort pods.
   kernel::BestEffortPlace bestEffort = kernel::BestEffortPlace::kInside;
+  placement::SchedulerConfig scheduler = oneMachineConfig();
   bool observeOnly = false;  // measure and report, change nothing on the machine
   // Of the agent's enforcing half, agent::agentGates() at least; null: it only observes.
   const FeatureGates* gates = nullptr;

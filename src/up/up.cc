@@ -79,6 +79,9 @@ void UpRole::flags(frame::Flags& flags) {
       "best-effort-beside", bestEffortBeside_,
       "best-effort pods beside kubepods, behind everything else on this machine; false: inside, "
       "as a kubelet has them, where they are behind other pods only");
+  flags.add(
+      "scheduler-config", schedulerConfig_,
+      "KubeSchedulerConfiguration with the profiles of the scheduler; our own when not given");
   flags.add("static-pods", runnerOptions_.staticPods, "folder of manifests that always run here");
   flags.add("bridge", runnerOptions_.bridge, "network bridge of the pods");
   flags.add("pod-subnet", runnerOptions_.podSubnet, "IPv4 network of the pods' addresses");
@@ -90,6 +93,10 @@ Result<> UpRole::start(frame::RoleContext& context) {
   if (!net::isLoopback(bind_) && !allowRemote_)
     return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
                    bind_);
+  auto rules = oneMachineConfig(schedulerConfig_);
+  if (!rules) return rules.error().in("--scheduler-config");
+  for (const auto& warning : rules->warnings) logger.warn("{}: {}", schedulerConfig_, warning);
+  schedulerRules_ = std::move(*rules);
   owner_ = &context.owner;
   runnerOptions_.bestEffort =
       bestEffortBeside_ ? kernel::BestEffortPlace::kBeside : kernel::BestEffortPlace::kInside;
@@ -135,6 +142,7 @@ void UpRole::publishServer(Fn done) {
 Result<> UpRole::startRoles(frame::RoleContext& context) {
   RolesOptions options;
   options.node = nodeName();
+  options.scheduler = schedulerRules_;
   options.observeOnly = observeOnly_;
   options.stateDir = dataDir_ + "/agent";
   options.cgroupRoot = runnerOptions_.cgroupRoot;

@@ -63,6 +63,8 @@ class UpRole final : public frame::Role {
   bool allowRemote_ = false;
   bool observeOnly_ = false;
   bool bestEffortBeside_ = true;
+  std::string schedulerConfig_;  // a file; "": none
+  placement::SchedulerConfig schedulerRules_;
   bool keepPods_ = false;
   bool enforce_ = true;
   std::vector<std::string> without_;

@@ -53,7 +53,11 @@ SchedulerConfig defaultConfig(const std::vector<std::string>& schedulerNames);
 ProfileConfig colocationProfile(std::string schedulerName);
 ProfileConfig kubernetesProfile(std::string schedulerName);
 
+// What a profile has that names no plugins.
+using PlainProfile = ProfileConfig (*)(std::string schedulerName);
+
 // One YAML or JSON document.
-Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name);
+Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name,
+                                   PlainProfile plain = kubernetesProfile);
 
 }  // namespace mangrove::placement

@@ -91,6 +91,23 @@ TEST(Config, loads_what_the_reference_ships) {
   EXPECT_EQ(lab.nodeOf("plain"), "n1");
 }
 
+TEST(Config, arguments_of_plugins_that_are_not_there_are_said) {
+  constexpr auto kText =
+      "profiles: [{pluginConfig: [{name: ElasticQuota, args: {reclaim: true}}]}]";
+  const auto stock = readConfig(kText, "x");
+  ASSERT_TRUE(stock) << stock.error().text();
+  ASSERT_EQ(stock->warnings.size(), 1u);
+  EXPECT_EQ(stock->warnings[0],
+            "profile default-scheduler: pluginConfig of ElasticQuota has no effect: the profile "
+            "does not enable the plugin at any extension point");
+  const auto ours = readConfig(kText, "x", colocationProfile);
+  ASSERT_TRUE(ours) << ours.error().text();
+  EXPECT_TRUE(ours->warnings.empty());
+  EXPECT_NE(names(ours->profiles[0].at("postFilter")).find("ElasticQuota"), std::string::npos);
+  EXPECT_TRUE(ours->profiles[0].args.contains("NodeResourcesFit"));
+  EXPECT_EQ(ours->profiles[0].args.at("ElasticQuota").at("reclaim"), true);
+}
+
 TEST(Config, merges_as_kubernetes_does) {
   auto config = readConfig(R"(
 profiles:

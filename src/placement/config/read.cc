@@ -104,7 +104,21 @@ void readPluginArgs(Args& args, ProfileConfig& profile) {
   }
 }
 
-ProfileConfig readProfile(const json::Value& value, Args& complaints) {
+void readPluginsOf(Args& args, PlainProfile plain, ProfileConfig& profile) {
+  if (!args.has("plugins")) {
+    ProfileConfig rest = plain(profile.schedulerName);
+    profile.points = std::move(rest.points);
+    readPluginArgs(args, profile);
+    profile.args.merge(rest.args);
+    return;
+  }
+  PluginWishes wishes = readPlugins(args.object("plugins"), args);
+  addDefaultPreBind(wishes);
+  profile.points = mergePoints(wishes);
+  readPluginArgs(args, profile);
+}
+
+ProfileConfig readProfile(const json::Value& value, PlainProfile plain, Args& complaints) {
   Args args(value, "profiles");
   args.only({"schedulerName", "percentageOfNodesToScore", "plugins", "pluginConfig"});
   ProfileConfig profile;
@@ -115,12 +129,26 @@ ProfileConfig readProfile(const json::Value& value, Args& complaints) {
       args.complain(fmt::format("percentageOfNodesToScore: {} is not in 0..100", percentage));
     profile.percentageOfNodesToScore = static_cast<int32_t>(percentage);
   }
-  PluginWishes wishes = readPlugins(args.object("plugins"), args);
-  if (args.has("plugins")) addDefaultPreBind(wishes);
-  profile.points = mergePoints(wishes);
-  readPluginArgs(args, profile);
+  readPluginsOf(args, plain, profile);
   complaints.take(args);
   return profile;
+}
+
+// Arguments of a plugin that the profile does not have.
+void warnOfIdleArgs(SchedulerConfig& config) {
+  for (const ProfileConfig& profile : config.profiles)
+    for (const auto& [plugin, args] : profile.args) {
+      const bool isThere = std::any_of(
+          profile.points.begin(), profile.points.end(), [&name = plugin](const auto& point) {
+            return std::any_of(point.second.begin(), point.second.end(),
+                               [&](const auto& enabled) { return enabled.name == name; });
+          });
+      if (!isThere)
+        config.warnings.push_back(
+            fmt::format("profile {}: pluginConfig of {} has no effect: the profile does not enable "
+                        "the plugin at any extension point",
+                        profile.schedulerName, plugin));
+    }
 }
 
 void readElection(Args args, Args& complaints, LeaderElectionConfig& out) {
@@ -171,7 +199,8 @@ void warnOfUseless(const Args& args,
 
 }  // namespace
 
-Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name) {
+Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name,
+                                   PlainProfile plain) {
   auto document = json::parseYamlDocument(text, name);
   if (!document) return pass(document.error());
   Args args(*document, std::string(name));
@@ -213,9 +242,10 @@ Result<SchedulerConfig> readConfig(std::string_view text, std::string_view name)
                 out);
   args.take(connection);
   for (const auto& profile : args.list("profiles"))
-    out.profiles.push_back(readProfile(profile, args));
-  if (out.profiles.empty()) out.profiles.push_back(kubernetesProfile("default-scheduler"));
+    out.profiles.push_back(readProfile(profile, plain, args));
+  if (out.profiles.empty()) out.profiles.push_back(plain("default-scheduler"));
   checkProfiles(out, args);
+  warnOfIdleArgs(out);
   if (auto ok = args.done(); !ok) return pass(ok.error());
   return out;
 }

@@ -60,6 +60,8 @@ class Cycle {
 
   // Whether the pod fits on the row as it is now, nominated pods counted; nullopt: it fits.
   Verdict fitsWithNominated(Row row);
+  // The pods nominated on the row that this one must leave room for.
+  std::vector<PodPtr> company(Row row) const;
   // All rows that pass, after prepare(); for explanations.
   std::vector<Row> feasibleRows();
   bool prepare();
@@ -103,7 +105,6 @@ class Cycle {
   void dropForNominated();
   void admitBesideNominated();
   Verdict besideNominated(Row row);
-  std::vector<PodPtr> company(Row row) const;
   bool isKin(const PodInfo& other) const;
   bool hasKin(Row row) const;
   void addScores();

@@ -67,7 +67,6 @@ bool Cycle::hasKin(Row row) const {
   return std::any_of(there.begin(), there.end(), [&](const PodPtr& pod) { return isKin(*pod); });
 }
 
-// The pods nominated on the row that this one must leave room for.
 std::vector<PodPtr> Cycle::company(Row row) const {
   std::vector<PodPtr> out;
   for (const PodPtr& other : cluster_.nominatedOn(cluster_.table.info(row).name)) {

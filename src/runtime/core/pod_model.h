@@ -99,6 +99,7 @@ struct PodRecord {
   std::string resizeReason, resizeMessage;
   // The pod must end: evicted, past its deadline, refused. Ends as Failed with this reason.
   std::string failReason, failMessage;
+  bool isRefused = false;  // it was never begun: there is nothing to say of its containers
 
   ContainerRecord* find(std::string_view name);
   const ContainerRecord* find(std::string_view name) const;

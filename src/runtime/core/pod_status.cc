@@ -256,6 +256,7 @@ json::Object podStatus(const RunPod& pod, const PodRecord& record, const StatusF
   out["qosClass"] = api::kubeQosName(api::kubeQos(pod.pod));
   if (!record.failReason.empty()) out["reason"] = record.failReason;
   if (!record.failMessage.empty()) out["message"] = record.failMessage;
+  if (record.isRefused) return out;
   json::Array inits, mains, guests;
   for (const auto& container : containersOf(pod)) {
     auto& list = container.role == ContainerRole::kMain        ? mains

@@ -121,6 +121,17 @@ TEST(Admission, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(refusalOf(begun, {}, room)) << "it has begun already";
 }
 
+// kubectl shows the reason of the pod only where no container waits.
+TEST(Admission, WhatIsRefusedSaysNothingOfContainers) {
+  PodRecord record;
+  record.failReason = "OutOfcpu";
+  record.isRefused = true;
+  const json::Value status = podStatus(sized("1", "1Gi"), record, {"10.0.0.1", kNow});
+  EXPECT_EQ(status.at("phase"), "Failed");
+  EXPECT_EQ(status.at("reason"), "OutOfcpu");
+  EXPECT_FALSE(status.as_object().contains("containerStatuses"));
+}
+
 TEST(Ephemeral, StartOnceInAPodThatIsThere) {
   const RunPod p = pod(R"({"containers":[{"name":"a"}],"ephemeralContainers":[{"name":"dbg"}]})");
   PodRecord record = given(pod(R"({"containers":[{"name":"a"}]})"));

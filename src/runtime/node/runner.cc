@@ -250,10 +250,12 @@ void Runner::begin(const RunPodPtr& pod) {
     if (halted_ && workers_.empty()) std::exchange(halted_, nullptr)();
   }));
   if (synced_) {
-    // One that was bound behind the scheduler's back may not fit.
+    // One that was bound behind the scheduler's back may not fit. What the server has no more counts
+    // for nobody: a scheduler gives its room away the moment that a victim without grace is gone.
     std::vector<const RunPod*> present;
     for (const auto& [id, other] : workers_)
-      if (!api::isTerminated(other->pod().pod)) present.push_back(&other->pod());
+      if (!other->isAbsent() && !api::isTerminated(other->pod().pod))
+        present.push_back(&other->pod());
     if (auto why = refusalOf(*pod, present, roomOf(machine_)))
       worker->refuse(why->reason, why->message);
   }

@@ -131,8 +131,11 @@ std::optional<std::vector<size_t>> QuotaRoom::onNode(Row row, Cycle& cycle,
   std::vector<Interned> names;
   victims::Request request;
   request.now = clock_.wall();
+  Amounts wanted = *asked.request;
+  for (const PodPtr& other : cycle.company(row)) wanted.add(*desk_.askedBy(*other->pod).request);
   for (const auto& [name, amount] : *asked.request) {
-    const int64_t missing = amount - freeOn(cluster_.table, row, name, cluster_.table.resources());
+    const int64_t missing =
+        wanted.amount(name) - freeOn(cluster_.table, row, name, cluster_.table.resources());
     if (amount <= 0 || missing <= 0) continue;
     names.push_back(name);
     request.need.push_back(static_cast<double>(missing));

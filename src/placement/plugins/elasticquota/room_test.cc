@@ -64,6 +64,22 @@ TEST_F(Reclaiming, AGangGoesWholeWhenItsSurplusDoesNotSuffice) {
   EXPECT_TRUE(members == 0 || members >= 4) << members << " members of a gang of four are left";
 }
 
+// A node that is not quite full, as most are: what the first leaves free beside its own room is no
+// reason to look no further for the second.
+TEST_F(Reclaiming, TheSecondOwnerDoesNotWaitForTheFirst) {
+  for (int i = 0; i < 3; i++) lab.ask("b" + std::to_string(i), "borrower", 3);
+  lab.run();
+  ASSERT_EQ(lab.used("borrower"), "9");
+  lab.lab.keepVictims = true;
+  lab.lab.takeLog();
+  lab.ask("first", "owner", 3);
+  lab.ask("second", "owner", 3);
+  lab.run();
+  const auto log = lab.lab.takeLog();
+  EXPECT_EQ(countOf(log, "preempted by first"), 1u);
+  EXPECT_EQ(countOf(log, "preempted by second"), 1u);
+}
+
 // The room that is being made belongs to who asked first.
 TEST_F(Reclaiming, TwoOwnersCountOnDifferentVictims) {
   for (int i = 0; i < 10; i++) lab.ask("b" + std::to_string(i), "borrower", 1);

@@ -119,6 +119,7 @@ void PodWorker::refuse(std::string reason, std::string message) {
   parts_.events.warning(ref(), reason, message);
   record_.failReason = std::move(reason);
   record_.failMessage = std::move(message);
+  record_.isRefused = true;
 }
 
 void PodWorker::update(RunPodPtr pod) {

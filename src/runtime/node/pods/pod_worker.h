@@ -84,6 +84,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void halt();
 
   const RunPod& pod() const { return *pod_; }
+  bool isAbsent() const { return absent_; }  // the server has it no more; what is left goes
   const PodRecord& record() const { return record_; }
   int64_t shimPid() const { return shimPid_; }
 
