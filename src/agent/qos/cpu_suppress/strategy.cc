@@ -1,7 +1,6 @@
 #include "agent/qos/cpu_suppress/strategy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -179,22 +178,9 @@ Wishes CpuSuppress::blind(const Situation& now, const api::ResourceThresholdStra
   return out;
 }
 
-// A shrinking budget counts as it is, a growing one as far as it has lasted.
-MilliCpu CpuSuppress::lasting(const Situation& now, MilliCpu budget, MilliCpu present) {
-  steady_.add(now.look.at, static_cast<double>(budget.v));
-  if (budget <= present) return budget;
-  return std::max(present, std::min(budget, MilliCpu{std::llround(*steady_.value())}));
-}
-
 void CpuSuppress::byQuota(const Situation& now, const SuppressInputs& in, Wishes& out) {
   const MilliCpu budget = suppressBudget(in);
-  const CpuQuota present = quotaNow(now);
-  const bool isFree = present.isNone();
-  const MilliCpu has = isFree ? budget : MilliCpu{present.us() * 1000 / kernel::kCfsPeriodUs};
-  const MilliCpu worth = lasting(now, budget, has);
-  CpuQuota quota = suppressQuota(worth, wholeCores(now), present);
-  if (!isFree && quota > present && !isWorthGrowing(has.v, worth.v)) quota = present;
-  if (!isFree) quota = CpuQuota::ofUs(quotaDamper_.next(now.look.at, present.us(), quota.us()));
+  const CpuQuota quota = pace_.quota(now.look.at, budget, wholeCores(now), quotaNow(now));
   wantQuota(now, quota, sums(in, budget), out);
 }
 
@@ -232,24 +218,12 @@ const CpuHints& CpuSuppress::hints(const Situation& now, const CpuSet& present) 
   return hints_;
 }
 
-// Whole CPUs, so that growth can be held back.
-MilliCpu CpuSuppress::damped(const Situation& now, const SuppressCpus& in) {
-  const size_t present = in.present.size();
-  if (present == 0) return in.budget;
-  const MilliCpu has{static_cast<int64_t>(present) * 1000};
-  const MilliCpu worth = lasting(now, in.budget, has);
-  size_t wanted = suppressCount(worth, present, in.machine.size());
-  if (!isWorthGrowing(has.v, worth.v)) wanted = std::min(wanted, present);
-  const int64_t count =
-      countDamper_.next(now.look.at, static_cast<int64_t>(present), static_cast<int64_t>(wanted));
-  return std::min(in.budget, MilliCpu{count * 1000});
-}
-
 void CpuSuppress::byCpuset(const Situation& now, const SuppressInputs& in, Wishes& out) {
   SuppressCpus candidates = suppressCandidates(now);
   candidates.budget = suppressBudget(in);
   candidates.present = presentCpus(now);
-  candidates.budget = damped(now, candidates);
+  candidates.budget = pace_.cpus(now.look.at, candidates.budget, candidates.present.size(),
+                                 candidates.machine.size());
   candidates.hints = hints(now, candidates.present);
   const CpuSet cpus = suppressCpus(candidates);
   const std::string why = sums(in, suppressBudget(in));

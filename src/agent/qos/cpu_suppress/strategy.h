@@ -8,7 +8,6 @@
 #include "agent/qos/cpu_suppress/damper.h"
 #include "agent/qos/cpu_suppress/inputs.h"
 #include "agent/qos/strategy.h"
-#include "stats/ewma.h"
 
 namespace mangrove::agent {
 
@@ -16,7 +15,6 @@ class CpuSuppress final : public Strategy {
  public:
   // Measurements missing for so long: the conservative limit.
   static constexpr Duration kBlind = std::chrono::seconds(10);
-  static constexpr Duration kSteady = std::chrono::seconds(3);
 
   StrategyInfo info() const override;
   Wishes decide(const Situation& now) override;
@@ -29,14 +27,11 @@ class CpuSuppress final : public Strategy {
   void byCpuset(const Situation& now, const SuppressInputs& in, Wishes& out);
   void recover(const Situation& now, bool containers, const std::string& why, Wishes& out) const;
   void recoverForCpuManager(const Situation& now, Wishes& out) const;
-  MilliCpu damped(const Situation& now, const SuppressCpus& in);
-  MilliCpu lasting(const Situation& now, MilliCpu budget, MilliCpu present);
   CpuSet presentCpus(const Situation& now) const;
   const CpuHints& hints(const Situation& now, const CpuSet& present);
 
-  Damper quotaDamper_, countDamper_;
-  stats::Ewma steady_{kSteady};  // the budget in the long run: growth waits for it
-  CpuSet last_;                  // under a static kubelet the groups do not show what we decided
+  SuppressPace pace_;
+  CpuSet last_;  // under a static kubelet the groups do not show what we decided
   CpuHints hints_;
   std::map<int, kernel::InterruptTicks> interrupts_;  // as read last
   MonoTime hintsAt_ = MonoTime::min();
