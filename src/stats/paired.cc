@@ -107,6 +107,18 @@ std::vector<double> logRatios(std::span<const double> with, std::span<const doub
   return out;
 }
 
+Interval pairedShift(std::span<const double> differences, double confidence) {
+  Interval out{0, -kInfinite, kInfinite, differences.size()};
+  if (differences.empty()) return out;
+  const auto averages = walshAverages(differences);
+  out.estimate = quantile(averages, 0.5);
+  const size_t k = leftOut(differences.size(), (1 - confidence) / 2);
+  if (k == 0) return out;
+  out.low = averages[k - 1];
+  out.high = averages[averages.size() - k];
+  return out;
+}
+
 Effect pairedEffect(std::span<const double> logRatios, double confidence) {
   Effect out;
   out.confidence = confidence;
@@ -114,16 +126,14 @@ Effect pairedEffect(std::span<const double> logRatios, double confidence) {
   out.leastDetectable = kInfinite;
   out.ratio = {1, 0, kInfinite, out.pairs};
   if (logRatios.empty()) return out;
-  const auto averages = walshAverages(logRatios);
-  out.ratio.estimate = std::exp(quantile(averages, 0.5));
-  out.pValue = pValueOf(averages, out.pairs);
-  const size_t k = leftOut(out.pairs, (1 - confidence) / 2);
-  if (k == 0) return out;
-  const double low = averages[k - 1], high = averages[averages.size() - k];
-  out.ratio.low = std::exp(low);
-  out.ratio.high = std::exp(high);
+  const Interval shift = pairedShift(logRatios, confidence);
+  out.ratio.estimate = std::exp(shift.estimate);
+  out.pValue = pValueOf(walshAverages(logRatios), out.pairs);
+  if (!std::isfinite(shift.high)) return out;
+  out.ratio.low = std::exp(shift.low);
+  out.ratio.high = std::exp(shift.high);
   const double z = normalQuantile((1 + confidence) / 2);
-  const double error = (high - low) / (2 * z);
+  const double error = (shift.high - shift.low) / (2 * z);
   out.leastDetectable = std::exp((z + normalQuantile(kPower)) * error) - 1;
   return out;
 }

@@ -34,6 +34,9 @@ struct Effect {
 // ln(with/without) per pair; a pair with a value that is not positive is left out.
 std::vector<double> logRatios(std::span<const double> with, std::span<const double> without);
 Effect pairedEffect(std::span<const double> logRatios, double confidence);
+// The same of plain differences, for what may be zero: by how much, and where that lies; the ends
+// are infinite when there are too few pairs.
+Interval pairedShift(std::span<const double> differences, double confidence);
 // So many pairs, like these, would show an effect of `share` (0.05) four times of five; 0: unknown.
 size_t pairsNeeded(const Effect& effect, double share);
 
