@@ -152,16 +152,19 @@ double Ladder::wider(Rung rung, double amount) const {
   }
 }
 
-// The first that is there, is not in force and was not given up.
-std::optional<Rung> Ladder::nextRung() const {
+// The first that is there, is not in force and was not given up. Of steps against one pod nobody can
+// tell how far they go before it is known which one.
+std::optional<Rung> Ladder::nextRung(bool proven) const {
   size_t from = 0;
   for (const Taken& one : taken_) {
     const auto at = std::find(rungs_.begin(), rungs_.end(), one.rung);
     if (at != rungs_.end()) from = std::max(from, static_cast<size_t>(at - rungs_.begin()) + 1);
   }
-  for (size_t i = from; i < rungs_.size(); ++i)
-    if (has(rungs_[i]) && left_.count(rungs_[i]) == 0 && narrower(rungs_[i], fullOf(rungs_[i])))
-      return rungs_[i];
+  for (size_t i = from; i < rungs_.size(); ++i) {
+    const Rung rung = rungs_[i];
+    if (!has(rung) || left_.count(rung) != 0) continue;
+    if ((isAgainstOnePod(rung) && !proven) || narrower(rung, fullOf(rung))) return rung;
+  }
   return std::nullopt;
 }
 
@@ -187,7 +190,7 @@ Move Ladder::down(const LadderInput& input, std::vector<Move>& moves) {
       return {Move::Kind::kDown, present.rung, *amount};
     }
   }
-  const auto next = nextRung();
+  const auto next = nextRung(input.proven);
   if (!next) return {Move::Kind::kExhausted};
   if (isAgainstOnePod(*next) && !input.proven) return {Move::Kind::kAskProof, *next};
   settle(input, moves);

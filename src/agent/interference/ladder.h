@@ -115,7 +115,7 @@ class Ladder {
   double fullOf(Rung rung) const;
   std::optional<double> narrower(Rung rung, double amount) const;  // nullopt: at its limit
   double wider(Rung rung, double amount) const;
-  std::optional<Rung> nextRung() const;
+  std::optional<Rung> nextRung(bool proven) const;
   Move down(const LadderInput& input, std::vector<Move>& moves);
   Move up();
   void settle(const LadderInput& input, std::vector<Move>& moves);

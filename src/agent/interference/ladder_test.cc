@@ -68,7 +68,9 @@ TEST(Ladder, OneAnomalyBeginsTheCalmAnew) {
 
 TEST(Ladder, AsksForProofBeforeAnythingAgainstOnePod) {
   for (int i = 0; i <= static_cast<int>(Resource::kUnknown); ++i) {
-    Ladder ladder(static_cast<Resource>(i), limits());
+    LadderLimits unknown = limits();
+    unknown.antagonistCores = 0;
+    Ladder ladder(static_cast<Resource>(i), unknown);
     bool asked = false;
     for (int round = 0; round < 20; ++round) {
       LadderInput input = bad(9.0, false);

@@ -118,6 +118,23 @@ Fence FenceBook::fence(const std::string& key, double cpus, double util,
   return *histogram.built;
 }
 
+std::optional<double> FenceBook::median(const std::string& key, std::string_view signal) const {
+  const auto workload = workloads_.find(key);
+  if (workload == workloads_.end()) return std::nullopt;
+  std::map<int, double> all;
+  double total = 0;
+  for (const auto& [place, histogram] : workload->second.bins) {
+    if (place.second != signal) continue;
+    for (const auto& [bucket, weight] : histogram.weights) all[bucket] += weight;
+    total += histogram.total;
+  }
+  if (total < kEnough) return std::nullopt;
+  double below = 0;
+  for (const auto& [bucket, weight] : all)
+    if ((below += weight) * 2 >= total) return valueOf(bucket);
+  return std::nullopt;
+}
+
 void FenceBook::add(const FenceBook& other) {
   for (const auto& [key, theirs] : other.workloads_) {
     Workload& mine = workloads_[key];

@@ -63,6 +63,8 @@ class FenceBook {
              WallTime now);
   // The fence of a signal at that load. Memory bandwidth ("bandwidth") has a lower one.
   Fence fence(const std::string& key, double cpus, double util, std::string_view signal) const;
+  // The median of a signal over all levels of load; nullopt: too little is known.
+  std::optional<double> median(const std::string& key, std::string_view signal) const;
   // What another book saw too.
   void add(const FenceBook& other);
   // Samples lose half of their weight in a day.

@@ -56,6 +56,8 @@ TEST(FenceBook, SaysHowMuchItKnows) {
   EXPECT_EQ(book.fence("w", 4, 410, "cpi").state, State::kCold) << "another level of load";
   EXPECT_EQ(book.fence("w", 4, 100, "cpi").state, State::kCold) << "below the first level";
   EXPECT_EQ(book.fence("other", 4, 310, "cpi").state, State::kCold);
+  EXPECT_NEAR(book.median("w", "cpi").value(), 1.8, 0.05);
+  EXPECT_FALSE(bookOf(59, 7).median("w", "cpi"));
 }
 
 TEST(FenceBook, IsTheSameAfterWritingAndReading) {

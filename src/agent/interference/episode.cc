@@ -1,0 +1,323 @@
+#include "agent/interference/episode.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text/time_text.h"
+
+namespace mangrove::agent::interference {
+namespace {
+
+constexpr Duration kCapWindow = std::chrono::minutes(60);
+constexpr double kCapHelps = 0.1;   // of the excess
+constexpr double kSuffersMore = 3;  // times what it showed when the experiment began
+constexpr size_t kMostActions = 50;
+
+WallTime plus(WallTime at, Duration more) {
+  return at + std::chrono::duration_cast<WallTime::duration>(more);
+}
+
+bool isRung(const Ladder& ladder, Rung rung) {
+  const auto& taken = ladder.taken();
+  return std::any_of(taken.begin(), taken.end(),
+                     [&](const Ladder::Taken& one) { return one.rung == rung; });
+}
+
+}  // namespace
+
+Episode::Episode(const Service& victim, const Finding& finding, WallTime now)
+    : uid_(victim.uid),
+      ns_(victim.ns),
+      name_(victim.name),
+      application_(victim.application),
+      qos_(victim.qos),
+      band_(victim.band),
+      finding_(finding),
+      start_(now),
+      ladder_(finding.resource, {}),
+      nextStep_(now) {
+  severity_ = severityOf(qos_, band_, finding.observed, finding.fence, finding.evidence);
+}
+
+Duration Episode::period() const {
+  return finding_.evidence == Evidence::kPressure ? kPeriodSoftware : kPeriodCounters;
+}
+
+void Episode::sees(const std::optional<Finding>& finding, bool measured) {
+  if (!measured) return;
+  anomalous_ = finding.has_value();
+  if (!finding) return;
+  if (finding->signal == finding_.signal) {
+    finding_.observed = finding->observed;
+    finding_.fence = finding->fence;
+  }
+  severity_ = severityOf(qos_, band_, finding->observed, finding->fence, finding->evidence);
+}
+
+const Neighbour* Episode::find(const Scene& scene, const std::string& uid) const {
+  const auto found = std::find_if(scene.neighbours.begin(), scene.neighbours.end(),
+                                  [&](const Neighbour& one) { return one.uid == uid; });
+  return found == scene.neighbours.end() ? nullptr : &*found;
+}
+
+std::vector<Ranked> Episode::suspectsOf(const Scene& scene, const Past& past) const {
+  double all = 0;
+  const bool byMemory = finding_.resource == Resource::kMemory;
+  for (const Neighbour& one : scene.neighbours) all += byMemory ? one.memory : one.cores;
+  std::vector<Suspect> out;
+  for (const Neighbour& one : scene.neighbours) {
+    if (one.exempt) continue;
+    const auto known = suspects_.find(one.uid);
+    if (known != suspects_.end() && known->second.tried && scene.wall < known->second.until)
+      continue;
+    Suspect suspect{.uid = one.uid,
+                    .name = one.name,
+                    .rank = one.rank,
+                    .priority = one.priority,
+                    .running = one.running};
+    suspect.correlation = past.correlation(uid_, finding_.resource, finding_.threshold, one.uid);
+    suspect.share = all > 0 ? (byMemory ? one.memory : one.cores) / all : 0;
+    out.push_back(std::move(suspect));
+  }
+  return rankSuspects(out, isSevere(finding_.observed, finding_.fence));
+}
+
+void Episode::beginSeries(const Scene& scene, const Past& past, const Switches& switches,
+                          uint64_t seed) {
+  const std::vector<Ranked> ranked = suspectsOf(scene, past);
+  for (const Ranked& one : ranked) {
+    Judged& known = suspects_[one.suspect.uid];
+    known.name = one.suspect.name;
+    known.score = one.score;
+    known.correlation = one.suspect.correlation;
+    known.share = one.suspect.share;
+  }
+  if (ranked.empty()) return;
+  suspect_ = ranked.front().suspect.uid;
+  const Neighbour* pod = find(scene, suspect_);
+  suspectUsual_ = std::max(past.usualOf(suspect_), pod ? pod->cores : 0);
+  seriesStart_ = finding_.observed;
+  // Other signals than stalls are not on the scale of what the experiment measures.
+  excess_ =
+      finding_.signal.starts_with("psi_") ? std::max(0.0, finding_.observed - finding_.fence) : 0;
+  series_.emplace(switches.rules, seed, excess_, suspectUsual_);
+  act(scene.wall, fmt::format("experiment: {} gets half of its CPU time now and then, {} pairs",
+                              ranked.front().suspect.name, switches.rules.pairs));
+}
+
+// The instant signal and the ten-second one are on one scale: percent of the time.
+void Episode::stepSeries(const Scene& scene, const Service& victim, Orders& out) {
+  const Neighbour* pod = find(scene, suspect_);
+  if (pod == nullptr) {
+    series_.reset();
+    suspects_.erase(suspect_);
+    act(scene.wall, "the suspect is gone: the experiment ends");
+    return;
+  }
+  SeriesSample sample;
+  sample.victim = victim.instant.of(finding_.resource);
+  sample.victimLoad = victim.cores;
+  sample.suspectUse = pod->cores;
+  sample.foreign = pod->foreign;
+  sample.suffers = finding_.observed > kSuffersMore * std::max(seriesStart_, finding_.fence);
+  const Series::Step step = series_->step(scene.at, sample);
+  if (step.done) return judged(scene.wall);
+  if (step.throttle)
+    out.caps.push_back(
+        {suspect_, suspectUsual_ * SeriesRules().throttleTo,
+         fmt::format("experiment for {}/{}: half of its CPU time for three seconds", ns_, name_)});
+}
+
+void Episode::judged(WallTime now) {
+  Judged& known = suspects_[suspect_];
+  known.verdict = series_->verdict();
+  known.tried = true;
+  series_.reset();
+  act(now, fmt::format("{}: {}", known.name, known.verdict.text()));
+  if (known.verdict.kind == Verdict::Kind::kGuilty) {
+    antagonist_ = suspect_;
+    antagonistUsual_ = suspectUsual_;
+    known.until = plus(now, kLongest);
+    return;
+  }
+  const bool innocent = known.verdict.kind == Verdict::Kind::kInnocent;
+  known.until = plus(now, innocent ? kInnocentFor : kUnknownFor);
+}
+
+void Episode::acquit(WallTime now, Duration lasts, const std::string& why) {
+  if (const auto known = suspects_.find(antagonist_); known != suspects_.end()) {
+    known->second.until = plus(now, lasts);
+    act(now, fmt::format("{}: {}", known->second.name, why));
+  }
+  for (const Move& move : ladder_.dropAntagonist()) note(move, now);
+  antagonist_.clear();
+}
+
+// A hard cap that changes nothing is lifted, whatever the experiment said.
+void Episode::checkCap(WallTime now) {
+  if (antagonist_.empty() || ladder_.isIdle()) return;
+  const Ladder::Taken& last = ladder_.taken().back();
+  if (last.rung != Rung::kHardCap || hardCaps_.empty()) return;
+  if (now < plus(hardCaps_.back(), 2 * period())) return;
+  const double excess = last.before - finding_.fence;
+  if (anomalous_ && last.before - finding_.observed < kCapHelps * excess)
+    acquit(now, kInnocentFor, "the hard cap did not help and is lifted");
+}
+
+LadderLimits Episode::limitsOf(const Scene& scene, const Switches& switches) const {
+  LadderLimits out;
+  out.off = switches.off;
+  // What this agent cannot do on its own: the rungs say so by being absent.
+  for (const Rung rung : {Rung::kSiblings, Rung::kIoWeight, Rung::kNetClass}) out.off.insert(rung);
+  out.calmPeriods = finding_.resource == Resource::kCpu ? 15 : 3;
+  const Neighbour* pod = find(scene, antagonist_);
+  out.antagonistCores = antagonistUsual_;
+  out.bestEffort = pod == nullptr || pod->bestEffort;
+  const auto recent = std::count_if(hardCaps_.begin(), hardCaps_.end(),
+                                    [&](WallTime at) { return scene.wall < plus(at, kCapWindow); });
+  out.mayLeave =
+      pod != nullptr && pod->evictable && static_cast<size_t>(recent) >= kCapsBeforeLeaving;
+  return out;
+}
+
+void Episode::stepLadder(const Scene& scene, const Past& past, const Switches& switches,
+                         bool mayTry, uint64_t seed) {
+  if (series_ || scene.wall < nextStep_) return;
+  nextStep_ = plus(scene.wall, period());
+  if (!antagonist_.empty() && find(scene, antagonist_) == nullptr) {
+    act(scene.wall, "the antagonist is gone");
+    for (const Move& move : ladder_.dropAntagonist()) note(move, scene.wall);
+    antagonist_.clear();
+  }
+  checkCap(scene.wall);
+  const bool capped = isRung(ladder_, Rung::kHardCap);
+  // A hard cap lasts five minutes; it is renewed while the service still suffers.
+  if (capped && !hardCaps_.empty() && scene.wall < plus(hardCaps_.back(), kHardCap)) return;
+  ladder_.setLimits(limitsOf(scene, switches));
+  if (capped && anomalous_) {
+    hardCaps_.push_back(scene.wall);
+    act(scene.wall, "the hard cap is renewed");
+    if (hardCaps_.size() < kCapsBeforeLeaving) return;
+  }
+  const LadderInput input{.anomalous = anomalous_,
+                          .severe = isSevere(finding_.observed, finding_.fence),
+                          .metric = finding_.observed,
+                          .fence = finding_.fence,
+                          .proven = !antagonist_.empty()};
+  for (const Move& move : ladder_.step(input)) {
+    note(move, scene.wall);
+    if (move.kind == Move::Kind::kDown && move.rung == Rung::kHardCap)
+      hardCaps_.push_back(scene.wall);
+    if (move.kind == Move::Kind::kAskProof && switches.causal && mayTry)
+      beginSeries(scene, past, switches, seed);
+  }
+}
+
+void Episode::note(const Move& move, WallTime now) {
+  switch (move.kind) {
+    case Move::Kind::kDown:
+      return act(now, fmt::format("{}: {:.3g}", rungName(move.rung), move.amount));
+    case Move::Kind::kUp:
+      return act(now, fmt::format("{} back: {}", rungName(move.rung),
+                                  move.released ? "off" : fmt::format("{:.3g}", move.amount)));
+    default:
+      return;
+  }
+}
+
+void Episode::act(WallTime now, std::string what) {
+  actions_.push_back({now, std::move(what)});
+  if (actions_.size() > kMostActions) actions_.erase(actions_.begin());
+  news_ = true;
+}
+
+// What the rungs in force mean for files and pods.
+Orders Episode::standing(const Scene& scene) const {
+  Orders out;
+  const std::string why = fmt::format("{}/{} suffers ({} {:.3g}, fence {:.3g})", ns_, name_,
+                                      finding_.signal, finding_.observed, finding_.fence);
+  for (const Ladder::Taken& one : ladder_.taken()) {
+    const std::string reason = fmt::format("{}: {}", rungName(one.rung), why);
+    if (one.rung == Rung::kIdleClass) out.idleClass = reason;
+    if (one.rung == Rung::kMemoryHigh) {
+      out.memoryShare = one.amount;
+      out.memoryWhy = reason;
+    }
+    const Neighbour* pod = find(scene, antagonist_);
+    if (pod == nullptr) continue;
+    const auto known = suspects_.find(antagonist_);
+    const std::string proved =
+        known == suspects_.end() ? reason : reason + "; " + known->second.verdict.text();
+    if (one.rung == Rung::kQuota || one.rung == Rung::kHardCap)
+      out.caps.push_back({antagonist_, one.amount, proved});
+    if (one.rung == Rung::kLeave) out.leave.push_back({antagonist_, proved});
+  }
+  return out;
+}
+
+Orders Episode::step(const Scene& scene, const Service& victim, const Past& past,
+                     const Switches& switches, bool mayTry, uint64_t seed) {
+  Orders experiment;
+  if (series_) stepSeries(scene, victim, experiment);
+  if (switches.ladder)
+    stepLadder(scene, past, switches, mayTry, seed);
+  else if (switches.causal && anomalous_ && antagonist_.empty() && mayTry && !series_ &&
+           scene.wall >= nextStep_) {
+    nextStep_ = plus(scene.wall, period());
+    beginSeries(scene, past, switches, seed);
+  }
+  Orders out = standing(scene);
+  out.caps.insert(out.caps.end(), experiment.caps.begin(), experiment.caps.end());
+  if (!anomalous_ && !series_ && ladder_.isIdle())
+    end(antagonist_.empty() && !suspects_.empty() ? "Exonerated" : "Resolved", scene.wall);
+  else if (scene.wall > plus(start_, kLongest) && ladder_.isIdle() && !series_)
+    end(antagonist_.empty() ? "Expired" : "Escalated", scene.wall);
+  return out;
+}
+
+void Episode::end(std::string_view outcome, WallTime now) {
+  outcome_ = outcome;
+  end_ = now;
+  news_ = true;
+}
+
+std::string Episode::text() const {
+  const std::string doing =
+      series_               ? fmt::format("experiment on {} ({} pairs)",
+                            suspects_.count(suspect_) ? suspects_.at(suspect_).name : suspect_,
+                                          series_->kept())
+      : antagonist_.empty() ? "looking"
+                            : suspects_.at(antagonist_).verdict.text();
+  return fmt::format("{}/{} {} {:.3g} over {:.3g}: {}", ns_, name_, finding_.signal,
+                     finding_.observed, finding_.fence, doing);
+}
+
+api::InterferenceReport Episode::report(std::string_view node) const {
+  api::InterferenceReport out;
+  out.meta.ns = Interned(ns_);
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(start_.time_since_epoch()).count();
+  out.meta.name = api::Text(fmt::format("{}-{:x}", name_.substr(0, 200), seconds));
+  out.spec = {.node = std::string(node),
+              .victim = ns_ + "/" + name_,
+              .victimUid = uid_,
+              .application = application_,
+              .signal = finding_.signal,
+              .resource = std::string(resourceName(finding_.resource)),
+              .start = start_};
+  out.status.end = outcome_.empty() ? kZeroTime : end_;
+  out.status.severity = severity_;
+  out.status.observed = finding_.observed;
+  out.status.fence = finding_.fence;
+  out.status.evidence = {std::string(evidenceName(finding_.evidence))};
+  for (const auto& [uid, one] : suspects_)
+    out.status.suspects.push_back({one.name, one.score, one.correlation, one.share,
+                                   one.tried ? std::string(verdictName(one.verdict.kind)) : "",
+                                   one.tried ? one.verdict.text() : ""});
+  out.status.actions = actions_;
+  out.status.outcome = outcome_;
+  return out;
+}
+
+}  // namespace mangrove::agent::interference

@@ -1,0 +1,58 @@
+#pragma once
+// InterferenceReport (colocation.mangrove.io): one episode in which a service suffered, with the
+// evidence, the suspects and what experiments said of them, what was done and what came of it.
+// Namespaced, in the namespace of the service; the node's agent writes it.
+
+#include <string>
+#include <vector>
+
+#include "api/object/meta.h"
+#include "api/wire/kind.h"
+#include "json/fwd.h"
+
+namespace mangrove::api {
+
+namespace kind {
+inline constexpr Kind kInterferenceReport{
+    "colocation.mangrove.io", "v1alpha1", "InterferenceReport", "interferencereports", true, false};
+}
+
+struct InterferenceSuspect {
+  std::string pod;  // "namespace/name"
+  double score = 0, correlation = 0, share = 0;
+  std::string verified;  // "", "guilty", "innocent", "not known"
+  std::string verdict;   // "guilty: +31 % [24, 39] by 10 pairs"
+  bool operator==(const InterferenceSuspect&) const = default;
+};
+struct InterferenceAction {
+  WallTime time = {};
+  std::string action;
+  bool operator==(const InterferenceAction&) const = default;
+};
+struct InterferenceReportSpec {
+  std::string node, victim, victimUid, application;
+  std::string signal, resource;
+  WallTime start = {};
+};
+struct InterferenceReportStatus {
+  WallTime end = {};  // kZeroTime: it goes on
+  double severity = 0, observed = 0, fence = 0;
+  std::vector<std::string> evidence;
+  std::vector<InterferenceSuspect> suspects;
+  std::vector<InterferenceAction> actions;
+  std::string outcome;  // "", Resolved, Exonerated, Escalated, Expired
+};
+struct InterferenceReport {
+  ObjectMeta meta;
+  InterferenceReportSpec spec;
+  InterferenceReportStatus status;
+};
+bool read(const In& in, InterferenceReport& out);
+json::Value toJson(const InterferenceReportSpec& value);
+json::Value toJson(const InterferenceReportStatus& value);
+
+// "web is slow since 14:02 because of batch/sort (membw): guilty: +31 % [24, 39] by 10 pairs; L5 CPU
+// quota 1.6 cores": what `mangrove explain service` says of an episode.
+std::string sentenceOf(const InterferenceReport& report);
+
+}  // namespace mangrove::api
