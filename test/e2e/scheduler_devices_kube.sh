@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# The conversation of scheduler_devices.sh on a real kube-apiserver with etcd.
+source "$(dirname "$0")/lib/kube.sh"
+bash "$(dirname "$0")/scheduler_devices.sh"
