@@ -116,6 +116,22 @@ TEST(AllocateDevices, TakesOneNicPerSwitchOfItsCards) {
     EXPECT_EQ(Box().hint(kFunctions).joint(kSamePcie).askWithNic(count), want);
 }
 
+// 79 pods with a gigabyte of eighty each have 79 % by their own account, since a share of bytes is
+// rounded down: 21 % more would be 17 gigabytes of the one that is left.
+TEST(AllocateDevices, CountsBytesAndPercentAsOneMemory) {
+  Box box;
+  for (int minor = 0; minor < 8; ++minor)
+    box.held.push_back(
+        {{"gpu",
+          {{minor,
+            {{"koordinator.sh/gpu-memory", "79Gi"}, {"koordinator.sh/gpu-memory-ratio", "79"}},
+            "",
+            {}}}}});
+  EXPECT_EQ(box.ask({{"koordinator.sh/gpu-memory-ratio", 21}}), "Insufficient GPU Devices");
+  EXPECT_EQ(box.ask({{"koordinator.sh/gpu-memory-ratio", 1}}), "gpu 0");
+  EXPECT_EQ(box.ask({{"koordinator.sh/gpu-memory", kGi}}), "gpu 0");
+}
+
 TEST(AllocateDevices, PassesOverFunctionsInUse) {
   Box box;
   box.use(0).useFunction(1, "0000:1f:00.2").hint(kFunctions).joint(kJoint);

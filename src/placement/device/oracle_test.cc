@@ -72,6 +72,7 @@ CardsWanted wantedOf(Rng& rng) {
     out.shared = true;
     out.core = percent();
     out.ratio = percent();
+    if (rng.below(3) == 0) out.bytes = 1 + static_cast<int>(rng.below(70));
   }
   if (out.gpus > 0 && rng.below(4) == 0) out.scope = 2 + static_cast<int>(rng.below(2));
   if (out.gpus > 0 && rng.below(8) == 0) out.own = true;
@@ -98,7 +99,10 @@ DeviceWish wishOf(const CardsWanted& wanted) {
   };
   if (wanted.gpus > 0) {
     set("koordinator.sh/gpu-core", wanted.core * wanted.gpus);
-    set("koordinator.sh/gpu-memory-ratio", wanted.ratio * wanted.gpus);
+    if (wanted.bytes > 0)
+      set("koordinator.sh/gpu-memory", (int64_t{wanted.bytes} << 30) * wanted.gpus);
+    else
+      set("koordinator.sh/gpu-memory-ratio", wanted.ratio * wanted.gpus);
     if (wanted.shared) set("koordinator.sh/gpu.shared", wanted.gpus);
   }
   if (wanted.nics > 0) set("koordinator.sh/rdma", wanted.nics);

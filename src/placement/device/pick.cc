@@ -43,6 +43,16 @@ std::vector<Ranked> ranked(const CardRefs& cards, const Amounts& each, const Pic
   return out;
 }
 
+// A share given in percent takes bytes too: those who ask in bytes draw on the same ones, and their
+// percent is rounded down.
+bool hasBytes(const Card& card, const Amounts& each) {
+  const DeviceNames& names = deviceNames();
+  const int64_t* ratio = each.find(names.ratio);
+  if (!ratio || each.has(names.memory)) return true;
+  const int64_t total = card.total.amount(names.memory);
+  return *ratio * total / 100 <= total - card.used.amount(names.memory);
+}
+
 }  // namespace
 
 bool hasRoom(const Card& card, const Amounts& each) {
@@ -54,7 +64,7 @@ bool hasRoom(const Card& card, const Amounts& each) {
     const int64_t* asked = each.find(have.name);
     if (asked && *asked > left) return false;
   }
-  return any;
+  return any && hasBytes(card, each);
 }
 
 const CardWeights& evenCardWeights() {

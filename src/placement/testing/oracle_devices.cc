@@ -31,6 +31,9 @@ struct One {
       const int64_t left = amount - (used.contains(name) ? used.at(name) : 0);
       any = any || left > 0;
       if (each.contains(name) && each.at(name) > std::max<int64_t>(0, left)) return false;
+      // What is asked for in percent takes bytes.
+      if (name == kMemory && each.contains(kRatio) && each.at(kRatio) * amount / 100 > left)
+        return false;
     }
     return any;
   }
@@ -229,7 +232,8 @@ std::optional<Ones> closeTogether(const Ones& seen, size_t n, const Counts& each
 
 std::optional<Ones> gpusFor(const Ones& all, bool halves, bool honor, const CardsWanted& wanted) {
   const Ones seen = seenBy(all, wanted, wanted.own);
-  const Counts each{{kCore, wanted.core}, {kRatio, wanted.ratio}};
+  Counts each{{kCore, wanted.core}, {kRatio, wanted.ratio}};
+  if (wanted.bytes > 0) each = {{kCore, wanted.core}, {kMemory, int64_t{wanted.bytes} << 30}};
   const auto n = static_cast<size_t>(wanted.gpus);
   if (halves && !wanted.shared) {
     if (auto decided = halvesOf(all, seen, n, honor))

@@ -18,6 +18,7 @@ struct CardsWanted {
   int gpus = 0;                 // 0: none
   int core = 100, ratio = 100;  // of each
   bool shared = false;
+  int bytes = 0;  // Gi of each, instead of the ratio; 0: by ratio
   int scope = 0;  // 0 none, 2 NUMA node, 3 switch
   int nics = 0;   // 0: none; else so many
   int nicShare = 1;
