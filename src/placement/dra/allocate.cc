@@ -30,6 +30,15 @@ bool onNode(const api::ResourceSlice& slice, const api::OfferedDevice& device,
   return selector && api::NodeTerms(*selector).match(node);
 }
 
+// Whether anything that is known of the pool can be had on the node: others' troubles are not its.
+bool reaches(const DevicePool& pool, const api::ObjectMeta& node) {
+  return std::any_of(pool.slices.begin(), pool.slices.end(), [&](const auto& slice) {
+    return node.name.view() == slice->nodeName ||
+           std::any_of(slice->devices.begin(), slice->devices.end(),
+                       [&](const auto& device) { return onNode(*slice, device, node); });
+  });
+}
+
 std::vector<Offer> offersOn(const ClaimsQuestion& q) {
   std::vector<Offer> out;
   for (const DevicePool& pool : q.pools) {
@@ -128,7 +137,7 @@ class ClaimSearch {
   }
   Result<> checkAll(const Wanted& wanted, size_t matching) const {
     for (const DevicePool& pool : question_.pools)
-      if (!pool.trouble.empty())
+      if (!pool.trouble.empty() && reaches(pool, question_.node))
         return fail(mangrove::Code::kUnavailable,
                     "wants all devices, but pool {} of {} is incomplete: {}", pool.name,
                     pool.driver, pool.trouble);

@@ -7,8 +7,8 @@
 //   else      … (*got)[0].devices
 //
 // Pools of which slices of the newest generation are missing are passed over; a request for all
-// devices is refused while there are such. Requests are served in their order, devices in that of
-// pools and slices; where constraints are in the way the next ones are tried.
+// devices is refused while there are such on the node. Requests are served in their order, devices
+// in that of pools and slices; where constraints are in the way the next ones are tried.
 //
 // Pure functions, any thread.
 

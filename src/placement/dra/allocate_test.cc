@@ -121,6 +121,11 @@ TEST(AllocateClaims, all_wants_every_one_of_them) {
   EXPECT_THAT(world.ask(requests(exactly("gpu", R"(,"allocationMode":"All")"))),
               HasSubstr("pool more of gpu.io is incomplete: 1 of 2 slices are there"));
   EXPECT_EQ(world.ask(requests(exactly("gpu"))), "r: gpu-0");
+  // Another node's pool is no trouble of this one.
+  World elsewhere;
+  elsewhere.slice("b", R"("nodeName":"n2","devices":[{"name":"x"}])", "gpu.io", "more", 1, 2);
+  EXPECT_EQ(elsewhere.ask(requests(exactly("gpu", R"(,"allocationMode":"All")"))),
+            "r: gpu-0 r: gpu-1 r: gpu-2");
 }
 
 TEST(AllocateClaims, only_the_newest_generation_of_a_pool_counts) {
