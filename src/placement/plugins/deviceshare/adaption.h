@@ -2,6 +2,9 @@
 // What vendors' own device plugins read to learn which cards the scheduler chose (gate
 // DevicePluginAdaption). Pure functions.
 
+#include <functional>
+#include <string_view>
+
 #include "api/annotations/device.h"
 #include "api/object/node.h"
 #include "api/pod/pod.h"
@@ -14,8 +17,11 @@ struct Adaption {
   const api::Node& node;
   const api::DeviceAllocations& given;
   WallTime now;
+  // Whether a pod, by namespace and name, is on the node or on its way there.
+  std::function<bool(std::string_view, std::string_view)> isThere;
 };
-// Adds annotations and labels of the pod; refuses what a vendor's plugin could not carry out.
+// Adds annotations and labels of the pod, and the lock on its node where the vendor's plugin wants
+// one; refuses what that plugin could not carry out.
 Result<> adapt(const Adaption& what, BindNotes& notes);
 
 }  // namespace mangrove::placement

@@ -248,8 +248,14 @@ Result<> DeviceShare::preBind(const Decision& decision, BindNotes& notes) {
   if (given == written_.end()) return {};
   notes.annotations.emplace_back(api::annotation::kDeviceAllocated, given->second.text);
   if (!handle_.devicePluginAdaption) return {};
+  const auto isThere = [&](std::string_view ns, std::string_view name) {
+    const auto& pods = cluster_.table.info(decision.row).pods;
+    return std::any_of(pods.begin(), pods.end(), [&](const PodPtr& one) {
+      return one->pod->meta.name.view() == name && one->pod->meta.ns.view() == ns;
+    });
+  };
   return adapt({*decision.pod->pod, cluster_.table.node(decision.row), given->second.allocations,
-                handle_.clock.wall()},
+                handle_.clock.wall(), isThere},
                notes);
 }
 

@@ -389,17 +389,5 @@ TEST(DeviceShare, explains_card_by_card) {
             "room, at most 2 of them on one switch; 1 unhealthy");
 }
 
-TEST(DeviceShare, tells_vendors_plugins_where_the_gate_is_on) {
-  auto config = defaultConfig({"default-scheduler"});
-  config.devicePluginAdaption = true;
-  Lab lab(config);
-  putBox(lab, "n1", {.labels = R"({"node.koordinator.sh/gpu-vendor":"huawei"})"});
-  lab.pod(devicePod("a", cards(2)));
-  lab.run();
-  EXPECT_EQ(lab.annotation("a", "scheduling.koordinator.sh/gpu-minors"), "0,1");
-  EXPECT_EQ(lab.annotation("a", "huawei.com/npu-core"), "0,1");
-  EXPECT_NE(lab.annotation("a", "scheduling.koordinator.sh/bind-timestamp"), "");
-}
-
 }  // namespace
 }  // namespace mangrove::placement
