@@ -21,12 +21,14 @@ namespace {
 struct Wanted {
   std::vector<std::string> configs, policies, traces;
   std::string shape, write, report, print;
-  int64_t nodes = 20, days = 2, pods = 0, seeds = 3, threads = 2;
+  int64_t nodes = 20, days = 2, pods = 0, seeds = 3, threads = 2, busyNode = 65;
   bool heldOut = false, exact = false;
   Output output;
 };
 
 Result<std::vector<sim::Policy>> policiesOf(const Wanted& wanted) {
+  if (wanted.busyNode < 1 || wanted.busyNode > 100)
+    return invalid("--busy-node {}: want 1 to 100", wanted.busyNode);
   std::vector<std::string> names = wanted.policies;
   if (names.empty() && wanted.configs.empty()) names = {"reference", "ours", "oracle"};
   std::vector<sim::Policy> out;
@@ -40,6 +42,7 @@ Result<std::vector<sim::Policy>> policiesOf(const Wanted& wanted) {
     if (!text) return pass(text.error());
     auto policy = sim::readPolicy(*text, file);
     if (!policy) return pass(policy.error());
+    policy->busyNode = wanted.busyNode;
     out.push_back(std::move(*policy));
   }
   return out;
@@ -137,7 +140,10 @@ void declare(frame::Flags& flags, Wanted& wanted) {
   flags.add("config", wanted.configs,
             "a slo-controller-config to try, as YAML; may be given again to compare");
   flags.add("policy", wanted.policies,
-            "a built-in policy to try: reference, max-usage-request, request-memory, ours, oracle");
+            "a built-in policy to try: reference, max-usage-request, request-memory, ours, oracle, "
+            "careless");
+  flags.add("busy-node", wanted.busyNode,
+            "with --config: percent of CPU from which on the scheduler leaves a node alone");
   flags.add("print-policy", wanted.print, "print the ConfigMap of a built-in policy, and end");
   flags.add("shape", wanted.shape, "make traces of this shape: commerce, cells or tenants");
   flags.add("nodes", wanted.nodes, "of a shape: machines");

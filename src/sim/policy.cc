@@ -16,6 +16,7 @@ struct BuiltIn {
   std::string_view name, colocation, threshold;
   bool seesAhead = false, predicts = false;
   int64_t busyNode = 65;
+  bool careless = false;
 };
 
 constexpr BuiltIn kBuiltIn[] = {
@@ -26,13 +27,16 @@ constexpr BuiltIn kBuiltIn[] = {
     {"request-memory", R"({"enable":true,"memoryCalculatePolicy":"request"})",
      R"({"enable":true})"},
     {"ours",
-     R"({"enable":true,"cpuReclaimThresholdPercent":90,"memoryReclaimThresholdPercent":85,"steadyReclaim":{"enable":true}})",
-     R"({"enable":true,"cpuSuppressThresholdPercent":92,"cpuSuppressPolicy":"cfsQuota","memoryEvictThresholdPercent":92,"memoryEvictLowerPercent":88})",
+     R"({"enable":true,"cpuReclaimThresholdPercent":95,"memoryReclaimThresholdPercent":90,"steadyReclaim":{"enable":true,"riseHoldSeconds":60,"risePercentPerMinute":20,"dropThreshold":0.1}})",
+     R"({"enable":true,"cpuSuppressThresholdPercent":97,"cpuSuppressPolicy":"cfsQuota","memoryEvictThresholdPercent":95,"memoryEvictLowerPercent":92})",
      false, true, 95},
     {"oracle",
      R"({"enable":true,"cpuReclaimThresholdPercent":100,"memoryReclaimThresholdPercent":95,"resourceDiffThreshold":0.01})",
      R"({"enable":true,"cpuSuppressThresholdPercent":100,"cpuSuppressPolicy":"cfsQuota","memoryEvictThresholdPercent":97,"memoryEvictLowerPercent":95})",
      true, false, 99},
+    {"careless",
+     R"({"enable":true,"cpuReclaimThresholdPercent":100,"memoryReclaimThresholdPercent":95})",
+     R"({"enable":false})", false, false, 99, true},
 };
 
 const BuiltIn* find(std::string_view name) {
@@ -102,6 +106,7 @@ Result<Policy> builtInPolicy(std::string_view name) {
   out->seesAhead = (*one)->seesAhead;
   out->predicts = (*one)->predicts;
   out->busyNode = (*one)->busyNode;
+  out->careless = (*one)->careless;
   return out;
 }
 

@@ -21,11 +21,13 @@ struct Policy {
   manager::SloConfig config;
   bool seesAhead = false;  // sells by what services will use at most in the next hour
   bool predicts = false;   // learns peaks and sells mid resources by them
+  bool careless = false;   // tasks run like services, by the weight of what they asked for
   int64_t busyNode = 65;   // percent: LoadAwareScheduling's threshold of CPU
 };
 
 // reference: the defaults; max-usage-request, request-memory: what calculatePolicy offers; ours: the
-// margins that this project recommends, with steadied rises; oracle: knows the next hour.
+// margins that this project recommends, with steadied rises; oracle: knows the next hour; careless:
+// sells as much as the oracle by use alone, and nothing holds tasks back.
 std::vector<std::string_view> builtInPolicies();
 Result<Policy> builtInPolicy(std::string_view name);
 // The text of its ConfigMap, to begin with.

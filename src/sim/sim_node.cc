@@ -78,7 +78,8 @@ StepReport SimNode::step(Seconds at) {
   StepReport out;
   want(at);
   const Load wanted = load();
-  divide(at, wanted, out.sums);
+  divide(at, wanted);
+  count(wanted, out.sums);
   work(out);
   evict(wanted, out);
   killForMemory(out);
@@ -115,7 +116,26 @@ SimNode::Load SimNode::load() const {
   return out;
 }
 
-void SimNode::divide(Seconds at, const Load& load, Sums& sums) {
+void SimNode::divide(Seconds at, const Load& load) {
+  if (context_.policy.careless) {
+    limitMean_ = capacity_;
+    return shareByWeight([](const SimPod&) { return true; }, capacity_ - system_);
+  }
+  limitMean_ = limit_.over(at, step(), agent::suppressBudget(suppressInputs(load)));
+  const CpuGrants got = divideCpu({capacity_, system_, load.services, load.batch, limitMean_});
+  const auto isService = [](const SimPod& pod) { return !pod.isTask; };
+  if (got.services < load.services) shareByWeight(isService, got.services);
+  // Tasks want what they asked for, so that a common share is a share by weight.
+  const double taskShare = load.batch > 0 ? got.batch / load.batch : 1;
+  for (SimPod& pod : pods_) {
+    if (pod.isTask)
+      pod.got = pod.wants * taskShare;
+    else if (got.services >= load.services)
+      pod.got = pod.wants;
+  }
+}
+
+agent::SuppressInputs SimNode::suppressInputs(const Load& load) const {
   agent::SuppressInputs in;
   in.capacity = {static_cast<int64_t>(capacity_ * 1000)};
   in.reserved = reserved_;
@@ -124,39 +144,33 @@ void SimNode::divide(Seconds at, const Load& load, Sums& sums) {
   in.nodeUsed = in.podsUsed + system_;
   in.thresholdPercent = threshold_.cpuSuppressThresholdPercent.value_or(Percent{65}).v;
   if (threshold_.cpuSuppressMinPercent) in.minPercent = threshold_.cpuSuppressMinPercent->v;
-  limitMean_ = limit_.over(at, step(), agent::suppressBudget(in));
-  const CpuGrants got = divideCpu({capacity_, system_, load.services, load.batch, limitMean_});
-  shareOut(got.services, got.batch, load, sums);
+  return in;
+}
+
+// As the kernel shares among those who are alike: by their requests.
+template <class Is>
+void SimNode::shareByWeight(Is is, double cores) {
+  std::vector<CpuClaim> claims;
+  for (const SimPod& pod : pods_)
+    if (is(pod)) claims.push_back({pod.wants, coresOf(pod.cpu)});
+  const std::vector<double> shares = fairShares(cores, claims);
+  size_t next = 0;
+  for (SimPod& pod : pods_)
+    if (is(pod)) pod.got = shares[next++];
+}
+
+void SimNode::count(const Load& load, Sums& sums) const {
   const auto seconds = static_cast<double>(step());
   sums.capacity += capacity_ * seconds;
-  sums.used += (system_ + got.services + got.batch) * seconds;
-  sums.batchUsed += got.batch * seconds;
+  sums.used += usedCores() * seconds;
   sums.placed += coresOf(load.batchRequest) * seconds;
   sums.sold += coresOf(seller_.batchCpu()) * seconds;
   sums.midSold += coresOf(seller_.midCpu()) * seconds;
-}
-
-// Tasks want what they asked for, so that a common share is a share by weight.
-void SimNode::shareOut(double services, double batch, const Load& load, Sums& sums) {
-  const double taskShare = load.batch > 0 ? batch / load.batch : 1;
-  std::vector<double> shares;
-  const bool isShort = services < load.services;
-  if (isShort) {
-    std::vector<CpuClaim> claims;
-    for (const SimPod& pod : pods_)
-      if (!pod.isTask) claims.push_back({pod.wants, coresOf(pod.cpu)});
-    shares = fairShares(services, claims);
-  }
-  size_t next = 0;
-  for (SimPod& pod : pods_) {
-    if (pod.isTask) {
-      pod.got = pod.wants * taskShare;
-      continue;
-    }
-    pod.got = isShort ? shares[next++] : pod.wants;
-    if (pod.wants <= 0) continue;
-    sums.serviceTime += static_cast<double>(step());
-    if (pod.got < kEnough * pod.wants) sums.cpuShort += static_cast<double>(step());
+  for (const SimPod& pod : pods_) {
+    if (pod.isTask) sums.batchUsed += pod.got * seconds;
+    if (pod.isTask || pod.wants <= 0) continue;
+    sums.serviceTime += seconds;
+    if (pod.got < kEnough * pod.wants) sums.cpuShort += seconds;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/qos/cpu_suppress/budget.h"
 #include "agent/qos/evict/task.h"
 #include "api/koordinator/node_metric.h"
 #include "sim/batch_limit.h"
@@ -102,8 +103,11 @@ class SimNode {
   };
   void want(Seconds at);
   Load load() const;
-  void divide(Seconds at, const Load& load, Sums& sums);
-  void shareOut(double services, double batch, const Load& load, Sums& sums);
+  void divide(Seconds at, const Load& load);
+  agent::SuppressInputs suppressInputs(const Load& load) const;
+  template <class Is>
+  void shareByWeight(Is is, double cores);
+  void count(const Load& load, Sums& sums) const;
   void work(StepReport& report);
   void evict(const Load& load, StepReport& report);
   void killForMemory(StepReport& report);
