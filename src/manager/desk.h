@@ -15,6 +15,7 @@
 #include "manager/config/slo_config.h"
 #include "manager/control_loop.h"
 #include "manager/controllers/noderesource/node_gauges.h"
+#include "manager/node_rules.h"
 #include "manager/windows.h"
 
 namespace mangrove::manager {
@@ -32,6 +33,7 @@ struct Desk {
   std::string fieldManager = "koordinator-manager";
   Counter writesSent = {}, writesFailed = {};
   Windows windows = {};
+  NodeRules rules = {};
   // What was calculated for single nodes, for the metrics page; may outlive us.
   std::shared_ptr<NodeGauges> gauges = std::make_shared<NodeGauges>();
   Lifetime life = {};  // answers may come after we are gone

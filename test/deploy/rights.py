@@ -29,7 +29,7 @@ verbs = {"GET": "get", "POST": "create", "PATCH": "patch", "PUT": "update", "DEL
 # Granted and not asked for here, with the reason: what this test does not do.
 elsewhere = {
     "agent": {"devices": "gates Accelerators and RDMADevices, with hardware", "nodes/proxy": "only in config/rbac-kubelet", "nodes patch": "--cooldown-taint",
-              "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "pods patch": "gate CheckpointPreemption", "persistentvolumeclaims": "block I/O by volume",
+              "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "pods patch": "gate CheckpointPreemption", "interferencereports": "gates of interference", "persistentvolumeclaims": "block I/O by volume",
               "nodemetrics/status": "needs a tick of 5 s and a NodeMetric; test/e2e/agent_nodemetric.sh", "noderesourcetopologies create": "as above",
               "noderesourcetopologies patch": "as above", "events": "only where something is wrong",
               "tokenreviews": "somebody asks for its pages; test/e2e/agent_evict.sh", "subjectaccessreviews": "as above"},
@@ -39,7 +39,8 @@ elsewhere = {
                 "elasticquotas patch": "bookings of quota admission", "events patch": "an Event that repeats", "resourcequotas": "pods that ask for colocation by label",
                 "leases watch": "a second replica", "secrets": "certificates of a service; here they are files, because the API server has no service network", "elasticquotas create": "a quota profile",
                 "events create": "only where something is worth one", "reservations create": "a Spark application", "reservations patch": "as above", "reservations delete": "as above", "sparkapplications watch": "a cluster with Spark's operator", "namespaces get": "asked before the proxy's first line",
-                "podmigrationjobs": "the dashboard, with a token; test/e2e/up_dashboard.sh"},
+                "podmigrationjobs": "the dashboard, with a token; test/e2e/up_dashboard.sh",
+                "interferencepolicies": "gate InterferenceRules", "nodeqoss": "as above", "podqoss": "as above", "avoidanceactions": "as above"},
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "clusternetworktopologies/status": "as above", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "reservations patch": "CPUs and devices of a reservation", "reservations delete": "ended ones",

@@ -14,11 +14,19 @@
 
 #include "api/object/meta.h"
 #include "api/select/label_selector.h"
+#include "api/wire/kind.h"
 #include "base/result.h"
 #include "json/fwd.h"
 
 namespace mangrove::api {
 
+namespace kind {
+inline constexpr Kind kNodeQos{"ensurance.crane.io", "v1alpha1", "NodeQOS",
+                               "nodeqoss",           false,      false};
+inline constexpr Kind kPodQos{"ensurance.crane.io", "v1alpha1", "PodQOS", "podqoss", false, false};
+inline constexpr Kind kAvoidanceAction{"ensurance.crane.io", "v1alpha1", "AvoidanceAction",
+                                       "avoidanceactions",   false,      false};
+}  // namespace kind
 inline constexpr std::string_view kCraneExtension = "ensurance.crane.io";
 
 struct CpuThrottleSpec {

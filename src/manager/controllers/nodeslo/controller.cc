@@ -1,5 +1,7 @@
 #include "manager/controllers/nodeslo/controller.h"
 
+#include "api/crane/ensurance.h"
+#include "api/interference/policy.h"
 #include "api/object/event.h"
 #include "json/value.h"
 #include "manager/config/node_strategy.h"
@@ -16,6 +18,16 @@ void NodeSloController::start() {
   addNodesWithNews(desk_.caches, keys_);
   desk_.caches.slos.onChange(
       [this](const client::Change<SloSeen>& change) { keys_.add(change.key); });
+  desk_.rules.changed = [this](std::string_view node) { keys_.add(node); };
+}
+
+// Foreign extensions stay as they are; ours are what the rules of the moment say.
+void NodeSloController::addRules(const api::Node& node, api::NodeSloSpec& spec) const {
+  std::map<std::string, api::RawJson>& values = spec.extensions->values;
+  for (const std::string_view ours : {api::kCraneExtension, api::kInterferenceExtension})
+    values.erase(std::string(ours));
+  if (!desk_.rules.of) return;
+  for (auto& [name, rules] : desk_.rules.of(node)) values[name] = std::move(rules);
 }
 
 // With objects whose node went away while nobody led.
@@ -38,6 +50,7 @@ void NodeSloController::reconcile(const std::string& name, ControlLoop::Done don
                rendered.trouble);
   }
   if (slo && slo->extensions) rendered.spec.extensions = *slo->extensions;
+  addRules(*node, rendered.spec);
   companion_.ensure(name, slo ? std::optional(slo->specDigest) : std::nullopt,
                     toJson(rendered.spec), std::move(done));
 }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "api/koordinator/node_slo.h"
 #include "manager/controller.h"
 #include "manager/controllers/node_companion.h"
 
@@ -17,6 +18,8 @@ class NodeSloController final : public Controller {
   void each(const Visit& visit) const override;
 
  private:
+  void addRules(const api::Node& node, api::NodeSloSpec& spec) const;
+
   Desk& desk_;
   ControlLoop& keys_;
   NodeCompanion companion_;
