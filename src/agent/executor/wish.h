@@ -53,7 +53,8 @@ struct Ousting {
   std::shared_ptr<const api::Pod> pod;
   std::string_view feature;  // "BEMemoryEvict"
   std::string why;
-  int64_t expected = 0;  // what it frees, in the feature's unit
+  int64_t expected = 0;               // what it frees, in the feature's unit
+  std::optional<int64_t> grace = {};  // seconds; nullopt: its own
 };
 
 // A resctrl group with these threads in it.

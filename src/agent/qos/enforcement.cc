@@ -29,6 +29,13 @@ FeatureGates allGates(const FeatureGates& process, const EnforcementOptions& opt
   return gates;
 }
 
+StrategyOptions sharing(StrategyOptions options, std::shared_ptr<EvictedLately> lately,
+                        std::shared_ptr<InterferenceBoard> board) {
+  options.lately = std::move(lately);
+  options.interference = std::move(board);
+  return options;
+}
+
 // The pause after evictions outlives a killed agent in the state file of the strategies.
 class PauseMemory final : public Strategy {
  public:
@@ -57,6 +64,11 @@ class TallyMemory final : public Strategy {
 
 }  // namespace
 
+static const PauseOptions kCraneBlock{.effect = "PreferNoSchedule",
+                                      .taint = kCraneTaint,
+                                      .condition = kCraneCondition,
+                                      .reason = "WatermarkCrossed"};
+
 Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions options)
     : agent_(setup.agent),
       clock_(setup.clock),
@@ -77,6 +89,8 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
       lastResort_(options_.killWhenApiAway),
       nodePause_({setup.client, setup.owner, setup.clock, events_},
                  {.effect = options_.cooldownTaint}),
+      reporter_(setup.client, setup.owner),
+      craneBlock_({setup.client, setup.owner, setup.clock, events_}, kCraneBlock),
       reflexes_({setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
                  [this](const Ousting& one) {
                    if (sender_.evict(one)) lately_->add(one.pod->meta.uid.str(), clock_.mono());
@@ -88,8 +102,7 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
                  },
                  lately_},
                 options_.reflexes, options_.enforcer) {
-  options_.strategies.lately = lately_;
-  auto strategies = defaultStrategies(options_.strategies);
+  auto strategies = defaultStrategies(sharing(options_.strategies, lately_, board_));
   reflexes_.join(strategies);
   strategies.push_back(std::make_unique<PauseMemory>(pause_));
   strategies.push_back(std::make_unique<TallyMemory>(lately_));
@@ -146,6 +159,7 @@ void Enforcement::tick(const Look& look) {
   reflexes_.afterTick(look, node.get(), enforcer_->isOff());
   keepPause(look, node.get());
   tellBlind(node.get());
+  tellInterference(node.get());
   publishRules(look, node.get(), topology.get());
   show(look, report);
 }
@@ -243,6 +257,15 @@ void Enforcement::tellBlind(const api::Node* node) {
         "nothing could be measured for 10 s: best-effort work has the conservative limit");
   else
     events_.normal(about, "MeasurementsBack", "best-effort work has the measured limit again");
+}
+
+// A node that nobody closed is not touched: the gate may never have been on.
+void Enforcement::tellInterference(const api::Node* node) {
+  for (AuditRecord& one : std::exchange(board_->records, {})) shown_->audit.add(std::move(one));
+  reporter_.tell(std::exchange(board_->reports, {}));
+  if (node == nullptr || options_.enforcer.dryRun) return;
+  const bool blocked = board_->blocked && !enforcer_->isOff() && gates_.on("CraneQoS");
+  craneBlock_.want(blocked, board_->blockedWhy, *node);
 }
 
 void Enforcement::count(const ApplyReport& report) {

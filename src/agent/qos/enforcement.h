@@ -23,6 +23,8 @@
 #include "agent/qos/evict/node_pause.h"
 #include "agent/qos/evict/pause.h"
 #include "agent/qos/evict/sender.h"
+#include "agent/qos/interference/board.h"
+#include "agent/qos/interference/reporter.h"
 #include "agent/qos/network/shaper.h"
 #include "agent/qos/reflexes.h"
 #include "client/events/event_recorder.h"
@@ -92,6 +94,7 @@ class Enforcement {
   void killInstead(const Ousting& ousting);
   void keepPause(const Look& look, const api::Node* node);
   void tellBlind(const api::Node* node);
+  void tellInterference(const api::Node* node);
   void publishRules(const Look& look, const api::Node* node,
                     const api::NodeResourceTopology* topology);
   void show(const Look& look, const ApplyReport& report);
@@ -121,6 +124,10 @@ class Enforcement {
   std::string pauseWhy_;
   bool toldBlind_ = false;
   NodePause nodePause_;
+  // What strategies say of interference, and who writes it.
+  std::shared_ptr<InterferenceBoard> board_ = std::make_shared<InterferenceBoard>();
+  InterferenceReporter reporter_;
+  NodePause craneBlock_;
   KernelCookies cookies_;
   NetlinkShaper shaper_;
   Reflexes reflexes_;

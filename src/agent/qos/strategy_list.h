@@ -14,9 +14,13 @@
 
 namespace mangrove::agent {
 
+struct InterferenceBoard;
+
 struct StrategyOptions {
   // Shared with whoever learns that an eviction was refused; null: made.
   std::shared_ptr<EvictedLately> lately = {};
+  // What there is to tell of interference; null: nobody is told.
+  std::shared_ptr<InterferenceBoard> interference = {};
   EvictorOptions memoryEvict = {std::chrono::seconds(4), false};
   EvictorOptions cpuEvict = {std::chrono::seconds(20), true};
   // No kubelet writes to the best-effort directory: the idle class may be set there.

@@ -14,29 +14,31 @@ const Logger log("evict");
 }  // namespace
 
 // Taints are one list: the version makes the server refuse ours if somebody changed it meanwhile.
-std::string taintPatch(const api::Node& node, bool wanted, const std::string& effect) {
+std::string taintPatch(const api::Node& node, bool wanted, const std::string& effect,
+                       std::string_view key) {
   json::Array taints;
   bool has = false;
   for (const api::Taint& taint : node.spec.taints) {
-    if (taint.key.view() == kCooldownTaint)
+    if (taint.key.view() == key)
       has = true;
     else
       taints.push_back(api::toJson(taint));
   }
   const bool put = wanted && !effect.empty();
   if (has == put) return "";
-  if (put) taints.push_back(json::Object{{"key", kCooldownTaint}, {"effect", effect}});
+  if (put) taints.push_back(json::Object{{"key", key}, {"effect", effect}});
   return json::write(json::Object{{"metadata", {{"resourceVersion", node.meta.resourceVersion}}},
                                   {"spec", {{"taints", std::move(taints)}}}});
 }
 
-std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now) {
-  if (api::isPaused(node) == wanted) return "";
+std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now,
+                           const PauseOptions& options) {
+  if (api::isTrue(node.status.conditions, options.condition) == wanted) return "";
   const std::string at = formatTime(now);
   json::Object condition = {
-      {"type", api::kBestEffortPaused},
+      {"type", options.condition},
       {"status", wanted ? "True" : "False"},
-      {"reason", wanted ? "PodsEvicted" : "Recovered"},
+      {"reason", wanted ? options.reason : std::string_view("Recovered")},
       {"message", wanted
                       ? "no new best-effort work until this node has recovered: " + std::string(why)
                       : std::string("best-effort work is welcome again")},
@@ -55,8 +57,8 @@ NodePause::~NodePause() {
 void NodePause::want(bool paused, std::string_view why, const api::Node& node) {
   const MonoTime now = setup_.clock.mono();
   if (sentAt_ != MonoTime::min() && now - sentAt_ < kPatience) return;
-  std::string taint = taintPatch(node, paused, options_.effect);
-  std::string condition = conditionPatch(node, paused, why, setup_.clock.wall());
+  std::string taint = taintPatch(node, paused, options_.effect, options_.taint);
+  std::string condition = conditionPatch(node, paused, why, setup_.clock.wall(), options_);
   if (taint.empty() && condition.empty()) return;
   if (told_ != paused)
     setup_.events.warning(api::refTo(client::kind::kNode, node.meta),

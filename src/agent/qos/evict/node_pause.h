@@ -35,11 +35,19 @@ struct PauseSetup {
 
 struct PauseOptions {
   std::string effect;  // of a taint, "NoSchedule"; "": only the condition
+  std::string_view taint = kCooldownTaint;
+  std::string_view condition = api::kBestEffortPaused;
+  std::string_view reason = "PodsEvicted";
 };
+// Crane's: a watermark was crossed.
+inline constexpr std::string_view kCraneTaint = "interference.crane.io";
+inline constexpr std::string_view kCraneCondition = "interference-identified";
 
 // The patches that bring the Node there; "" when it is. Pure.
-std::string taintPatch(const api::Node& node, bool wanted, const std::string& effect);
-std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now);
+std::string taintPatch(const api::Node& node, bool wanted, const std::string& effect,
+                       std::string_view key = kCooldownTaint);
+std::string conditionPatch(const api::Node& node, bool wanted, std::string_view why, WallTime now,
+                           const PauseOptions& options = {});
 
 class NodePause {
  public:

@@ -51,7 +51,9 @@ bool EvictionSender::evict(const Ousting& ousting) {
   if (setup_.mayGo && !setup_.mayGo(ousting)) return false;
   sent_.push_back(now);
   ++stats_.sent;
-  setup_.client.submit(setup_.owner, client::evictRequest(ousting.pod->meta),
+  client::DeleteOptions options;
+  if (ousting.grace) options.gracePeriodSeconds = *ousting.grace;
+  setup_.client.submit(setup_.owner, client::evictRequest(ousting.pod->meta, options),
                        life_.guard([this, ousting](const Result<client::Reply>& reply) {
                          finished(ousting, reply);
                        }));
