@@ -20,6 +20,7 @@ function facts(card) {
   const out = [];
   if (card.memoryTotal) out.push(`${bytes(card.memoryUsed)} of ${bytes(card.memoryTotal)} given`);
   if (card.busy !== null) out.push(`${Math.round(card.busy)} % busy`);
+  if (card.celsius !== null) out.push(`${Math.round(card.celsius)} °C`);
   if (card.numa !== null) out.push([`NUMA ${card.numa}`, card.pcie].filter(Boolean).join(', '));
   return out.join(' · ');
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/wire/measured_names.h"
 #include "api/wire/names.h"
 #include "dashboard/device_books.h"
 #include "placement/device/request.h"
@@ -28,13 +29,13 @@ std::string whyIll(const Told& told, std::string_view type, int32_t minor) {
   return "";
 }
 
-// Percent of the card's computing that was in use.
-json::Value busyOf(const Told& told, std::string_view type, int32_t minor) {
+// What was measured of the card under that name; null: nothing.
+json::Value measured(const Told& told, std::string_view type, int32_t minor,
+                     std::string_view what) {
   if (!told.metric || !told.metric->status.nodeMetric) return nullptr;
   for (const api::DeviceInfo& info : told.metric->status.nodeMetric->nodeUsage.devices) {
     if (info.type.view() != type || info.minor.value_or(0) != minor) continue;
-    if (const Quantity* core = info.resources.find(api::resource::kGpuCore))
-      return core->approximate();
+    if (const Quantity* amount = info.resources.find(what)) return amount->approximate();
   }
   return nullptr;
 }
@@ -73,7 +74,8 @@ json::Object cardRow(const DeviceLibrary& books, const DeviceBook& book, const s
                    {"total", card.total.amount(main)},
                    {"memoryUsed", card.used.amount(names.memory)},
                    {"memoryTotal", card.total.amount(names.memory)},
-                   {"busy", busyOf(told, type, card.minor)},
+                   {"busy", measured(told, type, card.minor, api::resource::kGpuCore)},
+                   {"celsius", measured(told, type, card.minor, api::resource::kGpuCelsius)},
                    {"holders", holdersOf(books, book, type, card)},
                    {"over", overOf(book, type, card.minor)},
                    {"numa", nullptr},

@@ -4,7 +4,7 @@
 //
 //   {"nodes":[{"name":"n1","model":"H200","cards":[{"type":"gpu","minor":0,"id":"GPU-…",
 //     "health":"healthy","why":"","used":50,"total":100,"memoryUsed":…,"memoryTotal":…,"numa":0,
-//     "pcie":"pci0000:5d","busy":12,"holders":[{"pod":"default/a","share":50}],
+//     "pcie":"pci0000:5d","busy":12,"celsius":54,"holders":[{"pod":"default/a","share":50}],
 //     "over":""}]}]}
 //
 // "used" and "total" in percent of a card; null where nothing is known. Pure functions, any thread.

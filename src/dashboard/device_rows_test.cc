@@ -36,13 +36,14 @@ TEST(DeviceRows, say_who_has_what_share_of_which_card) {
   view.nodes.push_back(object<api::Node>(R"({"metadata":{"name":"n1"}})"));
   view.metrics["n1"] = object<api::NodeMetric>(
       R"({"metadata":{"name":"n1"},"status":{"nodeMetric":{"nodeUsage":{"devices":[
-          {"type":"gpu","minor":0,"resources":{"koordinator.sh/gpu-core":"12"}}]}}}})");
+          {"type":"gpu","minor":0,"resources":{"koordinator.sh/gpu-core":"12","mangrove.io/gpu-celsius":"71"}}]}}}})");
   view.pods = {holder("a", "50"), holder("b", "30")};
   const std::string text = json::write(deviceBoard(view, {object<api::Device>(kDevice)}));
   EXPECT_THAT(text, HasSubstr(R"("model":"H200")"));
   EXPECT_THAT(text, HasSubstr(R"({"pod":"default/a","share":50},{"pod":"default/b","share":30})"));
   EXPECT_THAT(text, HasSubstr(R"("used":80,"total":100)"));
-  EXPECT_THAT(text, HasSubstr(R"("busy":12)"));
+  EXPECT_THAT(text, HasSubstr(R"("busy":12,"celsius":71)"));
+  EXPECT_THAT(text, HasSubstr(R"("busy":null,"celsius":null)"));  // of the ill one
   EXPECT_THAT(text, HasSubstr(R"("numa":1,"pcie":"pci0000:5d")"));
   EXPECT_THAT(text, HasSubstr(R"("health":"unhealthy","why":"XID 79")"));
   EXPECT_THAT(text, testing::Not(HasSubstr(R"("over":"k)")));

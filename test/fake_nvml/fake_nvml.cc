@@ -119,6 +119,12 @@ int nvmlDeviceGetUtilizationRates(void*, Utilization* used) {
   *used = {99, 50};
   return kSuccess;
 }
+int nvmlDeviceGetTemperature(void* handle, int, unsigned* celsius) {
+  const int now = cardOf(handle)->celsius;
+  if (now < 0) return kNotSupported;
+  *celsius = static_cast<unsigned>(now);
+  return kSuccess;
+}
 int nvmlDeviceGetComputeRunningProcesses_v3(void* handle, unsigned* count, ProcessInfo* out) {
   const auto& processes = cardOf(handle)->processes;
   const unsigned room = *count;

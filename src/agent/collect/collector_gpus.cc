@@ -54,7 +54,9 @@ void Collector::readGpuUse() {
     const auto core = coreUse(gpu);
     const auto memory = memoryUse(gpu);
     if (!core || !memory) continue;
-    put(shelf, gpuSubject(gpu.minor, gpu.uuid), {*core, *memory}, gpu.memory);
+    const std::string subject = gpuSubject(gpu.minor, gpu.uuid);
+    put(shelf, subject, {*core, *memory}, gpu.memory);
+    if (gpu.celsius) shelf.put(shelf.track(subject), gpu_column::kCelsius, *gpu.celsius);
     for (const auto& [pod, use] : pods)
       if (pod != nullptr) put(shelf, podGpuSubject(pod->uid, gpu.minor, gpu.uuid), use, gpu.memory);
   }

@@ -53,12 +53,13 @@ TEST(Gpus, Case47MixedModelsHaveNoLabel) {
 }
 
 TEST(Gpus, Case38UsageIsCutToWholeNumbers) {
-  const auto first = gpuUsage("a", 0, 80.9, 30, 100), second = gpuUsage("b", 1, 40, 50, 200);
+  const auto first = gpuUsage("a", 0, {80.9, 30, 100}), second = gpuUsage("b", 1, {40, 50, 200});
   EXPECT_EQ(first.resources.amount(api::resource::kGpuCore).text(), "80");
   EXPECT_EQ(first.resources.amount(api::resource::kGpuMemory).text(), "30");
   EXPECT_EQ(first.resources.amount(api::resource::kGpuMemoryRatio).text(), "30");
   EXPECT_EQ(second.resources.amount(api::resource::kGpuMemoryRatio).text(), "25");
-  EXPECT_EQ(gpuUsage("c", 2, 1, 1, 0).resources.amount(api::resource::kGpuMemoryRatio).text(), "0");
+  EXPECT_EQ(gpuUsage("c", 2, {1, 1, 0}).resources.amount(api::resource::kGpuMemoryRatio).text(),
+            "0");
 }
 
 TEST(Xpus, Case48LinkedDevicesAreOnePartition) {

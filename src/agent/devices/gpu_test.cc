@@ -8,6 +8,7 @@
 #include "agent/devices/nvml.h"
 #include "agent/testing/fake_nvml.h"
 #include "agent/testing/scene.h"
+#include "api/wire/measured_names.h"
 #include "api/wire/names.h"
 #include "kernel/testing/fake_root.h"
 
@@ -143,6 +144,8 @@ std::string amount(const json::Value& device, const char* resource) {
 TEST_F(GpuAgent, NodeAndPodsAreChargedByTheirProcesses) {
   // 4712 idles: its memory is in use all the same. 4713 is the host's.
   nvml->cards[0].processes = {{4711, 30 * kGig, 60}, {4712, 10 * kGig, -1}, {4713, kGig, 5}};
+  nvml->cards[0].celsius = 71;
+  nvml->cards[1].celsius = -1;
   testing::Scene scene(fs.path(), options());
   scene.put("Node", testing::nodeJson("n1", "1", "8Gi"));
   scene.put("NodeMetric", testing::nodeMetricJson("n1"));
@@ -159,12 +162,16 @@ TEST_F(GpuAgent, NodeAndPodsAreChargedByTheirProcesses) {
   EXPECT_EQ(amount(node.at(1), "gpu-memory"), "41Gi");
   EXPECT_EQ(amount(node.at(1), "gpu-memory-ratio"), "51");
   EXPECT_EQ(amount(node.at(0), "gpu-core"), "0");
+  const std::string celsius(api::resource::kGpuCelsius);
+  EXPECT_EQ(node.at(1).at("resources").at(celsius).as_string(), "71");
+  EXPECT_FALSE(node.at(0).at("resources").as_object().contains(celsius)) << "it has no sensor";
   const json::Value& pod = status.at("podsMetric").at(0).at("podUsage").at("devices");
   ASSERT_EQ(pod.as_array().size(), 1u);
   EXPECT_EQ(pod.at(0).at("minor").to_number<int>(), 1);
   EXPECT_EQ(amount(pod.at(0), "gpu-core"), "60");
   EXPECT_EQ(amount(pod.at(0), "gpu-memory"), "40Gi");
   EXPECT_EQ(amount(pod.at(0), "gpu-memory-ratio"), "50");
+  EXPECT_FALSE(pod.at(0).at("resources").as_object().contains(celsius)) << "of the card alone";
 }
 
 TEST_F(GpuAgent, CardsAreReportedAndAnErrorTakesOneOutForAWhile) {

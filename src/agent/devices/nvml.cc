@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "agent/devices/nvml_library.h"
+#include "api/wire/measured_names.h"
 #include "api/wire/names.h"
 #include "base/text/strings.h"
 #include "kernel/read_text.h"
@@ -147,17 +148,18 @@ GpuName gpuOfSubject(std::string_view subject) {
   return {parseInt<int32_t>(halves.before).value_or(0), std::string(halves.after)};
 }
 
-api::DeviceInfo gpuUsage(const std::string& uuid, int32_t minor, double corePercent, double bytes,
-                         double totalBytes) {
+api::DeviceInfo gpuUsage(const std::string& uuid, int32_t minor, const GpuReading& read) {
   api::DeviceInfo info;
   info.type = Interned(kTypeGpu);
   info.id = uuid;
   info.minor = minor;
   const auto whole = [](double value) { return value > 0 ? static_cast<int64_t>(value) : 0; };
-  info.resources.set(api::resource::kGpuCore, Quantity::of(whole(corePercent)));
-  info.resources.set(api::resource::kGpuMemory, Quantity::of(Bytes{whole(bytes)}));
-  info.resources.set(api::resource::kGpuMemoryRatio,
-                     Quantity::of(totalBytes > 0 ? whole(100 * bytes / totalBytes) : int64_t{0}));
+  info.resources.set(api::resource::kGpuCore, Quantity::of(whole(read.corePercent)));
+  info.resources.set(api::resource::kGpuMemory, Quantity::of(Bytes{whole(read.bytes)}));
+  const double ratio = read.totalBytes > 0 ? 100 * read.bytes / read.totalBytes : 0;
+  info.resources.set(api::resource::kGpuMemoryRatio, Quantity::of(whole(ratio)));
+  if (read.celsius)
+    info.resources.set(api::resource::kGpuCelsius, Quantity::of(whole(*read.celsius)));
   return info;
 }
 

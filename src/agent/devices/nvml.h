@@ -39,6 +39,7 @@ struct Gpu {
   // Use of the whole card by the card's own account; nullopt: the library does not say.
   std::optional<double> corePercent = {};
   std::optional<Bytes> memoryUsed = {};
+  std::optional<double> celsius = {};
   // nullopt: the library cannot list them.
   std::optional<std::vector<GpuProcess>> processes = {};
   GpuVerdict health = {};
@@ -76,7 +77,11 @@ struct GpuName {
 GpuName gpuOfSubject(std::string_view subject);
 
 // gpu-core, gpu-memory and gpu-memory-ratio in use, each cut to a whole number; of the NodeMetric.
-api::DeviceInfo gpuUsage(const std::string& uuid, int32_t minor, double corePercent, double bytes,
-                         double totalBytes);
+// The card's temperature stands beside them where it is known.
+struct GpuReading {
+  double corePercent = 0, bytes = 0, totalBytes = 0;
+  std::optional<double> celsius = {};
+};
+api::DeviceInfo gpuUsage(const std::string& uuid, int32_t minor, const GpuReading& read);
 
 }  // namespace mangrove::agent

@@ -15,6 +15,7 @@ constexpr int kNotSupported = 3;
 constexpr int kNotFound = 6;
 constexpr int kInsufficientSize = 7;
 constexpr int kNoSuchFunction = 13;
+constexpr int kSensorOfGpu = 0;
 constexpr unsigned long long kXidErrors = 0x8;
 // Samples are kept for some seconds; the reference asks for all there are.
 constexpr unsigned long long kSince = 1024;
@@ -111,6 +112,9 @@ Gpu NvmlLibrary::describe(NvmlHandle handle, bool& answers) const {
   gpu.memoryUsed = Bytes{static_cast<int64_t>(memory.used)};
   NvmlUtilization used;
   if (call("nvmlDeviceGetUtilizationRates", handle, &used) == kSuccess) gpu.corePercent = used.gpu;
+  unsigned celsius = 0;
+  if (call("nvmlDeviceGetTemperature", handle, kSensorOfGpu, &celsius) == kSuccess)
+    gpu.celsius = celsius;
   gpu.processes = processes(handle);
   return gpu;
 }

@@ -138,8 +138,9 @@ class Builder {
       const auto core = mean(gpu_column::kCore), used = mean(gpu_column::kMemory);
       if (!core || !used) continue;
       const GpuName gpu = gpuOfSubject(std::string_view(subject).substr(prefix.size()));
-      out.push_back(
-          gpuUsage(gpu.uuid, gpu.minor, *core, *used, mean(gpu_column::kMemoryTotal).value_or(0)));
+      out.push_back(gpuUsage(
+          gpu.uuid, gpu.minor,
+          {*core, *used, mean(gpu_column::kMemoryTotal).value_or(0), mean(gpu_column::kCelsius)}));
     }
     std::sort(out.begin(), out.end(),
               [](const auto& a, const auto& b) { return a.minor < b.minor; });

@@ -59,7 +59,7 @@ enum : uint32_t { kCpu, kMemory, kCount };
 
 // Percent, bytes; subjects are "minor/uuid".
 namespace gpu_column {
-enum : uint32_t { kCore, kMemory, kMemoryTotal, kCount };
+enum : uint32_t { kCore, kMemory, kMemoryTotal, kCelsius, kCount };
 }
 
 struct HistoryOptions {

@@ -23,6 +23,7 @@ struct Card {
   std::vector<Process> processes;
   bool answers = true;      // about its memory
   bool tellsErrors = true;  // events can be registered
+  int celsius = 54;         // -1: it has no sensor
 };
 
 struct Error {
