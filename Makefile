@@ -5,7 +5,7 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations test-power test-backup test-conformance bench format check build setup fuzz help binary setup-program
+.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations test-devices test-power test-backup test-conformance bench format check build setup fuzz help binary setup-program
 
 help:
 	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-conformance  Kubernetes' own conformance tests against up; FOCUS=pattern for some, else the table in docs is written"
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make test-reservations  MINUTES=10 of reservations made, matched, expired and deleted beside schedulers killed with -9"
+	@echo "make test-devices  MINUTES=10 of pods with cards that come and go, cards that fall ill, and a scheduler killed with -9"
 	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
 	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"
@@ -139,6 +140,9 @@ test-chaos: build
 
 test-reservations: build
 	@MANGROVE=$(abspath $(BUILD))/bin/mangrove SECONDS_OF=$$(($(MINUTES) * 60)) $(if $(SEED),SEED=$(SEED)) test/e2e/scheduler_reservation_storm.sh || [ $$? -eq 77 ]
+
+test-devices: build
+	@MANGROVE=$(abspath $(BUILD))/bin/mangrove SECONDS_LONG=$$(($(MINUTES) * 60)) $(if $(SEED),SEED=$(SEED)) test/e2e/scheduler_devices_kill.sh || [ $$? -eq 77 ]
 
 # Every suite into build/bench (JSON, table, pictures) and docs/benchmarks.* within half an hour; PEERS names a folder with kube-apiserver, etcd, … to
 # compare with. SUITES chooses some, which leave the pages alone.
