@@ -122,9 +122,14 @@ std::vector<Row> rows() {
 
 // Decided by annotations of pods or of the Node, and switched by their gate.
 const std::map<std::string_view, std::string_view> kByGate = {
-    {"cpuset-hook", "CPUSetAllocator"},        {"batch-resource", "BatchResource"},
-    {"cpu-normalization", "CPUNormalization"}, {"pod-resctrl", "Resctrl"},
-    {"cold-scan", "ColdPageCollector"},        {"watermark-evict", "WatermarkEvict"},
+    {"cpuset-hook", "CPUSetAllocator"},
+    {"batch-resource", "BatchResource"},
+    {"cpu-normalization", "CPUNormalization"},
+    {"pod-resctrl", "Resctrl"},
+    {"cold-scan", "ColdPageCollector"},
+    {"watermark-evict", "WatermarkEvict"},
+    {"crane-qos", "CraneQoS"},
+    {"interference", ""},  // gates of its parts
 };
 
 void populate(Bench& bench) {

@@ -8,6 +8,7 @@
 
 #include "api/object/meta.h"
 #include "api/wire/kind.h"
+#include "base/text/time_text.h"
 #include "json/fwd.h"
 
 namespace mangrove::api {
@@ -25,17 +26,17 @@ struct InterferenceSuspect {
   bool operator==(const InterferenceSuspect&) const = default;
 };
 struct InterferenceAction {
-  WallTime time = {};
+  WallTime time = kZeroTime;
   std::string action;
   bool operator==(const InterferenceAction&) const = default;
 };
 struct InterferenceReportSpec {
   std::string node, victim, victimUid, application;
   std::string signal, resource;
-  WallTime start = {};
+  WallTime start = kZeroTime;
 };
 struct InterferenceReportStatus {
-  WallTime end = {};  // kZeroTime: it goes on
+  WallTime end = kZeroTime;  // it goes on
   double severity = 0, observed = 0, fence = 0;
   std::vector<std::string> evidence;
   std::vector<InterferenceSuspect> suspects;

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/text/encoding.h"
 #include "base/text/strings.h"
+#include "json/json_patch.h"
 #include "json/merge_patch.h"
 #include "net/http/url.h"
 
@@ -414,7 +415,8 @@ HttpResponse FakeApi::replace(const Place& place, const std::string& body) {
 
 HttpResponse FakeApi::patch(const Place& place, const std::string& body) {
   auto change = json::parse(body);
-  if (!change || !change->is_object()) return failure(400, "BadRequest", "patch is not an object");
+  if (!change || !(change->is_object() || change->is_array()))
+    return failure(400, "BadRequest", "patch is neither an object nor a list");
   FakeCollection& collection = collections_[place.collection];
   Body have = collection.find(place.key());
   if (!have) return notFound(place.plural, place.name);
@@ -422,7 +424,10 @@ HttpResponse FakeApi::patch(const Place& place, const std::string& body) {
   std::string wanted = textAt(*change, "metadata", "resourceVersion");
   if (!wanted.empty() && wanted != textAt(object, "metadata", "resourceVersion"))
     return failure(409, "Conflict", fmt::format("{} \"{}\" changed", place.plural, place.name));
-  json::applyMergePatch(object, *change);
+  if (!change->is_array())
+    json::applyMergePatch(object, *change);
+  else if (auto done = json::applyJsonPatch(object, *change); !done)
+    return failure(422, "Invalid", done.error().text());
   store(place.collection, place.key(), std::move(object));
   return HttpResponse::json(200, *collection.find(place.key()));
 }

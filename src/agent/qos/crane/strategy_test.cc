@@ -39,7 +39,11 @@ struct Crane {
     bench.use("job", job);
     bench.use("other", other);
   }
-  std::string quota(const std::string& name) { return bench.read(name + "/c", "cpu.cfs_quota_us"); }
+  // Without the period, which the kernel adds by itself.
+  std::string quota(const std::string& name) {
+    const std::string text = bench.read(name + "/c", "cpu.cfs_quota_us");
+    return text.substr(0, text.find(' '));
+  }
   MachineBench bench;
 };
 

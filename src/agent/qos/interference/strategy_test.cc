@@ -31,7 +31,7 @@ class Suffering {
     for (const char* name : {"sort", "train"})
       bench.pod({.name = name, .tier = "besteffort", .qos = "BE"});
     bench.start();
-    for (const char* name : {"sort", "train"}) before[name] = bench.read(name, "cpu.cfs_quota_us");
+    for (const char* name : {"sort", "train"}) before[name] = quotaOf(name);
   }
 
   double quotaOf(const std::string& name) {
@@ -64,7 +64,7 @@ class Suffering {
   }
   void expectNoTrace(const std::string& when) {
     for (const char* name : {"sort", "train"})
-      EXPECT_EQ(bench.read(name, "cpu.cfs_quota_us"), before[name]) << name << " " << when;
+      EXPECT_EQ(quotaOf(name), before[name]) << name << " " << when;
     for (const auto& [key, file] : bench.enforcer->executor().held())
       EXPECT_EQ(file.why.find("suffers"), std::string::npos) << key.cgroup << " " << file.why;
   }
@@ -75,7 +75,7 @@ class Suffering {
   bool calm = false;
   double total = 0, average = 2;
   std::set<std::string> held;
-  std::map<std::string, std::string> before;
+  std::map<std::string, double> before;  // quotas in cores
 };
 
 constexpr const char* kAll = "InterferencePSI=true,CausalCheck=true,MitigationLadder=true";
@@ -86,7 +86,7 @@ TEST(InterferenceStrategy, HoldsTheGuiltyAndLetsGo) {
   node.ticks(500);
   EXPECT_LT(node.quotaOf("sort"), 4);
   EXPECT_LT(node.average, 16);
-  EXPECT_EQ(node.bench.read("train", "cpu.cfs_quota_us"), node.before["train"]);
+  EXPECT_EQ(node.quotaOf("train"), node.before["train"]);
   std::string story;
   for (const std::string& line : node.bench.writes()) story += line + "\n";
   EXPECT_NE(story.find("guilty: +"), std::string::npos) << story;
