@@ -1,5 +1,7 @@
 #include "sim/sums.h"
 
+#include <initializer_list>
+
 namespace mangrove::sim {
 
 void Sums::add(const Sums& other) {

@@ -415,8 +415,7 @@ HttpResponse FakeApi::replace(const Place& place, const std::string& body) {
 
 HttpResponse FakeApi::patch(const Place& place, const std::string& body) {
   auto change = json::parse(body);
-  if (!change || !(change->is_object() || change->is_array()))
-    return failure(400, "BadRequest", "patch is neither an object nor a list");
+  if (!change || change->is_primitive()) return failure(400, "BadRequest", "no patch: " + body);
   FakeCollection& collection = collections_[place.collection];
   Body have = collection.find(place.key());
   if (!have) return notFound(place.plural, place.name);
@@ -424,10 +423,9 @@ HttpResponse FakeApi::patch(const Place& place, const std::string& body) {
   std::string wanted = textAt(*change, "metadata", "resourceVersion");
   if (!wanted.empty() && wanted != textAt(object, "metadata", "resourceVersion"))
     return failure(409, "Conflict", fmt::format("{} \"{}\" changed", place.plural, place.name));
-  if (!change->is_array())
-    json::applyMergePatch(object, *change);
-  else if (auto done = json::applyJsonPatch(object, *change); !done)
-    return failure(422, "Invalid", done.error().text());
+  if (change->is_object()) json::applyMergePatch(object, *change);
+  const auto done = change->is_array() ? json::applyJsonPatch(object, *change) : Result<>();
+  if (!done) return failure(422, "Invalid", done.error().text());
   store(place.collection, place.key(), std::move(object));
   return HttpResponse::json(200, *collection.find(place.key()));
 }
@@ -436,8 +434,7 @@ HttpResponse FakeApi::erase(const Place& place, const std::string& body) {
   FakeCollection& collection = collections_[place.collection];
   Body have = collection.find(place.key());
   if (!have) return notFound(place.plural, place.name);
-  auto options = json::parse(body);
-  std::string uid = options ? textAt(*options, "preconditions", "uid") : "";
+  const auto uid = textAt(json::parse(body).value_or(json::Value()), "preconditions", "uid");
   if (!uid.empty() && uid != textAt(*json::parse(*have), "metadata", "uid"))
     return failure(409, "Conflict", "the uid in the precondition does not match");
   auto event = collection.remove(++version_, place.key());
