@@ -17,7 +17,8 @@ namespace mangrove::manager {
 
 struct NodeRules {
   using Extensions = std::map<std::string, api::RawJson>;
-  // The extensions that are ours; empty: nobody joins rules, and none are ours.
+  // The extensions that are ours. Empty: nobody joins rules, and what was joined before goes, so
+  // that no agent keeps to rules that nobody looks after.
   std::function<Extensions(const api::Node&)> of;
   // Told that a node's rules may have changed. Empty: nobody writes NodeSLOs.
   std::function<void(std::string_view node)> changed;

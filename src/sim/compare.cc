@@ -95,8 +95,11 @@ Result<Comparison> compare(const CompareOptions& options) {
   double ended = 0;
   for (uint64_t seed : options.seeds) {
     const Trace trace = options.traceOf(seed);
-    if (out.nodes == 0)
-      out.nodes = trace.nodeCount(), out.pods = trace.podCount(), out.length = trace.length;
+    if (out.nodes == 0) {
+      out.nodes = trace.nodeCount();
+      out.pods = trace.podCount();
+      out.length = trace.length;
+    }
     for (size_t i = 0; i < options.policies.size(); i++) {
       SimOptions each = options.each;
       each.seed = seed;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "agent/qos/evict/task.h"
+#include "agent/qos/extension.h"
 #include "agent/qos/strategies.h"
 #include "api/pod/pod_requests.h"
 #include "api/wire/decode.h"
@@ -103,12 +104,7 @@ StrategyInfo CraneQos::info() const {
 
 // Decoded once for each content; what cannot be read leaves the last rules in force.
 void CraneQos::readRules(const Situation& now) {
-  std::string text;
-  if (now.look.slo && now.look.slo->extensions) {
-    const auto& values = now.look.slo->extensions->values;
-    if (const auto found = values.find(std::string(api::kCraneExtension)); found != values.end())
-      text = found->second.text;
-  }
+  const std::string text = extensionText(now.look, api::kCraneExtension);
   if (text == text_) return;
   text_ = text;
   trouble_.clear();

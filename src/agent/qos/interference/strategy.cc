@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "agent/qos/extension.h"
 #include "agent/qos/strategies.h"
 #include "api/wire/decode.h"
 #include "kernel/resource_names.h"
@@ -57,6 +58,15 @@ std::string lossOf(const Situation& now, const PodLook& pod, const EvictedLately
 
 }  // namespace
 
+namespace {
+
+// Steps against all offline pods leave those alone that opted out, too.
+bool mayBeHeld(const PodLook& pod) {
+  return isOffline(pod) && pod.pod->meta.annotations.get(api::kInterferenceExempt) != "true";
+}
+
+}  // namespace
+
 Switches switchesOf(const FeatureGates& gates, const api::InterferencePolicySpec& policy) {
   Switches out;
   out.gaussian = gates.on("InterferenceGaussian") && isOn(policy.detectors, "gaussian");
@@ -82,12 +92,7 @@ StrategyInfo Interference::info() const {
 
 // Decoded once for each content; what cannot be read leaves the last one in force.
 api::InterferencePolicySpec Interference::policyOf(const Situation& now) {
-  const api::NodeSloSpec* slo = now.look.slo;
-  std::string text;
-  if (slo && slo->extensions)
-    if (const auto found = slo->extensions->values.find(std::string(api::kInterferenceExtension));
-        found != slo->extensions->values.end())
-      text = found->second.text;
+  const std::string text = extensionText(now.look, api::kInterferenceExtension);
   if (text == policyText_) return policy_;
   policyText_ = text;
   policyTrouble_.clear();
@@ -126,8 +131,7 @@ void Interference::capPods(const Situation& now, const Orders& orders, Wishes& o
 void Interference::holdMemory(const Situation& now, const Orders& orders, Wishes& out) {
   if (orders.memoryShare >= 1) return memoryFrom_.clear();
   for (const PodLook& pod : now.look.pods) {
-    if (!isOffline(pod) || !pod.usage.memoryWithCache) continue;
-    if (pod.pod->meta.annotations.get(api::kInterferenceExempt) == "true") continue;
+    if (!mayBeHeld(pod) || !pod.usage.memoryWithCache) continue;
     const auto from =
         memoryFrom_.try_emplace(pod.pod->meta.uid.str(), pod.usage.memoryWithCache->v).first;
     const auto most = static_cast<int64_t>(orders.memoryShare * static_cast<double>(from->second));
@@ -167,7 +171,7 @@ Wishes Interference::decide(const Situation& now) {
   holdMemory(now, orders, out);
   if (!orders.idleClass.empty())
     for (const PodLook& pod : now.look.pods)
-      if (isOffline(pod))
+      if (mayBeHeld(pod))
         out.base(std::string(pod.cgroup), name::kCpuIdle, FileValue::of(1), orders.idleClass);
   evict(now, orders, out);
   for (auto& report : episodes_.takeReports(now.node ? now.node->meta.name.view() : ""))
