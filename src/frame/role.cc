@@ -6,8 +6,11 @@
 #include <optional>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "base/os/log.h"
+#include "frame/record/recorder.h"
+#include "frame/role_flags.h"
 #include "frame/signals.h"
 #include "frame/verbosity.h"
 #include "frame/version.h"
@@ -21,31 +24,11 @@ const Logger log("frame");
 
 constexpr int kWrongUsage = 2;
 
-// klog's options that manifests written for the reference pass; our log always goes to stderr.
-constexpr std::array<std::string_view, 11> kKlogFlags = {
-    "logtostderr", "alsologtostderr",   "stderrthreshold", "log_dir",
-    "log_file",    "log_file_max_size", "skip_headers",    "skip_log_headers",
-    "one_output",  "log_backtrace_at",  "add_dir_header"};
-
-struct CommonFlags {
-  std::string ops;
-  int64_t verbosity = 0;
-  std::string levels;
-  std::string format = "text";
-  std::string gates;
-};
-
-void declare(Flags& flags, CommonFlags& common, const RoleInfo& info) {
-  common.ops = info.opsDefault;
-  flags.add(info.opsFlag, common.ops,
-            "where /healthz, /readyz and /metrics are served; 0 for nowhere");
-  flags.add("v", common.verbosity, "log verbosity: 0 info, 2 debug, 4 trace");
-  flags.add("vmodule", common.levels,
-            "log levels of single components, e.g. client=debug,net=warn");
-  flags.add("logging-format", common.format, "text or json");
-  flags.add("feature-gates", common.gates, "switches of unsettled parts: A=true,B=false");
-  flags.ignore(kKlogFlags);
-  if (!info.ownConfigFlag) flags.withConfigFile();
+std::string processIdentity(Clock& clock) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return fmt::format("{}_{}_{:x}", host.data(), ::getpid(),
+                     clock.wall().time_since_epoch().count());
 }
 
 // What the flags asked for; written once, before there are threads.
@@ -75,8 +58,13 @@ class Run {
   Run(Role& role, RoleInfo info, CommonFlags common)
       : role_(role), info_(info), common_(std::move(common)), gates_(info.gates) {}
 
-  Result<> prepare() {
+  Result<> prepare(const std::vector<std::string>& args) {
     if (auto done = gates_.set(common_.gates); !done) return done.error().in("--feature-gates");
+    if (auto done = record(args); !done) return done.error().in("--record");
+    return serveOps();
+  }
+
+  Result<> serveOps() {
     auto address = parseListenAddress(common_.ops);
     if (!address) return address.error().in("--{}", info_.opsFlag);
     if (info_.opsOnLoopback && common_.ops.starts_with(':')) address->host = "127.0.0.1";
@@ -96,31 +84,58 @@ class Run {
   }
 
   int runUntilStopped() {
-    RoleContext context{realClock(),
-                        owner_,
-                        io_,
-                        metrics_,
-                        health_,
-                        gates_,
-                        ops_.get(),
-                        [this](int code) { owner_.post([this, code] { stop(code, "its own request"); }); }};
+    RoleContext context{
+        recorder_ ? recorder_->turns().clock() : realClock(),
+        owner_,
+        io_,
+        metrics_,
+        health_,
+        gates_,
+        ops_.get(),
+        [this](int code) { owner_.post([this, code] { stop(code, "its own request"); }); }};
+    context.identity = identity_;
+    context.recorder = recorder_.get();
+    context.turns = recorder_ ? &recorder_->turns() : nullptr;
     log.info("{}, role {}", versionLine(), info_.name);
-    if (auto started = role_.start(context); !started) {
+    Result<> started;
+    duringTurn(&record::Recorder::start, [&] { started = role_.start(context); });
+    if (!started) {
       log.error("cannot start {}: {}", info_.name, started.error().text());
       return 1;
     }
     started_ = true;
     owner_.run();
+    if (recorder_) recorder_->flush();
     return exitCode_;
   }
 
  private:
+  Result<> record(const std::vector<std::string>& args) {
+    if (common_.record.path.empty()) return {};
+    record::Session session = record::sessionOf(info_.name, args);
+    session.identity = identity_;
+    auto made = record::Recorder::make(common_.record, std::move(session), owner_, realClock());
+    if (!made) return pass(made.error());
+    recorder_ = std::move(*made);
+    log.info("recording to {}", common_.record.path);
+    return {};
+  }
+
   void stop(int code, std::string_view why) {
     if (std::exchange(stopping_, true)) return;
     log.info("stopping {} after {}", info_.name, why);
     exitCode_ = code;
     deadline_ = realClock().after(info_.stopGrace, [this] { owner_.post([this] { giveUp(); }); });
-    role_.stop([this] { owner_.post([this] { owner_.stop(); }); });
+    duringTurn(&record::Recorder::stop,
+               [this] { role_.stop([this] { owner_.post([this] { owner_.stop(); }); }); });
+  }
+
+  // What a recorded role is told to do is part of the recording.
+  void duringTurn(void (record::Recorder::*which)(Fn), Fn fn) {
+    if (recorder_)
+      (*recorder_.*which)(std::move(fn));
+    else
+      fn();
   }
 
   void giveUp() {
@@ -142,6 +157,8 @@ class Run {
   Registry metrics_;
   Health health_;
   FeatureGates gates_;
+  std::string identity_ = processIdentity(realClock());
+  std::unique_ptr<record::Recorder> recorder_;
   std::unique_ptr<OpsServer> ops_;
   Timer deadline_;
   bool stopping_ = false;
@@ -156,6 +173,18 @@ int complain(const RoleInfo& info, const Error& error, int code) {
 
 }  // namespace
 
+std::string identityOf(const RoleContext& context) {
+  return context.identity.empty() ? processIdentity(context.clock) : context.identity;
+}
+
+Clock& RoleContext::asideClock() const {
+  return recorder ? realClock() : clock;
+}
+
+client::ApiClient* RoleContext::aside(client::ApiClient* client) const {
+  return recorder ? recorder->raw() : client;
+}
+
 void setVerbosity(int64_t v) {
   LogConfig config = startedWith();
   config.level = levelOfVerbosity(static_cast<int>(std::clamp<int64_t>(v, 0, 10)));
@@ -166,14 +195,14 @@ int runRole(Role& role, const std::vector<std::string>& args) {
   const RoleInfo info = role.info();
   CommonFlags common;
   Flags flags(fmt::format("mangrove {}", info.name), std::string(info.about));
-  declare(flags, common, info);
+  declareCommon(flags, common, info);
   role.flags(flags);
   auto go = flags.parse(args);
   if (!go) return complain(info, go.error(), kWrongUsage);
   if (!*go) return 0;
   if (auto done = configureLogging(common); !done) return complain(info, done.error(), kWrongUsage);
   Run run(role, info, std::move(common));
-  if (auto done = run.prepare(); !done) {
+  if (auto done = run.prepare(args); !done) {
     return complain(info, done.error(), done.error().code() == Code::kInvalid ? kWrongUsage : 1);
   }
   return run.runUntilStopped();

@@ -26,12 +26,18 @@
 #include "base/mailbox.h"
 #include "base/metrics.h"
 #include "base/result.h"
+#include "client/api_client.h"
 #include "frame/flags.h"
 #include "frame/health.h"
 #include "frame/ops_server.h"
 #include "net/loop.h"
 
 namespace mangrove::frame {
+
+namespace record {
+class Recorder;
+class Turns;
+}  // namespace record
 
 struct RoleInfo {
   std::string_view name;   // the subcommand: "agent"
@@ -42,6 +48,9 @@ struct RoleInfo {
   std::span<const GateInfo> gates = {};
   bool ownConfigFlag = false;                     // --config is the role's own, not a file of flags
   Duration stopGrace = std::chrono::seconds(30);  // after this a stop is forced
+  // Offers --record: everything the role decides follows from its clock, its client and its owner's
+  // messages, and decides on the owner's thread alone.
+  bool records = false;
 };
 
 // What a role may use. Everything outlives the role's stop().
@@ -56,7 +65,21 @@ struct RoleContext {
   // Ends the process in an orderly way with this exit code; for a lost lease or a broken invariant
   // of the outside.
   UniqueFn<void(int)> quit;
+  // While the role is recorded or replayed (frame/record/); null otherwise.
+  record::Turns* turns = nullptr;
+  record::Recorder* recorder = nullptr;
+  std::string identity = {};  // "": made from host and process (identityOf)
+
+  bool isReplay() const { return turns != nullptr && recorder == nullptr; }
+  // Where objects are decoded: a recorded role does it all in one thread.
+  Mailbox& home(Mailbox& worker) const { return turns ? owner : worker; }
+  // For what goes on beside the role's decisions and is never replayed: pages, admission.
+  Clock& asideClock() const;
+  client::ApiClient* aside(client::ApiClient* client) const;
 };
+
+// Who this process is in leases: unique also when two share a host.
+std::string identityOf(const RoleContext& context);
 
 class Role {
  public:

@@ -1,5 +1,7 @@
 #include "frame/server_access.h"
 
+#include "frame/record/recorder.h"
+
 namespace mangrove::frame {
 
 void ServerAccess::declare(Flags& flags) {
@@ -18,14 +20,18 @@ Result<client::ClientConfig> ServerAccess::config() const {
   return client::loadClientConfig({.kubeconfig = kubeconfig, .context = context, .server = server});
 }
 
-Result<std::unique_ptr<client::HttpApiClient>> ServerAccess::connect(
+Result<std::unique_ptr<client::ApiClient>> ServerAccess::connect(
     RoleContext& role, client::HttpApiOptions options) const {
+  if (role.isReplay()) return role.turns->client();
   const auto where = config();
   if (!where) return pass(where.error());
   options.perSecond = perSecond;
   options.burst = burst;
   options.metrics = &role.metrics;
-  return client::HttpApiClient::make(role.io, role.clock, *where, std::move(options));
+  auto made = client::HttpApiClient::make(role.io, role.asideClock(), *where, std::move(options));
+  if (!made) return pass(made.error());
+  if (role.recorder) return role.recorder->client(std::move(*made));
+  return std::unique_ptr<client::ApiClient>(std::move(*made));
 }
 
 }  // namespace mangrove::frame

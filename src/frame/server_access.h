@@ -29,9 +29,10 @@ struct ServerAccess {
   // And the limits, which the reference's binaries call by different names.
   void declare(Flags& flags, std::string_view qpsFlag, std::string_view burstFlag);
   Result<client::ClientConfig> config() const;
-  // Limits and metrics are added to `options`.
-  Result<std::unique_ptr<client::HttpApiClient>> connect(RoleContext& role,
-                                                         client::HttpApiOptions options) const;
+  // Limits and metrics are added to `options`. What a recorded role says to the server is written
+  // down; a replayed one meets the recording instead.
+  Result<std::unique_ptr<client::ApiClient>> connect(RoleContext& role,
+                                                     client::HttpApiOptions options) const;
 };
 
 }  // namespace mangrove::frame

@@ -54,6 +54,8 @@ constexpr ControlResource kResources[] = {
     {"blkio.cost.qos", kBlkio, "blkio.cost.qos", "", kProbe},
     {"blkio.cost.model", kBlkio, "blkio.cost.model", "", kProbe},
     {"blkio.bfq.weight", kBlkio, "blkio.bfq.weight", "", kProbe},
+    {"blkio.throttle.io_service_bytes", kBlkio, "blkio.throttle.io_service_bytes", "io.stat",
+     kProbe},
     {"io.max", kBlkio, "", "io.max", kProbe},
     {"io.weight", kBlkio, "", "io.weight", kProbe},
     {"io.bfq.weight", kBlkio, "", "io.bfq.weight", kProbe},

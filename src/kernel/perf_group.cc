@@ -1,5 +1,6 @@
 #include "kernel/perf_group.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -13,11 +14,19 @@
 namespace mangrove::kernel {
 namespace {
 
+// What is counted, in the order in which a group has it; the first two are needed.
+constexpr uint64_t kEvents[kMostPerfEvents] = {
+    PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CACHE_MISSES,
+    PERF_COUNT_HW_STALLED_CYCLES_BACKEND, kSoftwareEvent | PERF_COUNT_SW_TASK_CLOCK};
+constexpr size_t kNeeded = 2;
+constexpr double kNanos = 1e9;
+
 perf_event_attr attributes(uint64_t event) {
   perf_event_attr attr{};
   attr.size = sizeof attr;
-  attr.type = PERF_TYPE_HARDWARE;
-  attr.config = event;
+  const bool software = (event & kSoftwareEvent) != 0;
+  attr.type = software ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE;
+  attr.config = event & ~kSoftwareEvent;
   attr.inherit = 0;  // a cgroup event follows its tasks by itself
   attr.read_format =
       PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -51,45 +60,119 @@ void setOpenCounter(OpenCounter open) {
   openCounter = open;
 }
 
-PerfCounts scaled(const PerfReading& reading) {
-  if (reading.running == 0) return {};
-  const double factor = reading.enabled == 0 ? 1
-                                             : static_cast<double>(reading.enabled) /
-                                                   static_cast<double>(reading.running);
-  return {static_cast<double>(reading.values[0]) * factor,
-          static_cast<double>(reading.values[1]) * factor};
+namespace {
+
+// Values of one CPU by the place of their event; what is not counted stays at nullopt.
+struct Placed {
+  std::optional<double> values[kMostPerfEvents];
+  double enabled = 0, running = 0;
+};
+
+Placed placed(const PerfReading& reading, const std::vector<size_t>& places) {
+  Placed out;
+  out.enabled = static_cast<double>(reading.enabled);
+  out.running = static_cast<double>(reading.running);
+  const double factor = reading.running == 0   ? 0
+                        : reading.enabled == 0 ? 1
+                                               : out.enabled / out.running;
+  for (size_t i = 0; i < places.size(); ++i)
+    out.values[places[i]] = static_cast<double>(reading.values[i]) * factor;
+  return out;
 }
 
-Result<PerfGroup> PerfGroup::open(int cgroup, const CpuSet& cpus) {
+// A sum is only known when every part of it is.
+void addTo(std::optional<double>& sum, const std::optional<double>& more, bool first) {
+  if (first)
+    sum = more;
+  else if (sum && more)
+    *sum += *more;
+  else
+    sum.reset();
+}
+
+PerfCounts sumOf(const std::vector<Placed>& all) {
+  Placed sum;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t at = 0; at < kMostPerfEvents; ++at)
+      addTo(sum.values[at], all[i].values[at], i == 0);
+    sum.enabled += all[i].enabled;
+    sum.running += all[i].running;
+  }
+  PerfCounts out;
+  out.cycles = sum.values[0].value_or(0);
+  out.instructions = sum.values[1].value_or(0);
+  out.cacheMisses = sum.values[2];
+  out.stallCycles = sum.values[3];
+  if (sum.values[4]) out.cpuSeconds = *sum.values[4] / kNanos;
+  out.counted = sum.enabled > 0 ? sum.running / sum.enabled : 1;  // it had no time to count
+  return out;
+}
+
+}  // namespace
+
+PerfCounts scaled(const PerfReading& reading) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < reading.count && i < kMostPerfEvents; ++i) places.push_back(i);
+  return sumOf({placed(reading, places)});
+}
+
+PerfCounts operator-(const PerfCounts& later, const PerfCounts& earlier) {
+  const auto less = [](const std::optional<double>& a, const std::optional<double>& b) {
+    return a && b && *a >= *b ? std::optional(*a - *b) : std::nullopt;
+  };
+  PerfCounts out;
+  out.cycles = std::max(0.0, later.cycles - earlier.cycles);
+  out.instructions = std::max(0.0, later.instructions - earlier.instructions);
+  out.cacheMisses = less(later.cacheMisses, earlier.cacheMisses);
+  out.stallCycles = less(later.stallCycles, earlier.stallCycles);
+  out.cpuSeconds = less(later.cpuSeconds, earlier.cpuSeconds);
+  out.counted = later.counted;
+  out.window = later.window - earlier.window;
+  return out;
+}
+
+Result<PerfGroup::PerCpu> PerfGroup::openOn(int cgroup, int cpu, PerfExtras extras) {
+  PerCpu one;
+  for (size_t at = 0; at < kMostPerfEvents; ++at) {
+    if (at >= kNeeded && extras == PerfExtras::kNone) break;
+    const int leader = one.events.empty() ? -1 : one.events.front().get();
+    UniqueFd event = openOfCgroup(kEvents[at], cgroup, cpu, leader);
+    if (!event && at < kNeeded) return refused(errno, cpu);
+    if (!event) continue;
+    one.events.push_back(std::move(event));
+    one.places.push_back(at);
+  }
+  return one;
+}
+
+Result<PerfGroup> PerfGroup::open(int cgroup, const CpuSet& cpus, PerfExtras extras) {
   // Ours may be a mere path descriptor, which perf does not take.
   const UniqueFd dir(::openat(cgroup, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!dir) return failErrno(errno, "open a cgroup for perf");
   PerfGroup group;
   for (int cpu : cpus) {
-    PerCpu one;
-    one.leader = openOfCgroup(PERF_COUNT_HW_CPU_CYCLES, dir.get(), cpu, -1);
-    if (!one.leader) return refused(errno, cpu);
-    one.instructions = openOfCgroup(PERF_COUNT_HW_INSTRUCTIONS, dir.get(), cpu, one.leader.get());
-    if (!one.instructions) return refused(errno, cpu);
-    group.cpus_.push_back(std::move(one));
+    auto one = openOn(dir.get(), cpu, extras);
+    if (!one) return pass(one.error());
+    group.cpus_.push_back(*std::move(one));
   }
   return group;
 }
 
 Result<PerfCounts> PerfGroup::read() const {
-  PerfCounts sum;
+  std::vector<Placed> all;
   for (const PerCpu& cpu : cpus_) {
     PerfReading reading;
-    const ssize_t size = ::read(cpu.leader.get(), &reading, sizeof reading);
+    // Counters have no position and refuse this; stand-ins are files.
+    (void)::lseek(cpu.events.front().get(), 0, SEEK_SET);
+    const ssize_t size = ::read(cpu.events.front().get(), &reading, sizeof reading);
     if (size < 0) return failErrno(errno, "read a perf group");
-    if (size != sizeof reading || reading.count != 2)
-      return fail(Code::kIo, "a perf group gave {} bytes with {} values, want 2", size,
-                  reading.count);
-    const PerfCounts one = scaled(reading);
-    sum.cycles += one.cycles;
-    sum.instructions += one.instructions;
+    const size_t want = (3 + cpu.places.size()) * sizeof(uint64_t);
+    if (static_cast<size_t>(size) < want || reading.count != cpu.places.size())
+      return fail(Code::kIo, "a perf group gave {} bytes with {} values, want {}", size,
+                  reading.count, cpu.places.size());
+    all.push_back(placed(reading, cpu.places));
   }
-  return sum;
+  return sumOf(all);
 }
 
 Result<> probePerf() {

@@ -12,7 +12,9 @@
 
 namespace mangrove::kernel {
 
+// `event`: the kernel's number of a hardware event; software events have kSoftwareEvent besides.
 // `leader` -1: the first of a group. An empty descriptor is a refusal; errno says why.
+inline constexpr uint64_t kSoftwareEvent = uint64_t{1} << 32;
 using OpenCounter = UniqueFd (*)(uint64_t event, int cgroup, int cpu, int leader);
 void setOpenCounter(OpenCounter open);  // nullptr: the kernel's own
 

@@ -1,5 +1,6 @@
 #include "client/events/event_recorder.h"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -133,9 +134,15 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     return std::exchange(held_, std::nullopt);
   }
 
+  // Names are made of it: two events of one object in one moment need two.
+  WallTime ownMoment() {
+    judgedAt_ = std::max(clock_.wall(), judgedAt_ + WallTime::duration(1));
+    return judgedAt_;
+  }
+
   std::optional<Verdict> judgeNext() {
     while (auto event = pop()) {
-      Verdict verdict = correlator_.judge(std::move(*event), clock_.mono(), clock_.wall());
+      Verdict verdict = correlator_.judge(std::move(*event), clock_.mono(), ownMoment());
       if (verdict.fate != EventCorrelator::Fate::kDrop) return verdict;
       droppedMetric_.inc();
       std::lock_guard lock(mutex_);
@@ -175,6 +182,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   Clock& clock_;
   const EventRecorderOptions options_;
   EventCorrelator correlator_;   // home thread only
+  WallTime judgedAt_{};          // the same
   std::optional<Verdict> held_;  // judged and not sent yet; home thread only
   mutable std::mutex mutex_;
   std::deque<api::Event> queue_;

@@ -17,7 +17,6 @@ struct FakeApi::Place {
   std::string collection;  // "/api/v1/pods"
   std::string plural, ns, name, sub;
   net::Query query;
-
   std::string key() const { return keyOf(ns, name); }
   std::string parameter(std::string_view key) const {
     return std::string(query.find(key).value_or(""));
@@ -353,15 +352,16 @@ HttpResponse FakeApi::list(FakeCollection& collection, const Place& place) {
   int64_t limit = parseInt<int64_t>(place.parameter("limit")).value_or(0);
   std::string only = place.parameter("fieldSelector");
   if (only.starts_with("metadata.name=")) only = only.substr(14);
-  const bool withNode = only == "spec.nodeName!=";
-  if (withNode) only.clear();
+  std::string node;  // what an object must have in it: a node, or this one
+  if (only.starts_with("spec.nodeName"))
+    node = R"("nodeName":")" + (only.ends_with("!=") ? "" : only.substr(14) + '"');
   std::string items, next, last;
   int64_t count = 0;
   for (auto one = snapshot->objects->upper_bound(after); one != snapshot->objects->end(); ++one) {
     KeyParts parts = splitKey(one->first);
     if (!place.ns.empty() && parts.ns != place.ns) continue;
-    if (!only.empty() && parts.name != only) continue;
-    if (withNode && one->second->find(R"("nodeName":")") == std::string::npos) continue;
+    if (node.empty() && !only.empty() && parts.name != only) continue;
+    if (one->second->find(node) == std::string::npos) continue;
     if (limit > 0 && count == limit) {
       next = fmt::format("{}:{}", at, last);
       break;

@@ -14,7 +14,7 @@
 // It knows get, list (pages), watch (bookmarks), create, update (conflicts by resourceVersion),
 // JSON patch, merge patch (strategic and apply patches are treated as such), delete, the binding and
 // eviction of pods, and any kind whatsoever. Selectors: fieldSelector metadata.name= and, in
-// lists, spec.nodeName!= only. All functions may be called from any thread. Faults are drawn from a
+// lists, spec.nodeName!= and spec.nodeName= only. All functions may be called from any thread. Faults are drawn from a
 // seeded Rng; with several connections the draw depends on who comes first.
 
 #include <functional>

@@ -5,6 +5,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include "base/text/encoding.h"
 #include "base/text/strings.h"
 
 namespace mangrove::net {
@@ -79,7 +80,7 @@ struct GrpcWire::Session {
     GrpcStream& stream = self(user).streams[frame->hd.stream_id];
     if (key == ":path") stream.method = text;
     if (key == "grpc-status") stream.status = parseInt<int>(text).value_or(2);
-    if (key == "grpc-message") stream.text = text;
+    if (key == "grpc-message") stream.text = percentDecode(text).value_or(std::string(text));
     return 0;
   }
   static int onData(nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
@@ -143,12 +144,16 @@ void GrpcWire::respond(int32_t id, const GrpcReply& reply) {
   GrpcStream& stream = session_->streams[id];
   stream.out = reply.status == 0 ? framed(reply.message, reply.compressed) : "";
   stream.trailers = {{"grpc-status", std::to_string(reply.status)}};
-  if (!reply.text.empty()) stream.trailers.emplace_back("grpc-message", reply.text);
+  if (!reply.text.empty()) stream.trailers.emplace_back("grpc-message", percentEncode(reply.text));
   const Fields head = {{":status", "200"}, {"content-type", "application/grpc"}};
   const auto list = views(head);
   nghttp2_data_provider provider{};
   provider.read_callback = Session::readBody;
   nghttp2_submit_response(session_->h2, id, list.data(), list.size(), &provider);
+}
+
+void GrpcWire::cancel(int32_t id) {
+  nghttp2_submit_rst_stream(session_->h2, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
 }
 
 bool GrpcWire::messageOf(const GrpcStream& stream, std::string& message) {

@@ -57,6 +57,9 @@ class GrpcWire {
   // What the peer said: its refusals are replies, an answer that is none is an error.
   Result<GrpcReply> replyTo(int32_t id);
 
+  // Nobody waits for the answer any more.
+  void cancel(int32_t id);
+
   std::map<int32_t, GrpcStream>& streams();
   GrpcStream& stream(int32_t id) { return streams()[id]; }
 

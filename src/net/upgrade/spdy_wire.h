@@ -57,8 +57,7 @@ class SpdyWriter {
   SpdyWriter();
   ~SpdyWriter();
   std::string synReply(uint32_t stream, const Headers& headers);
-  std::string synStream(uint32_t stream, const Headers& headers,
-                        bool fin);  // for tests: a client's
+  std::string synStream(uint32_t stream, const Headers& headers, bool fin);
   static std::string data(uint32_t stream, std::string_view bytes, bool fin);
   static std::string ping(uint32_t id);
   static std::string reset(uint32_t stream, uint32_t status);
