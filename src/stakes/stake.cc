@@ -38,6 +38,13 @@ const Framework* frameworkOf(const api::Pod& pod) {
   return nullptr;
 }
 
+// With these the whole job is gone.
+bool carriesItsJob(const api::Pod& pod) {
+  constexpr std::string_view kCarriers[] = {"spark-driver", "flink-jobmanager", "kubeflow-master",
+                                            "kubeflow-launcher", "ray-head"};
+  return std::find(std::begin(kCarriers), std::end(kCarriers), kindOf(pod)) != std::end(kCarriers);
+}
+
 double coresOf(const api::ResourceList& asked) {
   const std::array plain = {asked.amount(resource::kBatchCpu).value(),
                             asked.amount(resource::kMidCpu).value(), asked.cpu().v};
@@ -118,6 +125,7 @@ victims::Candidate candidateOf(const api::Pod& pod, const Known& known) {
   out.kind = kindOf(pod);
   out.rank = rankOf(api::bandWithDefault(pod));
   out.priority = api::priorityWithDefault(pod);
+  out.carries = carriesItsJob(pod);
   out.progress = progressOf(pod, known);
   out.evictedToday = known.evictedToday;
   return out;

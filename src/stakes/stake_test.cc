@@ -110,6 +110,15 @@ TEST(Stake, KindsAndJobs) {
   }
 }
 
+TEST(Stake, DriversAndManagersCarryTheirJobs) {
+  EXPECT_TRUE(candidateOf(podOf(R"(,"labels":{"spark-role":"driver"})")).carries);
+  EXPECT_FALSE(candidateOf(podOf(R"(,"labels":{"spark-role":"executor"})")).carries);
+  EXPECT_TRUE(
+      candidateOf(podOf(R"(,"labels":{"component":"jobmanager","type":"flink-native-kubernetes"})"))
+          .carries);
+  EXPECT_FALSE(candidateOf(podOf(R"(,"labels":{"component":"jobmanager"})")).carries);
+}
+
 TEST(Stake, WhoHasNotStartedLosesNothing) {
   const auto candidate = candidateOf(podOf("", R"("cpu":"4")", ""));
   EXPECT_EQ(victims::costs(std::span(&candidate, 1), kNow)[0].lost, 0);

@@ -48,6 +48,8 @@ struct Candidate {
   int32_t priority = 0;   // within the class: lower goes first
   Amounts frees = {};     // what its leaving gives to the need; all 0: it only pays for its gang
   Progress progress = {};
+  // Its job falls with it (a driver, a job manager): after all others of its priority.
+  bool carries = false;
   int evictedToday = 0;  // evictions of its job within the last 24 h
   bool spared = false;   // must stay (and its gang with it)
 };

@@ -21,11 +21,14 @@ struct Unit {
   int rank = std::numeric_limits<int>::min();
   int32_t priority = std::numeric_limits<int32_t>::min();
   int evictedToday = 0;
+  bool carries = false;
   bool spared = false;
   bool alone = true;
   Cost cost;
   Amounts frees;
-  auto level() const { return std::tuple(rank, evictedToday >= kEvictionsPerDay, priority); }
+  auto level() const {
+    return std::tuple(rank, evictedToday >= kEvictionsPerDay, priority, carries);
+  }
 };
 
 void join(Unit& unit, const Candidate& member, size_t index, const Cost& cost) {
@@ -34,6 +37,7 @@ void join(Unit& unit, const Candidate& member, size_t index, const Cost& cost) {
   std::tie(unit.rank, unit.priority) =
       std::max(std::tuple(unit.rank, unit.priority), std::tuple(member.rank, member.priority));
   unit.evictedToday = std::max(unit.evictedToday, member.evictedToday);
+  unit.carries = unit.carries || member.carries;
   unit.spared = unit.spared || member.spared;
   unit.cost = unit.cost + cost;
   unit.frees.resize(std::max(unit.frees.size(), member.frees.size()), 0);
@@ -216,7 +220,7 @@ namespace {
 // A choice, and what it takes from whom it should spare first.
 struct Bid {
   Choice choice;
-  std::tuple<int, bool, int32_t> highest;
+  std::tuple<int, bool, int32_t, bool> highest;
   double highestCost = 0;
   bool isBetterThan(const Bid& other) const {
     if (choice.enough != other.choice.enough) return choice.enough;
@@ -233,7 +237,7 @@ Bid bidOf(std::span<const Candidate> candidates, const Request& request, const G
           const Gangs& whole) {
   const std::vector<Unit> units = unitsOf(candidates, request, slack, whole);
   Bid bid;
-  bid.highest = {std::numeric_limits<int>::min(), false, 0};
+  bid.highest = {std::numeric_limits<int>::min(), false, 0, false};
   Choice& choice = bid.choice;
   std::vector<size_t> chosen = choose(units, request, Judge(units, request), choice.enough);
   const Unit* next = nextOf(units, chosen, request.need);

@@ -15,7 +15,9 @@
 //    surplus, one by one, whichever is less. A gang of which only surplus members are listed is never
 //    broken.
 // 4. Never more than is needed: no leaver could be left out.
-// 5. A job that was evicted three times within 24 h comes after all others of its class.
+// 5. Who carries its job (a driver, a job manager) comes after all others of its priority. A gang of
+//    which one member carries it is one that does.
+// 6. A job that was evicted three times within 24 h comes after all others of its class.
 //
 // How the callers are meant to ask:
 // - agent, memory (usage, allocatable, watermarks): need = {bytes to release}, frees = {bytes used}

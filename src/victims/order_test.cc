@@ -130,6 +130,17 @@ TEST(Victims, NoJobAFourthTimeADayUnlessNobodyElseSuffices) {
   EXPECT_THAT(names(chooseVictims(all, need(8))), ElementsAre("often"));
 }
 
+TEST(Victims, WhoCarriesItsJobGoesLastOfItsPriority) {
+  std::vector<Candidate> all = {saver("driver", 1, seconds(1), 4),
+                                saver("executor", 4, hours(2), 4), saver("other", 4, hours(1), 4)};
+  all[0].carries = true;
+  EXPECT_THAT(names(chooseVictims(all, need(4))), ElementsAre("other"));
+  EXPECT_THAT(names(chooseVictims(all, need(8))), ElementsAre("other", "executor"));
+  EXPECT_THAT(names(chooseVictims(all, need(9))), ElementsAre("other", "executor", "driver"));
+  all[1].priority = all[2].priority = 1;
+  EXPECT_THAT(names(chooseVictims(all, need(4))), ElementsAre("driver")) << "priority comes first";
+}
+
 TEST(Victims, AServiceIsNotThrownOutToSpareABatchJobItsFourthTime) {
   std::vector<Candidate> all = {saver("often", 1, seconds(1), 8),
                                 saver("service", 1, seconds(1), 8)};

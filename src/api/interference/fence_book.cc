@@ -16,6 +16,7 @@ constexpr double kWidth = 1.01;
 constexpr double kForgotten = 0.05;  // weight of a bucket
 constexpr double kRebuildGrowth = 1.1;
 constexpr std::string_view kBandwidth = "bandwidth";
+constexpr std::string_view kFrequency = "frequency";
 
 int bucketOf(double value) {
   return static_cast<int>(std::lround(std::log(value) / std::log(kWidth)));
@@ -92,7 +93,8 @@ Fence FenceBook::build(const Histogram& histogram, std::string_view signal) {
     sum += valueOf(bucket) * weight;
   }
   const double width = (kWidth - 1) * sum / histogram.total;
-  const auto side = signal == kBandwidth ? stats::Side::kLower : stats::Side::kUpper;
+  const bool lower = signal == kBandwidth || signal == kFrequency;
+  const auto side = lower ? stats::Side::kLower : stats::Side::kUpper;
   const auto fence = stats::fenceOf(stats::bestMixture(samples, 10, width), samples, side);
   if (!fence) return out;
   out.value = *fence;
@@ -147,6 +149,24 @@ void FenceBook::add(const FenceBook& other) {
     }
   }
   while (workloads_.size() > kMostWorkloads) dropOldest();
+}
+
+std::vector<std::string> FenceBook::keys() const {
+  std::vector<std::string> out;
+  for (const auto& [key, workload] : workloads_) out.push_back(key);
+  return out;
+}
+
+FenceBook FenceBook::only(std::string_view key) const {
+  FenceBook out;
+  out.aged_ = aged_;
+  if (const auto found = workloads_.find(key); found != workloads_.end())
+    out.workloads_.emplace(found->first, found->second);
+  return out;
+}
+
+void FenceBook::dropBefore(WallTime then) {
+  std::erase_if(workloads_, [&](const auto& one) { return one.second.seen < then; });
 }
 
 void FenceBook::age(WallTime now) {

@@ -61,7 +61,8 @@ class FenceBook {
   // Values that are not positive are no measurement of these signals.
   void learn(const std::string& key, double cpus, double util, const Signals& signals,
              WallTime now);
-  // The fence of a signal at that load. Memory bandwidth ("bandwidth") has a lower one.
+  // The fence of a signal at that load. Memory bandwidth ("bandwidth") and the clock's frequency at
+  // full load ("frequency") have lower ones.
   Fence fence(const std::string& key, double cpus, double util, std::string_view signal) const;
   // The median of a signal over all levels of load; nullopt: too little is known.
   std::optional<double> median(const std::string& key, std::string_view signal) const;
@@ -71,6 +72,11 @@ class FenceBook {
   void age(WallTime now);
 
   size_t workloads() const { return workloads_.size(); }
+  std::vector<std::string> keys() const;
+  // What is known of one workload, as a book of its own; empty when nothing is.
+  FenceBook only(std::string_view key) const;
+  // Workloads that nobody saw since then are forgotten.
+  void dropBefore(WallTime then);
   json::Value state() const;
   static Result<FenceBook> restore(const json::Value& state);
 

@@ -43,7 +43,8 @@ bool read(const In& in, InterferencePolicy& out) {
 namespace {
 
 constexpr std::string_view kDetectors[] = {"gaussian", "cpi2", "pressure"};
-constexpr std::string_view kThresholds[] = {"cpu", "memorySome", "memoryFull", "io", "latency"};
+constexpr std::string_view kThresholds[] = {"cpu", "memorySome", "memoryFull",
+                                            "io",  "latency",    "network"};
 constexpr std::string_view kRungs[] = {"L1", "L2", "L3",        "L4",        "L5",         "L6",
                                        "L7", "L8", "io-weight", "net-class", "memory-high"};
 constexpr int32_t kLeastPairs = 5, kMostPairs = 30;

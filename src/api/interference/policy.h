@@ -35,7 +35,7 @@ struct InterferencePolicySpec {
   std::optional<LabelSelector> selector;  // of nodes; nullopt: none
   // gaussian, cpi2, pressure; those that are not named are on.
   std::map<std::string, bool> detectors;
-  // cpu, memorySome, memoryFull, io, latency; those that are not named have their defaults.
+  // cpu, memorySome, memoryFull, io, latency, network; those that are not named have their defaults.
   std::map<std::string, InterferenceMarks> thresholds;
   std::map<std::string, bool> ladder;  // "L1" … "L8", "memory-high"; false: not taken
   int32_t pairs = 0;                   // of an experiment; 0: the default

@@ -16,6 +16,7 @@ static constexpr Schema kSuspect{
     always<&InterferenceSuspect::share>("share"),
     unlessUnset<&InterferenceSuspect::verified>("verified"),
     unlessUnset<&InterferenceSuspect::verdict>("verdict"),
+    unlessUnset<&InterferenceSuspect::application>("application"),
 };
 static bool read(const In& in, InterferenceSuspect& out) {
   return kSuspect.read(in, out);
@@ -59,6 +60,7 @@ static constexpr Schema kStatus{
     always<&InterferenceReportStatus::suspects>("suspects"),
     always<&InterferenceReportStatus::actions>("actions"),
     unlessUnset<&InterferenceReportStatus::outcome>("outcome"),
+    unlessUnset<&InterferenceReportStatus::moveVictim>("moveVictim"),
 };
 static bool read(const In& in, InterferenceReportStatus& out) {
   return kStatus.read(in, out);

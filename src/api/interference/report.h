@@ -23,6 +23,7 @@ struct InterferenceSuspect {
   double score = 0, correlation = 0, share = 0;
   std::string verified;  // "", "guilty", "innocent", "not known"
   std::string verdict;   // "guilty: +31 % [24, 39] by 10 pairs"
+  std::string application = {};
   bool operator==(const InterferenceSuspect&) const = default;
 };
 struct InterferenceAction {
@@ -42,6 +43,8 @@ struct InterferenceReportStatus {
   std::vector<InterferenceSuspect> suspects;
   std::vector<InterferenceAction> actions;
   std::string outcome;  // "", Resolved, Exonerated, Escalated, Expired
+  // Nothing else helped: the service's pod is to go elsewhere; the manager asks the descheduler.
+  bool moveVictim = false;
 };
 struct InterferenceReport {
   ObjectMeta meta;

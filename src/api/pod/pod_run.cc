@@ -289,6 +289,21 @@ static bool read(const In& in, DnsConfig& out) {
   return fields.read(in, out);
 }
 
+struct NamedRef {
+  std::string name;
+};
+static bool read(const In& in, NamedRef& out) {
+  static constexpr Fields fields{field<&NamedRef::name>("name")};
+  return fields.read(in, out);
+}
+
+static bool readPullSecrets(const In& in, PodRun& out) {
+  std::vector<NamedRef> refs;
+  if (!read(in, refs)) return false;
+  for (auto& one : refs) out.imagePullSecrets.push_back(std::move(one.name));
+  return true;
+}
+
 static bool readSpec(const In& in, PodRun& out) {
   static constexpr Fields fields{
       field<&PodRun::containers>("containers"),
@@ -300,6 +315,7 @@ static bool readSpec(const In& in, PodRun& out) {
       field<&PodRun::dnsPolicy>("dnsPolicy"),
       field<&PodRun::dnsConfig>("dnsConfig"),
       field<&PodRun::serviceAccountName>("serviceAccountName"),
+      via<readPullSecrets>("imagePullSecrets"),
       field<&PodRun::hostAliases>("hostAliases"),
       field<&PodRun::security>("securityContext"),
       field<&PodRun::hostUsers>("hostUsers"),

@@ -195,6 +195,7 @@ struct PodRun {
   std::string dnsPolicy;
   DnsConfig dnsConfig;
   std::string serviceAccountName;
+  std::vector<std::string> imagePullSecrets;  // names
   std::vector<HostAlias> hostAliases;
   SecurityContext security;
   std::optional<bool> hostUsers;  // false: users of its own; true: the machine's
