@@ -1,11 +1,7 @@
 #include "scheduler/role.h"
 
 #include <algorithm>
-#include <array>
 #include <future>
-
-#include <fmt/core.h>
-#include <unistd.h>
 
 #include "base/os/files.h"
 #include "base/os/log.h"
@@ -36,10 +32,13 @@ constexpr std::string_view kNoDefaultQuota = "DisableDefaultQuota";
 constexpr std::string_view kAdaption = "DevicePluginAdaption";
 // Admission asks it; the scheduler counts pods of parent quotas and limits them either way.
 constexpr std::string_view kParentQuotas = "SupportParentQuotaSubmitPod";
+constexpr std::string_view kSaveFirst = "CheckpointPreemption";
 constexpr std::string_view kEffective[] = {
-    kCrossNomination, kSkipFilter,     kPriority,          kPreemption,           kReplace,
-    kManyTrees,       kIgnoreOverhead, kIgnoreTerminating, kIgnoreTerminatingNow, kGuaranteeUsage,
-    kNoDefaultQuota,  kAdaption,       kParentQuotas};
+    kCrossNomination, kSkipFilter,        kPriority,
+    kPreemption,      kReplace,           kManyTrees,
+    kIgnoreOverhead,  kIgnoreTerminating, kIgnoreTerminatingNow,
+    kGuaranteeUsage,  kNoDefaultQuota,    kAdaption,
+    kParentQuotas,    kSaveFirst};
 
 // The reference's names and defaults, so that existing manifests start. Those without a sentence
 // change nothing here: what those that are on ask for is always done.
@@ -63,6 +62,7 @@ constexpr GateInfo kGates[] = {
     {kGuaranteeUsage, false, Maturity::kAlpha, "what runs is a floor of a quota's runtime"},
     {kNoDefaultQuota, false, Maturity::kAlpha, "pods count in the quota they name, or in none"},
     {kParentQuotas, false, Maturity::kAlpha, "pods may name a quota that has children"},
+    {kSaveFirst, false, Maturity::kAlpha, "victims that can save are asked and waited for"},
     {"LazyReservationRestore", false},
     {"OmitNodeLabelsForReservation", false},
     {"SkipReservationFitsNode", false},
@@ -91,12 +91,6 @@ void warnOfGates(const FeatureGates& gates) {
       log.warn("--feature-gates: {} has no effect in this version", gate.name);
 }
 
-std::string identity() {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}_{}", host.data(), getpid());
-}
-
 }  // namespace
 
 SchedulerRole::SchedulerRole() = default;
@@ -110,6 +104,7 @@ frame::RoleInfo SchedulerRole::info() const {
   info.opsDefault = ":10251";
   info.ownConfigFlag = true;
   info.gates = kGates;
+  info.records = true;
   return info;
 }
 
@@ -217,8 +212,10 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
   // Objects are read by the owner itself: handing them over costs more than reading them.
-  auto scheduler = Scheduler::make(
-      {*client_, context.clock, context.owner, context.owner, context.metrics, std::move(*config)});
+  SchedulerSetup setup{*client_,      context.clock,   context.owner,
+                       context.owner, context.metrics, std::move(*config)};
+  setup.victimsSave = context.gates.on(kSaveFirst);
+  auto scheduler = Scheduler::make(std::move(setup));
   if (!scheduler) return pass(scheduler.error());
   scheduler_ = std::move(*scheduler);
   scheduler_->engine().debug() = debug_;
@@ -296,7 +293,7 @@ void SchedulerRole::elect(frame::RoleContext& context) {
   client::ElectionConfig config;
   config.name = leaseName_.empty() ? election_.resourceName : leaseName_;
   config.ns = leaseNamespace_.empty() ? election_.resourceNamespace : leaseNamespace_;
-  config.identity = identity();
+  config.identity = frame::identityOf(context);
   config.leaseDuration = election_.leaseDuration;
   config.renewDeadline = election_.renewDeadline;
   config.retryPeriod = election_.retryPeriod;

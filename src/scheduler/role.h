@@ -59,7 +59,7 @@ class SchedulerRole final : public frame::Role {
   bool leading_ = false;  // owner thread
 
   Mailbox* owner_ = nullptr;
-  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::ApiClient> client_;
   std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<client::LeaderElection> leader_;

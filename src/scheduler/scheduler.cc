@@ -37,6 +37,7 @@ class Scheduler::Impl : public std::enable_shared_from_this<Scheduler::Impl> {
         watched_(setup_.client, [answers = effects_.answers()] { return answers->isBusy(); }) {
     tether_->owner = &setup_.owner;
     effects_.answers()->onBunch([this] { watched_.flush(); });
+    if (setup_.victimsSave) effects_.letVictimsSave();
   }
 
   Result<> configure() {

@@ -42,6 +42,7 @@ struct SchedulerSetup {
   SchedulerConfig config;
   uint64_t seed = 1;
   size_t maxBindings = 4 * kServerConnections;  // on their way at the same time
+  bool victimsSave = false;                     // gate CheckpointPreemption
 };
 
 class Scheduler {

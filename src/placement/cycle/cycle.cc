@@ -7,6 +7,7 @@
 
 #include "base/text/strings.h"
 #include "placement/cycle/plugin_times.h"
+#include "placement/cycle/tops.h"
 #include "placement/framework/scale.h"
 
 namespace mangrove::placement {
@@ -14,39 +15,6 @@ namespace mangrove::placement {
 namespace {
 
 constexpr size_t kFewRows = 4;
-
-// The best score of some rows and how many are feasible. Blocks have a fixed size, which lets the
-// compiler use vector instructions; those of the oldest processors have no maximum. Sanitizers do
-// not bear functions that are chosen when the program is loaded.
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define MANGROVE_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define MANGROVE_WIDE
-#endif
-constexpr size_t kBlock = 64;
-struct BlockSum {
-  int32_t top = kNotFeasible;
-  int32_t feasible = 0;
-};
-BlockSum sumUp(const int32_t* scores, size_t count) {
-  BlockSum out;
-  for (size_t i = 0; i < count; i++) {
-    out.top = std::max(out.top, scores[i]);
-    out.feasible += scores[i] != kNotFeasible;
-  }
-  return out;
-}
-MANGROVE_WIDE void sumUpBlocks(const int32_t* scores, BlockSum* out, size_t blocks) {
-  for (size_t b = 0; b < blocks; b++, scores += kBlock) {
-    int32_t top = kNotFeasible, feasible = 0;
-    for (size_t i = 0; i < kBlock; i++) {
-      top = top > scores[i] ? top : scores[i];
-      feasible += scores[i] != kNotFeasible;
-    }
-    out[b] = {top, feasible};
-  }
-}
 
 }  // namespace
 
@@ -248,28 +216,16 @@ std::optional<Placement> Cycle::pickFeasible() {
 
 // The highest total; among equals the pod and the node's name decide.
 Placement Cycle::best(std::span<const int32_t> totals) const {
-  std::vector<BlockSum> blocks(totals.size() / kBlock);
-  BlockSum all = sumUp(totals.data() + blocks.size() * kBlock, totals.size() % kBlock);
-  sumUpBlocks(totals.data(), blocks.data(), blocks.size());
-  for (const BlockSum& block : blocks) {
-    all.top = std::max(all.top, block.top);
-    all.feasible += block.feasible;
-  }
-  if (all.top == kNotFeasible) return {};
-  Placement out{kNoRow, all.top, cluster_.table.size(), static_cast<size_t>(all.feasible)};
+  const Top top = topOf(totals);
+  if (top.score == kNotFeasible) return {};
+  Placement out{kNoRow, top.score, cluster_.table.size(), top.feasible};
   uint64_t bestTie = 0;
-  const auto look = [&](size_t from, size_t to) {
-    for (size_t row = from; row < to; row++) {
-      if (totals[row] != all.top) continue;
-      const uint64_t tie = tieOf(static_cast<Row>(row));
-      if (out.row != kNoRow && tie <= bestTie) continue;
-      out.row = static_cast<Row>(row);
-      bestTie = tie;
-    }
-  };
-  for (size_t b = 0; b < blocks.size(); b++)
-    if (blocks[b].top == all.top) look(b * kBlock, (b + 1) * kBlock);
-  look(blocks.size() * kBlock, totals.size());
+  eachRowAt(totals, top.score, [&](size_t row) {
+    const uint64_t tie = tieOf(static_cast<Row>(row));
+    if (out.row != kNoRow && tie <= bestTie) return;
+    out.row = static_cast<Row>(row);
+    bestTie = tie;
+  });
   return out;
 }
 

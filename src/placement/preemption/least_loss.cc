@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/annotations/checkpoint.h"
 #include "stakes/stake.h"
 #include "victims/order.h"
 
@@ -30,8 +31,17 @@ Shortage shortageOf(const LossQuestion& question, const std::vector<PodPtr>& awa
   return out;
 }
 
-victims::Candidate candidateOf(const PodInfo& pod, const Shortage& shortage) {
+// It was asked to save lately and did not: only services insist.
+bool isSpared(const LossQuestion& question, const PodInfo& pod) {
+  if (question.pod.cls->band == api::PriorityBand::kProd) return false;
+  const auto step = api::stepOf(api::saidCheckpoint(pod.pod->meta.annotations), question.now).step;
+  return step == api::CheckpointStep::Step::kTooLate;
+}
+
+victims::Candidate candidateOf(const LossQuestion& question, const PodInfo& pod,
+                               const Shortage& shortage) {
   victims::Candidate out = stakes::candidateOf(*pod.pod);
+  out.spared = isSpared(question, pod);
   out.priority = pod.cls->priority;
   out.gang = stakes::strictGangOf(*pod.pod);
   for (const ResourceId id : shortage.ids)
@@ -48,7 +58,7 @@ LossChoice leastLoss(const LossQuestion& question, const std::vector<PodPtr>& ot
   const Shortage shortage = shortageOf(question, away);
   std::vector<victims::Candidate> candidates;
   for (size_t i = 0; i < away.size(); i++) {
-    candidates.push_back(candidateOf(*away[i], shortage));
+    candidates.push_back(candidateOf(question, *away[i], shortage));
     if (i >= others.size()) candidates.back().rank += kProtected;
   }
   for (const PodPtr& pod : away) question.cluster.trialAdd(pod, question.row);
@@ -59,7 +69,11 @@ LossChoice leastLoss(const LossQuestion& question, const std::vector<PodPtr>& ot
     for (const size_t i : gone) question.cluster.trialAdd(away[i], question.row);
     return enough;
   };
-  const victims::Choice choice = victims::chooseVictims(candidates, request);
+  victims::Choice choice = victims::chooseVictims(candidates, request);
+  if (!choice.enough) {  // without those that are spared nothing suffices
+    for (victims::Candidate& one : candidates) one.spared = false;
+    choice = victims::chooseVictims(candidates, request);
+  }
   LossChoice out;
   out.loss = choice.cost.total();
   for (const size_t i : choice.candidates()) {

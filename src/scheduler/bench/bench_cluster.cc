@@ -51,21 +51,11 @@ bool BenchCluster::reportsLoad() const {
   return options_.withMetrics && bench_.measured != BenchPod::kHighPriority;
 }
 
-namespace {
-
-// Admission computes priorities from classes.
-client::Request highClass() {
-  return creation(
-      api::kind::kPriorityClass, "",
-      R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"bench-high"},"value":10})");
-}
-
-}  // namespace
-
 Result<> BenchCluster::createNodes() {
   const std::string now = formatTime(realClock().wall());
   Burst burst(client_);
-  if (bench_.measured == BenchPod::kHighPriority) burst.send(highClass());
+  for (int priority : prioritiesOf(bench_))
+    burst.send(creation(api::kind::kPriorityClass, "", priorityClassJson(priority)));
   for (size_t i = 0; i < quotas(); i++)
     burst.send(creation(api::kind::kElasticQuota, "default", quotaJson(i, leaves())));
   for (size_t i = 0; i < nodes(); i++) {

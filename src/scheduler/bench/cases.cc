@@ -106,21 +106,41 @@ Shape gang(size_t number, size_t members, std::string_view cpu = "100m",
           number / members, members, more)};
 }
 
-// Eight pods per node take 85 % of its eight cards. Whole boxes come first, so that all of them fit;
-// then 4, 2 and 1 card in turn; four fifths of the pods share cards.
+std::string withPriority(int priority) {
+  return fmt::format(R"("priority":{0},"priorityClassName":"bench-{0}",)", priority);
+}
+
+constexpr size_t kDevicePodsOfNode = 8;
+constexpr int kHighPriorityValue = 10;
+
+// So many cards in turn, after one box of eight for every five nodes; four fifths of the pods share
+// cards. Together that is 85 % of the cards; what comes later takes small shares of the rest.
+int cardsOf(size_t number, size_t nodes) {
+  constexpr std::array kCards = {4, 1, 2, 1, 1, 2, 1};
+  if (number >= nodes * kDevicePodsOfNode / 5) return 0;
+  return number < nodes / 5 ? 8 : kCards[number % kCards.size()];
+}
+
+int percentOf(size_t number, size_t nodes) {
+  if (number >= nodes * kDevicePodsOfNode) return static_cast<int>(5 * (1 + number % 4));
+  return number % 4 == 0 ? 25 : 50;
+}
+
+// Whole boxes have the highest priority: servers hand pods over in the order of their names, and
+// shares that are placed first leave no box whole.
 Shape sharesOf(size_t number, size_t nodes) {
   constexpr std::string_view kJoint =
       R"(,"annotations":{"scheduling.koordinator.sh/device-joint-allocate":"{\"deviceTypes\":[\"gpu\",\"rdma\"]}"})";
-  const auto gpus = [](int count) { return fmt::format(R"(,"nvidia.com/gpu":"{}")", count); };
-  const auto percent = [](int share) {
-    return fmt::format(
-        R"(,"koordinator.sh/gpu-core":"{0}","koordinator.sh/gpu-memory-ratio":"{0}")", share);
-  };
-  if (number >= nodes * 8 / 5) return {.requests = percent(number % 4 == 0 ? 25 : 50)};
-  constexpr std::array kCards = {4, 1, 2, 1, 1, 2, 1};
-  const int count = number < nodes / 5 ? 8 : kCards[number % kCards.size()];
-  if (count == 1) return {.requests = gpus(1)};
-  return {.meta = std::string(kJoint), .requests = gpus(count) + R"(,"koordinator.sh/rdma":"1")"};
+  const int cards = cardsOf(number, nodes);
+  if (cards == 0)
+    return {.requests = fmt::format(
+                R"(,"koordinator.sh/gpu-core":"{0}","koordinator.sh/gpu-memory-ratio":"{0}")",
+                percentOf(number, nodes))};
+  const std::string gpus = fmt::format(R"(,"nvidia.com/gpu":"{}")", cards);
+  if (cards == 1) return {.spec = withPriority(1), .requests = gpus};
+  return {.spec = withPriority(cards),
+          .meta = std::string(kJoint),
+          .requests = gpus + R"(,"koordinator.sh/rdma":"1")"};
 }
 
 constexpr size_t kTops = 10, kLeavesOfOne = 10;
@@ -166,7 +186,7 @@ Shape shapeOf(BenchPod kind, size_t number, size_t nodes, size_t leaves) {
       // Nobody waits for a kubelet to end it.
       return {R"("priority":0,"terminationGracePeriodSeconds":0,)", "", "900m"};
     case kHighPriority:
-      return {R"("priority":10,"priorityClassName":"bench-high",)", "", "3"};
+      return {withPriority(kHighPriorityValue), "", "3"};
     case kTooLarge:
       return {"", "", "9"};
     case kPinned:
@@ -212,6 +232,18 @@ const BenchCase* findCase(std::string_view name) {
   for (const auto& bench : kCases)
     if (bench.name == name) return &bench;
   return nullptr;
+}
+
+std::vector<int> prioritiesOf(const BenchCase& bench) {
+  if (bench.measured == kHighPriority) return {kHighPriorityValue};
+  if (bench.measured == kDevices) return {8, 4, 2, 1};
+  return {};
+}
+
+std::string priorityClassJson(int priority) {
+  return fmt::format(
+      R"({{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{{"name":"bench-{0}"}},"value":{0}}})",
+      priority);
 }
 
 std::string nodeJson(const BenchCase& bench, size_t number) {

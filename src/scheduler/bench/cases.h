@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mangrove::scheduler {
 
@@ -23,7 +24,7 @@ enum class BenchPod : uint8_t {
   kSpread,        // maxSkew 5 over zones
   kPreferredSpread,
   kLowPriority,   // 900m
-  kHighPriority,  // 3 cores, may preempt; servers want its class, "bench-high" of 10, to exist
+  kHighPriority,  // 3 cores, may preempt
   kTooLarge,      // fits nowhere
   kPinned,        // to one node by name, as daemon sets do
   kManyClasses,   // a label of its own for every ten
@@ -33,7 +34,7 @@ enum class BenchPod : uint8_t {
   kGang100,
   kGang1000,
   kGang5000,
-  kDevices,     // cards by share, 1, 2, 4 and 8 of them, larger ones first and with NICs
+  kDevices,     // cards by share, 1, 2, 4 and 8 of them with NICs; larger ones have priority
   kHugeGang10,  // members that fit nowhere: what the nodes have says no before anything is tried
   kHugeGang100,
   kHeldGang10,  // not strict, and one of ten fits nowhere: nine hold a node and wait for it
@@ -67,6 +68,10 @@ struct BenchCase {
 
 std::span<const BenchCase> benchCases();
 const BenchCase* findCase(std::string_view name);
+
+// Servers want the classes of pods with a priority to exist: "bench-10" has the value 10.
+std::vector<int> prioritiesOf(const BenchCase& bench);
+std::string priorityClassJson(int priority);
 
 std::string nodeJson(const BenchCase& bench, size_t number);
 // The Device object of a node of kDevices: eight cards in pairs on four switches, a NIC on each.

@@ -21,11 +21,26 @@ namespace {
 
 constexpr double kMeanLife = 1000;  // seconds
 constexpr int kBox = 800;
-// Our own spread around 0.56 of a card, which is meant to be the trace's mean.
-constexpr std::array kShares = {30, 50, 50, 60, 70, 80};
+
+// Tasks of the trace that have a GPU, by what they ask of cards in percent, with the CPUs that most
+// of their kind ask for.
+struct Shape {
+  int percent;
+  int milliCpu;
+  int tasks;
+};
+constexpr std::array kTrace = {
+    Shape{100, 11400, 3911}, Shape{81, 3152, 1078}, Shape{47, 11908, 750}, Shape{32, 4000, 328},
+    Shape{65, 11908, 253},   Shape{23, 4000, 140},  Shape{46, 6000, 128},  Shape{59, 3152, 75},
+    Shape{16, 4000, 74},     Shape{55, 4152, 72},   Shape{22, 4000, 62},   Shape{37, 4000, 47},
+    Shape{kBox, 88000, 44},  Shape{11, 4000, 24},   Shape{48, 4000, 19},   Shape{200, 16200, 16},
+    Shape{400, 32200, 15},   Shape{5, 4000, 7},     Shape{33, 4000, 7},    Shape{35, 4000, 6},
+    Shape{27, 4000, 4},      Shape{44, 4000, 2},    Shape{14, 4000, 1},    Shape{29, 4000, 1},
+};
+constexpr int kTasks = 7064;
 
 struct Job {
-  int percent = 100;  // of all its cards together
+  Shape shape;
   double comes = 0, life = 0;
 };
 
@@ -33,17 +48,17 @@ double exponential(Rng& rng) {
   return -std::log(static_cast<double>(rng.below(1'000'000) + 1) / 1'000'001);
 }
 
-int percentOf(Rng& rng) {
-  const uint64_t kind = rng.below(867);  // of the tasks with GPUs
-  if (kind < 378) return kShares[rng.below(kShares.size())];
-  if (kind < 858) return 100;
-  return kind < 860 ? 200 : kind < 862 ? 400 : kBox;
+const Shape& shapeOf(Rng& rng) {
+  auto number = static_cast<int>(rng.below(kTasks));
+  for (const Shape& shape : kTrace)
+    if ((number -= shape.tasks) < 0) return shape;
+  return kTrace.front();
 }
 
 double meanCards() {
-  double share = 0;
-  for (int one : kShares) share += one / 100.0 / kShares.size();
-  return (378 * share + 480 + 2 * 2 + 2 * 4 + 5 * 8) / 867;
+  double cards = 0;
+  for (const Shape& shape : kTrace) cards += shape.percent / 100.0 * shape.tasks;
+  return cards / kTasks;
 }
 
 std::vector<Job> jobsOf(uint64_t seed, const ShapesOptions& options) {
@@ -55,18 +70,16 @@ std::vector<Job> jobsOf(uint64_t seed, const ShapesOptions& options) {
   double now = 0;
   for (int64_t i = 0; i < options.arrivals; i++) {
     now += exponential(rng) / rate;
-    const int percent = percentOf(rng);
-    out.push_back({percent, now, kMeanLife * exponential(rng)});
+    const Shape& shape = shapeOf(rng);
+    out.push_back({shape, now, kMeanLife * exponential(rng)});
   }
   return out;
 }
 
-// Shares take four cores, whole cards eight each: boxes have 128.
-std::string jobText(size_t number, int percent) {
-  const int cores = percent < 100 ? 4 : 8 * percent / 100;
+std::string jobText(size_t number, const Shape& shape) {
   return fmt::format(
-      R"({{"metadata":{{"name":"job-{0}","namespace":"default","uid":"00000000-0000-4000-8000-{0:012x}"}},"spec":{{"schedulerName":"koord-scheduler","containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{1}","memory":"1Gi","koordinator.sh/gpu-core":"{2}","koordinator.sh/gpu-memory-ratio":"{2}"}}}}}}]}}}})",
-      number, cores, percent);
+      R"({{"metadata":{{"name":"job-{0}","namespace":"default","uid":"00000000-0000-4000-8000-{0:012x}"}},"spec":{{"schedulerName":"koord-scheduler","containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{1}m","memory":"1Gi","koordinator.sh/gpu-core":"{2}","koordinator.sh/gpu-memory-ratio":"{2}"}}}}}}]}}}})",
+      number, shape.milliCpu, shape.percent);
 }
 
 // A server that shows every binding at once after it was sent.
@@ -104,7 +117,7 @@ class Course {
     for (size_t i = 0; i < jobs_.size(); i++) {
       endUntil(jobs_[i].comes);
       moveTo(jobs_[i].comes);
-      auto pod = api::decodeText<api::Pod>(jobText(i, jobs_[i].percent));
+      auto pod = api::decodeText<api::Pod>(jobText(i, jobs_[i].shape));
       if (!pod) return pass(pod.error());
       numbers_[pod->meta.uid] = i;
       engine_.podChanged(nullptr, std::make_shared<api::Pod>(std::move(*pod)));
@@ -148,7 +161,7 @@ class Course {
       ends_.pop();
       moveTo(at);
       const auto pod = running_.extract(number).mapped();
-      usedCards_ -= jobs_[number].percent / 100.0;
+      usedCards_ -= jobs_[number].shape.percent / 100.0;
       engine_.podChanged(pod, nullptr);
       schedule();
     }
@@ -167,15 +180,15 @@ class Course {
     const Job& job = jobs_[number];
     running_[number] = std::move(pod);
     ends_.push({now_ + job.life, number});
-    usedCards_ += job.percent / 100.0;
+    usedCards_ += job.shape.percent / 100.0;
     started_[number] = now_;
-    if (counts(now_)) (job.percent == kBox ? side_.boxes : side_.others)++;
+    if (counts(now_)) (job.shape.percent == kBox ? side_.boxes : side_.others)++;
   }
 
   ShapesSide summary() {
     std::vector<double> waits;
     for (size_t i = jobs_.size() / 5; i < jobs_.size(); i++) {
-      if (jobs_[i].percent == kBox) continue;
+      if (jobs_[i].shape.percent == kBox) continue;
       const auto at = started_.find(i);
       waits.push_back((at == started_.end() ? now_ : at->second) - jobs_[i].comes);
     }
@@ -223,7 +236,7 @@ Result<ShapesResult> runShapesBench(const ShapesOptions& options) {
     if (!keeping) return pass(keeping.error());
     ShapesPair pair{static_cast<uint64_t>(seed), 0, *reference, *keeping};
     for (size_t i = jobs.size() / 5; i < jobs.size(); i++)
-      pair.boxesCame += jobs[i].percent == kBox;
+      pair.boxesCame += jobs[i].shape.percent == kBox;
     // One more on both sides: a run in which neither placed any says nothing either way.
     gains.push_back(static_cast<double>(keeping->boxes + 1) /
                     static_cast<double>(reference->boxes + 1));

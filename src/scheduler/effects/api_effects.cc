@@ -1,13 +1,18 @@
 #include "scheduler/effects/api_effects.h"
 
+#include <memory>
+
 #include <fmt/core.h>
 
+#include "api/annotations/checkpoint.h"
+#include "api/pod/classes.h"
 #include "api/wire/names.h"
 #include "base/os/log.h"
 #include "base/text/time_text.h"
 #include "json/print.h"
 #include "placement/reservation/reserve_pod.h"
 #include "placement/reservation/status.h"
+#include "scheduler/effects/departures.h"
 
 namespace mangrove::scheduler {
 
@@ -74,6 +79,7 @@ ApiEffects::ApiEffects(client::ApiClient& client, Mailbox& owner, Mailbox& home,
     : client_(client),
       clock_(clock),
       events_(client, home, clock, metrics),
+      saving_(client, owner, clock, metrics),
       answers_(std::make_shared<Answers>(owner)) {}
 
 ApiEffects::~ApiEffects() {
@@ -312,65 +318,47 @@ void ApiEffects::patchStatus(const api::ObjectMeta& pod, std::string_view status
   });
 }
 
-namespace {
-
-// Text without a tree: a storm of preemptors marks thousands of victims a second.
-std::string victimStatus(std::string_view profile, WallTime now) {
-  std::string out =
-      R"({"conditions":[{"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler","message":)";
-  json::appendString(fmt::format("{}: preempting to accommodate a higher priority pod", profile),
-                     out);
-  out.append(R"(,"lastTransitionTime":")").append(formatTime(now)).append(R"("}]})");
-  return out;
-}
-
-std::string revokedStatus(std::string_view reason, WallTime now) {
-  return json::write(json::Object{
-      {"conditions", json::Array{json::Object{{"type", "DisruptionTarget"},
-                                              {"status", "True"},
-                                              {"reason", "QuotaOveruse"},
-                                              {"message", reason},
-                                              {"lastTransitionTime", formatTime(now)}}}}});
-}
-
-client::Request victimDeletion(const api::ObjectMeta& victim) {
-  client::DeleteOptions options;
-  options.uid = victim.uid;
-  auto request =
-      client::deleteRequest({api::kind::kPod, victim.ns.str(), victim.name.str()}, options);
-  request.repeat = client::Repeat::kSafe;  // it names the uid
-  return request;
-}
-
-}  // namespace
-
+// Services insist; others take the next one when this one has not saved in time.
 void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
                          std::string_view profile, Done done) {
   tell(profile, [&] { return PodEvent::preempted(victim, preemptor); });
+  if (!savesFirst_ || !api::saidCheckpoint(victim.meta.annotations).contract)
+    return preemptNow(victim.meta, profile, std::move(done));
+  const bool insists = api::bandWithDefault(preemptor) == api::PriorityBand::kProd;
+  saving_.ask(victim, {"Preemption", insists},
+              [this, meta = victim.meta, name = std::string(profile),
+               answer = std::make_shared<Done>(std::move(done))](const Result<>& mayGo) {
+                if (!mayGo) return (*answer)(pass(mayGo.error()));
+                preemptNow(meta, name, std::move(*answer));
+              });
+}
+
+void ApiEffects::preemptNow(const api::ObjectMeta& victim, std::string_view profile, Done done) {
   // The mark first, so that whoever sees the pod go knows why.
-  patchStatus(
-      victim.meta, victimStatus(profile, clock_.wall()),
-      [this, deletion = victimDeletion(victim.meta), done = std::move(done)](Result<>) mutable {
-        send(std::move(deletion), [done = std::move(done)](Result<client::Reply> reply) mutable {
-          done(nothingOf(reply));
-        });
-      });
+  patchStatus(victim, victimStatus(profile, clock_.wall()),
+              [this, deletion = victimDeletion(victim), done = std::move(done)](Result<>) mutable {
+                send(std::move(deletion),
+                     [done = std::move(done)](Result<client::Reply> reply) mutable {
+                       done(nothingOf(reply));
+                     });
+              });
+}
+
+void ApiEffects::evict(const api::Pod& pod, std::string_view reason, Done done) {
+  if (!savesFirst_ || !api::saidCheckpoint(pod.meta.annotations).contract)
+    return evictNow(pod.meta, reason, std::move(done));
+  saving_.ask(pod, {"Eviction", true},
+              [this, meta = pod.meta, why = std::string(reason),
+               answer = std::make_shared<Done>(std::move(done))](const Result<>&) {
+                evictNow(meta, why, std::move(*answer));
+              });
 }
 
 // The reason stands on the pod first, so that whoever sees it go knows why; the server asks the
 // budgets.
-void ApiEffects::evict(const api::Pod& pod, std::string_view reason, Done done) {
-  client::Request request;
-  request.verb = client::Verb::kCreate;
-  request.ref = {api::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), "eviction"};
-  request.body = json::write(json::Object{
-      {"apiVersion", "policy/v1"},
-      {"kind", "Eviction"},
-      {"metadata", json::Object{{"name", pod.meta.name.view()}, {"namespace", pod.meta.ns.view()}}},
-      {"deleteOptions",
-       json::Object{{"preconditions", json::Object{{"uid", pod.meta.uid.str()}}}}}});
-  patchStatus(pod.meta, revokedStatus(reason, clock_.wall()),
-              [this, request = std::move(request), done = std::move(done)](Result<>) mutable {
+void ApiEffects::evictNow(const api::ObjectMeta& pod, std::string_view reason, Done done) {
+  patchStatus(pod, revokedStatus(reason, clock_.wall()),
+              [this, request = eviction(pod), done = std::move(done)](Result<>) mutable {
                 send(std::move(request),
                      [done = std::move(done)](Result<client::Reply> reply) mutable {
                        done(nothingOf(reply));

@@ -12,6 +12,7 @@
 #include "scheduler/effects/answers.h"
 #include "scheduler/effects/event_outbox.h"
 #include "scheduler/effects/held_statuses.h"
+#include "scheduler/effects/saving_first.h"
 #include "scheduler/effects/write_order.h"
 #include "scheduler/names.h"
 
@@ -38,6 +39,9 @@ class ApiEffects final : public Effects {
   void overcommitted(const api::Pod& standIn, const std::string& what,
                      std::string_view profile) override;
   void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;
+
+  // Who can save is asked and waited for before it goes.
+  void letVictimsSave() { savesFirst_ = true; }
 
   // Requests without an answer yet. They need the client and the owner's mailbox.
   size_t pending() const { return pending_; }
@@ -66,10 +70,14 @@ class ApiEffects final : public Effects {
   void failedReservation(const api::Pod& pod, const PodFailure& failure);
   void patchStatus(const api::ObjectMeta& pod, std::string_view status, Done done);
   void writeStatuses();
+  void preemptNow(const api::ObjectMeta& victim, std::string_view profile, Done done);
+  void evictNow(const api::ObjectMeta& pod, std::string_view reason, Done done);
 
   client::ApiClient& client_;
   Clock& clock_;
   EventOutbox events_;
+  SavingFirst saving_;
+  bool savesFirst_ = false;
   HeldStatuses held_;
   WriteOrder order_;
   size_t pending_ = 0;
