@@ -62,6 +62,7 @@ Descheduler::Descheduler(const DeschedulerParts& parts, DeschedulerConfig config
       desk_{*parts.client, *parts.owner, *parts.clock, caches_, parts.events},
       count_({config_.maxPerNode, config_.maxPerNamespace, config_.maxTotal}),
       hands_(std::make_unique<Writer>(desk_)) {
+  if (!parts.noticeNamespace.empty()) notice_.emplace(desk_, parts.noticeNamespace);
   Registry& metrics = *parts.metrics;
   evicted_ = &metrics.counters("descheduler_pods_evicted",
                                "Evictions asked for, by result, plugin, namespace and node.",
@@ -69,9 +70,10 @@ Descheduler::Descheduler(const DeschedulerParts& parts, DeschedulerConfig config
   ended_ = &metrics.counters("descheduler_migrations_ended_total",
                              "PodMigrationJobs that came to an end, by outcome.", {"outcome"});
   moves_ = &metrics.counters("descheduler_moves_total",
-                             "Moves begun, by what is known of their end: proven, unproven, "
-                             "unplaceable.",
-                             {"basis"});
+                             "Moves begun, by what is known of their end (proven, unproven, "
+                             "unplaceable) and how they go (ReservationFirst, EvictDirectly, "
+                             "DefaultEvictor).",
+                             {"basis", "mode"});
   cycles_ = metrics.counter("descheduler_cycles_total", "Cycles that ran.");
   failedCycles_ = metrics.counter("descheduler_cycle_errors_total",
                                   "Plugins that failed, and cycles that could not run.");
@@ -163,7 +165,7 @@ void Descheduler::counted(const Eviction& eviction, std::string_view result) {
               pod.nodeName.str()})
       .inc();
   if (result != "success") return;
-  moves_->with({std::string(basisOf(eviction))}).inc();
+  moves_->with({std::string(basisOf(eviction)), std::string(eviction.mode)}).inc();
   if (desk_.events == nullptr) return;
   const std::string where = eviction.target.empty() ? "" : fmt::format(" to {}", eviction.target);
   desk_.events->normal(
@@ -265,6 +267,7 @@ std::vector<Error> Descheduler::cycle() {
   for (auto& controller : controllers_) controller->endCycle();
   for (auto& direct : directs_) direct->endCycle();
   tellOnce(errors);
+  if (begun_ && notice_) notice_->tell(journal_.refused());
   cycles_.inc();
   failedCycles_.inc(static_cast<double>(errors.size()));
   cycleSeconds_.observe(std::chrono::duration<double>(desk_.clock.mono() - begun).count());

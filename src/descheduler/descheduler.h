@@ -10,6 +10,7 @@
 // Owner's thread.
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "descheduler/foresight/scheduler_foresight.h"
 #include "descheduler/framework/cycle.h"
 #include "descheduler/migration/controller.h"
+#include "descheduler/notice/notice_writer.h"
 
 namespace mangrove::descheduler {
 
@@ -35,6 +37,7 @@ struct DeschedulerParts {
   client::EventRecorder* events = nullptr;  // null: nobody is told
   ReservationOptions reservation = {};
   uint64_t seed = 1;
+  std::string noticeNamespace = {};  // where the leader writes who stays (notice/); "": nowhere
   // By which the scheduler of this cluster judges; asked where moves are proven.
   placement::SchedulerConfig scheduler =
       placement::defaultConfig({"koord-scheduler", "default-scheduler"});
@@ -78,6 +81,7 @@ class Descheduler {
   std::unique_ptr<SchedulerForesight> foresight_;  // null: no profile proves its moves
   CycleCount count_;
   Journal journal_;
+  std::optional<NoticeWriter> notice_;
   std::set<std::string> told_;  // what went wrong in the last cycle
   std::vector<std::unique_ptr<MigrationController>> controllers_;
   std::vector<std::unique_ptr<DefaultEvictor>> directs_;

@@ -2,6 +2,8 @@
 // the end.
 #include "descheduler/descheduler.h"
 
+#include "api/object/core_objects.h"
+#include "descheduler/notice/notice.h"
 #include "descheduler/testing/whole_descheduler.h"
 
 namespace mangrove::descheduler {
@@ -142,6 +144,26 @@ TEST_F(WholeDescheduler, ADeletedJobTakesItsReservationAlong) {
   until([&, looks = 0]() mutable { return ++looks > 30; });
   api.remove(kind::kPodMigrationJob, "", "by-hand");
   ASSERT_TRUE(until([&] { return reservations() == 0; }));
+}
+
+TEST_F(WholeDescheduler, WhoStaysIsWrittenWhereTheDashboardLooks) {
+  noticeNamespace = "koordinator-system";
+  api.put(kind::kReplicaSet, "d", "rs", R"({"metadata":{"uid":"rs"},"spec":{"replicas":1}})");
+  start("EvictDirectly");
+  const auto text = [&]() -> std::string {
+    const auto all = api.truth(kind::kConfigMap);
+    const auto found = all.find("koordinator-system/mangrove-descheduler");
+    return found == all.end() ? "" : found->second;
+  };
+  ASSERT_TRUE(until([&] { return text().find("d/p0") != std::string::npos; })) << text();
+  const auto map = api::decodeText<api::ConfigMap>(text());
+  ASSERT_TRUE(map);
+  const Notice notice = noticeOf(map->data);
+  ASSERT_EQ(notice.stays.size(), 1U);
+  EXPECT_THAT(notice.stays[0].why, ::testing::HasSubstr("replica"));
+  // Relieved: nobody is asked about any more, and the note says so.
+  report("hot", 100);
+  ASSERT_TRUE(until([&] { return text().find("d/p0") == std::string::npos; }, 1s)) << text();
 }
 
 TEST_F(WholeDescheduler, OneNodeIsNoCluster) {  // case 39

@@ -1,7 +1,7 @@
 // Room for pods that wait: the fewest others move, all of them or none, and nobody for nothing.
 #include "descheduler/plugins/make_room.h"
 
-#include "descheduler/testing/proven_cluster.h"
+#include "descheduler/testing/room_makers.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -12,27 +12,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-class RoomMakers : public testing::ProvenCluster {
- protected:
-  void waits(const std::string& name, const std::string& cpu, const std::string& annotations = "") {
-    api.put(kind::kPod, "d", name,
-            fmt::format(
-                R"({{"metadata":{{"uid":"uid-{}","creationTimestamp":"{}","annotations":{{{}}}}},
-        "spec":{{"priority":100,"schedulerName":"koord-scheduler","containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}},
-        "status":{{"phase":"Pending","conditions":[{{"type":"PodScheduled","status":"False","reason":"Unschedulable","lastTransitionTime":"{}"}}]}}}})",
-                name, formatTime(clock.wall() - std::chrono::hours(1)), annotations, cpu,
-                formatTime(clock.wall() - std::chrono::hours(1))));
-  }
-  void makeRoom(const std::string& args, bool dryRun = false) {
-    startWith(fmt::format(R"({{
-      "apiVersion":"descheduler/v1alpha2","kind":"DeschedulerConfiguration","deschedulingInterval":"10s","dryRun":{},
-      "profiles":[{{"name":"one","plugins":{{"balance":{{"enabled":[{{"name":"MakeRoom"}}]}}}},"pluginConfig":[
-        {{"name":"MakeRoom","args":{{{}}}}},
-        {{"name":"MigrationController","args":{{"provenMoves":true,"maxMigratingPerNode":20,
-          "maxMigratingPerWorkload":20,"maxUnavailablePerWorkload":20}}}}]}}]}})",
-                          dryRun, args));
-  }
-};
+using testing::RoomMakers;
 
 TEST_F(RoomMakers, TheFewestMoveForOneThatWaits) {
   machine("a", "8");

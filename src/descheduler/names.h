@@ -27,6 +27,11 @@ inline constexpr std::string_view kWorkload = "descheduler.mangrove.io/workload"
 // On jobs that move together: the mark that they share, and how many they are.
 inline constexpr std::string_view kTogether = "descheduler.mangrove.io/together";
 inline constexpr std::string_view kTogetherSize = "descheduler.mangrove.io/together-size";
+// On pods: how long their answers take, "12.5ms", by whoever measures it; accounts of moves keep it.
+inline constexpr std::string_view kLatency = "colocation.mangrove.io/latency";
+// Label of jobs that one cycle has made: `kubectl delete podmigrationjobs -l …=ID` stops all of them
+// that have not left.
+inline constexpr std::string_view kPlan = "descheduler.mangrove.io/plan";
 // On pods that came by a migration: when.
 inline constexpr std::string_view kMovedAt = "descheduler.mangrove.io/moved-at";
 inline constexpr std::string_view kConfigSource = "kubernetes.io/config.source";

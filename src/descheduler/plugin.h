@@ -43,6 +43,10 @@ class Evictor {
                              std::string_view /*plugin*/, std::string_view /*reason*/) {
     return false;
   }
+  // For whoever looks at the cycle instead of doing it: why one that was asked about stays, and how
+  // many moves a plan needs at least, whatever it chooses.
+  virtual void tellStays(const api::Pod&, std::string /*why*/) {}
+  virtual void tellNeeded(size_t /*moves*/) {}
   // For one that is known to land nowhere: only where that is allowed.
   virtual bool evictAnyway(const api::Pod&, std::string_view /*plugin*/,
                            std::string_view /*reason*/) {

@@ -111,6 +111,23 @@ TEST_F(ProvenMoves, PodsOfForeignSchedulersAreNeverProven) {
   EXPECT_TRUE(planned().empty());
 }
 
+TEST_F(ProvenMoves, NamesOfOneSchedulerAreOneJudge) {
+  machine("hot", "8");
+  machine("cold", "8");
+  guest({"a", "hot", "1", "default-scheduler"});
+  uses("hot", {{"a", 2000}}, 5000);
+  uses("cold", {});
+  startWith(R"({
+      "apiVersion":"descheduler/v1alpha2","kind":"DeschedulerConfiguration","deschedulingInterval":"10s",
+      "profiles":[{"name":"one","plugins":{"balance":{"enabled":[{"name":"LowNodeLoad"}]}},"pluginConfig":[
+        {"name":"LowNodeLoad","args":{"lowThresholds":{"cpu":45},"highThresholds":{"cpu":75},
+                                      "anomalyCondition":{"consecutiveAbnormalities":1}}},
+        {"name":"MigrationController","args":{"provenMoves":true,
+          "schedulerNames":["koord-scheduler","default-scheduler"]}}]}]})",
+            placement::defaultConfig({"koord-scheduler", "default-scheduler"}));
+  EXPECT_THAT(planned(1), UnorderedElementsAre("a to cold"));
+}
+
 TEST_F(ProvenMoves, NobodyIsMovedTwiceWithinAnHourUnlessItsNodeFails) {
   machine("hot", "8");
   machine("cold", "8");
@@ -177,7 +194,8 @@ TEST_F(ProvenMoves, UnplaceableBatchPodsGoOnlyWhereThatIsAllowed) {
   EXPECT_THAT(moves[0], HasSubstr("nowhere known"));
   EXPECT_EQ(jobs()[0].spec.mode, "EvictDirectly");
   EXPECT_EQ(jobs()[0].meta.annotations.get("descheduler.mangrove.io/unplaceable"), "true");
-  EXPECT_THAT(metrics.exposition(), HasSubstr(R"(descheduler_moves_total{basis="unplaceable"} 1)"));
+  EXPECT_THAT(metrics.exposition(),
+              HasSubstr(R"(descheduler_moves_total{basis="unplaceable",mode="EvictDirectly"} 1)"));
 }
 
 TEST_F(ProvenMoves, WithoutPermissionWhatLandsNowhereStays) {

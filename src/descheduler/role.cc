@@ -2,9 +2,6 @@
 
 #include <array>
 
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include "base/os/files.h"
 #include "base/os/log.h"
 #include "json/yaml.h"
@@ -27,12 +24,6 @@ constexpr std::array<std::string_view, 5> kIgnored = {"secure-port", "bind-addre
                                                       "leader-elect-resource-lock", "profiling",
                                                       "contention-profiling"};
 
-std::string identity(Clock& clock) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}_{}_{:x}", host.data(), getpid(), clock.wall().time_since_epoch().count());
-}
-
 uint64_t seedOf(Clock& clock) {
   return static_cast<uint64_t>(clock.wall().time_since_epoch().count());
 }
@@ -50,6 +41,7 @@ frame::RoleInfo DeschedulerRole::info() const {
   info.opsDefault = ":10251";
   info.ownConfigFlag = true;
   info.gates = kGates;
+  info.records = true;
   return info;
 }
 
@@ -107,7 +99,7 @@ Result<> DeschedulerRole::connect(frame::RoleContext& context, const Descheduler
   if (context.ops) guard_.emplace(*context.ops, *client_);
   worker_ = std::make_unique<client::Worker>();
   events_ = std::make_unique<client::EventRecorder>(
-      *client_, worker_->mailbox(), context.clock,
+      *client_, context.home(worker_->mailbox()), context.clock,
       client::EventRecorderOptions{.component = "koord-descheduler", .metrics = &context.metrics});
   return {};
 }
@@ -149,7 +141,7 @@ Result<> DeschedulerRole::compete(frame::RoleContext& context, ElectionSettings 
   client::ElectionConfig config;
   config.ns = leaseNamespace_.empty() ? settings.ns : leaseNamespace_;
   config.name = leaseName_.empty() ? settings.name : leaseName_;
-  config.identity = identity(context.clock);
+  config.identity = frame::identityOf(context);
   const auto orFile = [](Duration flag, Duration file) {
     return flag > Duration::zero() ? flag : file;
   };
@@ -190,16 +182,18 @@ Result<> DeschedulerRole::start(frame::RoleContext& context) {
   if (auto ok = connect(context, *config); !ok) return ok;
   const ElectionSettings election = config->election;
   configText_ = json::write(config->text);
-  auto made = Descheduler::make({.client = client_.get(),
-                                 .owner = owner_,
-                                 .home = &worker_->mailbox(),
-                                 .clock = clock_,
-                                 .metrics = &context.metrics,
-                                 .events = events_.get(),
-                                 .reservation = {context.gates.on(kDropClaims)},
-                                 .seed = seedOf(context.clock),
-                                 .scheduler = std::move(*scheduler)},
-                                std::move(*config));
+  auto made =
+      Descheduler::make({.client = client_.get(),
+                         .owner = owner_,
+                         .home = &context.home(worker_->mailbox()),
+                         .clock = clock_,
+                         .metrics = &context.metrics,
+                         .events = events_.get(),
+                         .reservation = {context.gates.on(kDropClaims)},
+                         .seed = seedOf(context.clock),
+                         .noticeNamespace = leaseNamespace_.empty() ? election.ns : leaseNamespace_,
+                         .scheduler = std::move(*scheduler)},
+                        std::move(*config));
   if (!made) return made.error().in("{}", configFile_.empty() ? "configuration" : configFile_);
   descheduler_ = std::move(*made);
   reportHealth(context);

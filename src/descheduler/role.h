@@ -49,7 +49,7 @@ class DeschedulerRole final : public frame::Role {
 
   Clock* clock_ = nullptr;
   Mailbox* owner_ = nullptr;
-  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::ApiClient> client_;
   std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<client::EventRecorder> events_;

@@ -63,6 +63,53 @@ TEST_P(Troubled, TheProcessEndsAfterAWriteAndTheNextOneGoesOn) {
 // intent, eviction, sent, gone, bound.
 INSTANTIATE_TEST_SUITE_P(EveryWrite, Troubled, ::testing::Range(1, 13));
 
+// Without a place kept: the pod leaves once, and the job that says so ends.
+class Direct : public Troubled {};
+TEST_P(Direct, TheProcessEndsAfterAWriteAndThePodLeavesOnce) {
+  std::atomic<int> writes = 0, evictions = 0;
+  api.setHook([&](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+    if (request.target.find("/eviction") != std::string::npos) ++evictions;
+    if (isWrite(request)) ++writes;
+    return std::nullopt;
+  });
+  start("EvictDirectly");
+  bool killed = false;
+  EXPECT_TRUE(until([&] {
+    if (!killed && writes >= GetParam()) {
+      killed = true;
+      descheduler.reset();
+      start("EvictDirectly", jobs().empty() ? "LowNodeLoad" : "");
+    }
+    return phase() == "Succeeded";
+  })) << phase()
+      << " " << reasonOf();
+  EXPECT_FALSE(hasPod("p0"));
+  EXPECT_EQ(evictions, 1);
+  EXPECT_EQ(jobs().size(), 1U);
+  EXPECT_EQ(reservations(), 0U);
+}
+// Job, arbitration, Running with the intent, eviction, sent, gone.
+INSTANTIATE_TEST_SUITE_P(EveryWrite, Direct, ::testing::Range(1, 7));
+
+// Who evicts at once has no job that could repeat it: the next cycle does.
+TEST_F(Troubled, TheDefaultEvictorTriesAgainInItsNextCycle) {
+  std::atomic<int> asked = 0;
+  api.setHook([&](const net::HttpRequest& request) -> std::optional<net::HttpResponse> {
+    if (request.target.find("/eviction") == std::string::npos) return std::nullopt;
+    if (++asked == 1) return refusal(429, "TooManyRequests");
+    return std::nullopt;
+  });
+  startDirect("{}");
+  EXPECT_TRUE(until([&] { return !hasPod("p0"); }, 20ms));
+  EXPECT_GE(asked, 2);
+  EXPECT_TRUE(jobs().empty());
+  EXPECT_EQ(reservations(), 0U);
+  EXPECT_NE(metrics.exposition().find(
+                R"(descheduler_moves_total{basis="unproven",mode="DefaultEvictor"})"),
+            std::string::npos)
+      << "counted apart from proven ones";
+}
+
 class Refused : public Troubled {};
 TEST_P(Refused, TheServerRefusesNowAndThen) {
   std::atomic<int> writes = 0;

@@ -76,6 +76,7 @@ Result<PassBenchResult> runPassBench(const PassBenchOptions& options) {
     out.passCpuSeconds.push_back(cpuSeconds() - cpu);
   }
   out.moves = (*made)->journal().moves().size();
+  out.needed = (*made)->journal().needed();
   out.rssBytes = residentBytes();
   return out;
 }

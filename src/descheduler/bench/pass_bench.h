@@ -21,6 +21,7 @@ struct PassBenchResult {
   double fillSeconds = 0;
   std::vector<double> passSeconds, passCpuSeconds;
   size_t moves = 0;
+  size_t needed = 0;  // at least, where minimal plans are made
   int64_t rssBytes = 0;
 };
 

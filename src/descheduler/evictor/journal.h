@@ -26,18 +26,28 @@ class Journal {
   void begin() {
     moves_.clear();
     refused_.clear();
+    needed_ = 0;
   }
-  void moved(PlannedMove move) { moves_.push_back(std::move(move)); }
+  // Who moves after all does not stay, whatever somebody said before.
+  void moved(PlannedMove move) {
+    refused_.erase(move.pod);
+    moves_.push_back(std::move(move));
+  }
   void refused(const api::Pod& pod, std::string why) {
     if (refused_.size() < kMostRefused)
       refused_.insert_or_assign(api::keyOf(pod.meta).text(), std::move(why));
   }
+  void needed(size_t moves) { needed_ += moves; }
   const std::vector<PlannedMove>& moves() const { return moves_; }
   const std::map<std::string, std::string>& refused() const { return refused_; }
+  // How many moves minimal plans need at least: per hot node the fewest largest pods that cover what
+  // is too much. 0: nobody planned so.
+  size_t needed() const { return needed_; }
 
  private:
   std::vector<PlannedMove> moves_;
   std::map<std::string, std::string> refused_;  // by pod
+  size_t needed_ = 0;
 };
 
 }  // namespace mangrove::descheduler

@@ -2,18 +2,25 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "base/os/log.h"
 
 namespace mangrove::descheduler {
 namespace {
 const Logger log("descheduler");
+
+std::string limitText(std::string_view limit) {
+  return fmt::format("this cycle has had its evictions: {}", limit);
 }
+
+}  // namespace
 
 bool EvictorProxy::permits(const api::Pod& pod) {
   for (EvictPlugin* filter : filters_) {
     auto why = filter->refusal(pod);
     if (!why) continue;
-    if (journal_ != nullptr) journal_->refused(pod, std::move(*why));
+    tellStays(pod, std::move(*why));
     return false;
   }
   return true;
@@ -29,7 +36,7 @@ bool EvictorProxy::evict(const api::Pod& pod, std::string_view plugin, std::stri
   if (const Pods all = companionsOf(pod); !all.empty()) return evictWhole(all, plugin, reason);
   const auto target = foresight_->landing(pod, {});
   if (!target) {
-    if (journal_ != nullptr) journal_->refused(pod, target.error().text());
+    tellStays(pod, target.error().text());
     return evictAnyway(pod, plugin, reason);
   }
   const bool taken = carryOut({pod, plugin, reason, *target});
@@ -54,8 +61,7 @@ Pods EvictorProxy::companionsOf(const api::Pod& pod) {
 bool EvictorProxy::evictWhole(const Pods& pods, std::string_view plugin, std::string_view reason) {
   const auto targets = foresight_->landings(pods, {});
   if (!targets) {
-    for (const api::Pod* pod : pods)
-      if (journal_ != nullptr) journal_->refused(*pod, targets.error().text());
+    for (const api::Pod* pod : pods) tellStays(*pod, targets.error().text());
     return false;
   }
   const bool taken = evictTogether(pods, *targets, plugin, reason);
@@ -76,9 +82,13 @@ std::optional<std::string> EvictorProxy::limitFor(const Pods& pods) const {
 bool EvictorProxy::evictTogether(const Pods& pods, const std::vector<std::string>& targets,
                                  std::string_view plugin, std::string_view reason) {
   std::vector<Eviction> all;
-  for (size_t i = 0; i < pods.size(); ++i) all.push_back({*pods[i], plugin, reason, targets[i]});
+  for (size_t i = 0; i < pods.size(); ++i) {
+    all.push_back({*pods[i], plugin, reason, targets[i]});
+    all.back().mode = evict_.modeOf(all.back());
+  }
   if (const auto limit = limitFor(pods)) {
     for (const Eviction& one : all) counted_(one, *limit);
+    for (const api::Pod* pod : pods) tellStays(*pod, limitText(*limit));
     return false;
   }
   const bool taken = dryRun_ || evict_.evictTogether(all);
@@ -91,12 +101,14 @@ bool EvictorProxy::evictTogether(const Pods& pods, const std::vector<std::string
   return taken;
 }
 
-bool EvictorProxy::carryOut(const Eviction& eviction) {
+bool EvictorProxy::carryOut(Eviction eviction) {
+  eviction.mode = evict_.modeOf(eviction);
   const api::Pod& pod = eviction.pod;
   const std::string name = api::keyOf(pod.meta).text();
   if (auto limit = count_.refusal(pod)) {
     log.debug("{} is not evicted: {}", name, *limit);
     counted_(eviction, *limit);
+    tellStays(pod, limitText(*limit));
     return false;
   }
   if (dryRun_) {
@@ -112,6 +124,14 @@ bool EvictorProxy::carryOut(const Eviction& eviction) {
   if (taken) count_.count(pod);
   if (taken) note(eviction);
   return taken;
+}
+
+void EvictorProxy::tellStays(const api::Pod& pod, std::string why) {
+  if (journal_ != nullptr) journal_->refused(pod, std::move(why));
+}
+
+void EvictorProxy::tellNeeded(size_t moves) {
+  if (journal_ != nullptr) journal_->needed(moves);
 }
 
 void EvictorProxy::note(const Eviction& eviction) {

@@ -19,6 +19,7 @@ struct Eviction {
   std::string_view plugin, reason;
   std::string_view target = "";  // where it was proven to land; "": nobody was asked
   bool unplaceable = false;      // somebody was asked, and it lands nowhere
+  std::string_view mode = "";    // ReservationFirst, EvictDirectly or DefaultEvictor; by the proxy
 };
 
 std::string_view basisOf(const Eviction& eviction);  // "proven", "unproven", "unplaceable"
@@ -31,6 +32,8 @@ class EvictPlugin {
   virtual std::optional<std::string> refusal(const api::Pod& pod) = 0;     // Filter
   virtual std::optional<std::string> refusalNow(const api::Pod& pod) = 0;  // PreEvictionFilter
   virtual bool evict(const Eviction& eviction) = 0;
+  // How it would go, for the counts.
+  virtual std::string_view modeOf(const Eviction&) const { return name(); }
   // Whoever has to move with it, itself included; empty: it moves alone.
   virtual Pods companionsOf(const api::Pod&) { return {}; }
   virtual bool evictTogether(std::span<const Eviction>) { return false; }
@@ -64,6 +67,8 @@ class EvictorProxy final : public Evictor {
   Pods companionsOf(const api::Pod& pod) override;
   bool evictTogether(const Pods& pods, const std::vector<std::string>& targets,
                      std::string_view plugin, std::string_view reason) override;
+  void tellStays(const api::Pod& pod, std::string why) override;
+  void tellNeeded(size_t moves) override;
 
   // Asks before every eviction whose target is not known yet; null: nobody is asked.
   void prove(Foresight* foresight) { foresight_ = foresight; }
@@ -72,7 +77,7 @@ class EvictorProxy final : public Evictor {
   void tell(Journal& journal) { journal_ = &journal; }
 
  private:
-  bool carryOut(const Eviction& eviction);
+  bool carryOut(Eviction eviction);
   bool evictWhole(const Pods& pods, std::string_view plugin, std::string_view reason);
   std::optional<std::string> limitFor(const Pods& pods) const;
   void note(const Eviction& eviction);

@@ -60,15 +60,15 @@ struct SchedulerForesight::Of final : Followed {
   client::Informer<T> informer;
 };
 
-SchedulerForesight::SchedulerForesight(const CacheSetup& setup)
-    : engine_(*setup.clock, effects_, registry_), ingress_(engine_) {}
+SchedulerForesight::SchedulerForesight(const CacheSetup& setup, Folded folded)
+    : folded_(std::move(folded)), engine_(*setup.clock, effects_, registry_), ingress_(engine_) {}
 
 SchedulerForesight::~SchedulerForesight() = default;
 
 Result<std::unique_ptr<SchedulerForesight>> SchedulerForesight::make(
     Caches& caches, const CacheSetup& setup, const placement::SchedulerConfig& config) {
-  std::unique_ptr<SchedulerForesight> out(new SchedulerForesight(setup));
-  if (auto ok = out->engine_.configure(config); !ok) return pass(ok.error());
+  std::unique_ptr<SchedulerForesight> out(new SchedulerForesight(setup, foldTwins(config)));
+  if (auto ok = out->engine_.configure(out->folded_.config); !ok) return pass(ok.error());
   out->listen(caches, setup);
   return out;
 }
@@ -122,7 +122,7 @@ void SchedulerForesight::beginCycle(std::span<const UnderWay> underWay) {
 
 // A reservation that stands keeps the room by itself; before that nobody else is promised it.
 void SchedulerForesight::anticipate(const UnderWay& move) {
-  placement::Profile* profile = engine_.profileOf(*move.pod);
+  placement::Profile* profile = profileOf(*move.pod);
   const placement::PodPtr here = engine_.cluster().find(move.pod->meta.uid);
   if (profile == nullptr || here == nullptr || here->row == placement::kNoRow) return;
   trial_->takeAway(here);
@@ -182,9 +182,17 @@ Result<std::string> SchedulerForesight::place(placement::Profile& profile,
   }
 }
 
+placement::Profile* SchedulerForesight::profileOf(const api::Pod& pod) const {
+  std::string_view name = api::schedulerNameOf(pod.meta.labels, pod.spec->schedulerName.view());
+  name = folded_.standsFor(name.empty() ? std::string_view("default-scheduler") : name);
+  for (const auto& profile : engine_.profiles())
+    if (profile->config().schedulerName == name) return profile.get();
+  return nullptr;
+}
+
 Result<placement::Profile*> SchedulerForesight::judgeOf(const api::Pod& pod) {
   if (!trial_) return fail(Code::kInternal, "nobody looks at the cluster now");
-  if (placement::Profile* profile = engine_.profileOf(pod)) return profile;
+  if (placement::Profile* profile = profileOf(pod)) return profile;
   return fail(Code::kUnsupported,
               "its scheduler is '{}', whose rules are not in the scheduler's configuration",
               api::schedulerNameOf(pod.meta.labels, pod.spec->schedulerName.view()));
@@ -266,7 +274,7 @@ Result<std::vector<std::string>> SchedulerForesight::rearranged(const Pods& leav
 }
 
 std::optional<GangFacts> SchedulerForesight::gangOf(const api::Pod& pod) {
-  placement::Profile* profile = engine_.profileOf(pod);
+  placement::Profile* profile = profileOf(pod);
   const auto view = profile == nullptr ? std::nullopt : placement::viewOf(pod, *profile);
   if (!view) return std::nullopt;
   GangFacts out;

@@ -8,7 +8,9 @@
 //   (*foresight)->start();                     // besides the caches: what only a scheduler watches
 //   (*foresight)->beginCycle();  …  (*foresight)->endCycle();
 //
-// A pod whose scheduler is none of the configuration's is never called proven. Owner's thread.
+// A pod whose scheduler is none of the configuration's is never called proven. Profiles that differ
+// in their names alone are one here (twins.h); gangs are known under the first of these names, and
+// those of the others stay. Owner's thread.
 
 #include <memory>
 #include <optional>
@@ -18,6 +20,7 @@
 #include "base/metrics.h"
 #include "descheduler/caches.h"
 #include "descheduler/foresight/foresight.h"
+#include "descheduler/foresight/twins.h"
 #include "descheduler/load/foresee.h"
 #include "placement/config/config.h"
 #include "placement/cycle/transaction.h"
@@ -49,7 +52,7 @@ class SchedulerForesight final : public Foresight {
   template <class T>
   struct Of;
 
-  explicit SchedulerForesight(const CacheSetup& setup);
+  SchedulerForesight(const CacheSetup& setup, Folded folded);
   void listen(Caches& caches, const CacheSetup& setup);
   template <class T, class Take>
   void follow(client::Informer<T>* known, const CacheSetup& setup, const api::Kind& kind,
@@ -60,11 +63,13 @@ class SchedulerForesight final : public Foresight {
                             std::vector<uint8_t> rows);
   placement::PodPtr afresh(const api::Pod& pod);
   Result<placement::PodPtr> standing(const api::Pod& pod);
+  placement::Profile* profileOf(const api::Pod& pod) const;
   Result<placement::Profile*> judgeOf(const api::Pod& pod);
   Result<std::string> seat(const api::Pod& pod, placement::Row source, const Accepts& accepts);
   Result<std::vector<std::string>> settle(const Pods& leaving, const Pods& coming,
                                           const AcceptsFor& accepts);
 
+  Folded folded_;
   Registry registry_;  // of the engine: its figures are those of no scheduler
   placement::NoEffects effects_;
   placement::Engine engine_;

@@ -39,14 +39,15 @@ client::Request createJobRequest(const NewJob& job, const api::Pod& pod) {
   if (!job.deleteOptions.empty()) {
     spec["deleteOptions"] = json::parse(job.deleteOptions).value_or(json::Value());
   }
+  json::Object meta{{"name", job.name}, {"annotations", std::move(annotations)}};
+  if (!job.plan.empty()) meta["labels"] = json::Object{{key::kPlan, job.plan}};
   client::Request out;
   out.verb = client::Verb::kCreate;
   out.ref = {kind::kPodMigrationJob, "", "", ""};
-  out.body = json::write(json::Object{
-      {"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
-      {"kind", "PodMigrationJob"},
-      {"metadata", json::Object{{"name", job.name}, {"annotations", std::move(annotations)}}},
-      {"spec", std::move(spec)}});
+  out.body = json::write(json::Object{{"apiVersion", "scheduling.koordinator.sh/v1alpha1"},
+                                      {"kind", "PodMigrationJob"},
+                                      {"metadata", std::move(meta)},
+                                      {"spec", std::move(spec)}});
   out.repeat = client::Repeat::kSafe;  // the name is ours: the second would exist already
   return out;
 }

@@ -21,6 +21,7 @@ struct NewJob {
   bool unplaceable = false;
   std::string together = {};  // the mark of jobs that move together; "": alone
   size_t togetherSize = 0;
+  std::string plan = {};  // of the cycle that made it; "": of none
 };
 // On the pod that came by a migration: since when it stands there.
 client::Request movedNote(std::string_view ns, std::string_view name, WallTime when);

@@ -61,6 +61,7 @@ class MigrationController final : public EvictPlugin {
   std::optional<std::string> refusal(const api::Pod& pod) override;
   std::optional<std::string> refusalNow(const api::Pod& pod) override;
   bool evict(const Eviction& eviction) override;
+  std::string_view modeOf(const Eviction& eviction) const override;
   Pods companionsOf(const api::Pod& pod) override;
   bool evictTogether(std::span<const Eviction> evictions) override;
   bool wantsProof() const override { return args_.provenMoves; }

@@ -22,7 +22,12 @@ std::optional<Sides> MigrationController::sidesOf(const api::PodMigrationJob& jo
   const bool arrived = job.status.podRef.has_value();
   const auto& pod = arrived ? job.status.podRef : job.spec.podRef;
   const auto metric = desk_.caches.metrics.find(arrived ? target : source);
-  return Sides{*from, *to, pod ? coresOf(metric.get(), pod->ns, pod->name) : 0};
+  Sides out{*from, *to};
+  if (!pod) return out;
+  out.pod = factsOf(metric.get(), pod->ns, pod->name);
+  if (const auto seen = desk_.caches.pods.find(pod->ns, pod->name))
+    out.pod.latency = latencyOf(*seen);
+  return out;
 }
 
 // Once both nodes have been measured with the new pod at work.

@@ -122,16 +122,22 @@ void MigrationController::endCycle() {
   live_.reset();
 }
 
+std::string_view MigrationController::modeOf(const Eviction& eviction) const {
+  return eviction.unplaceable ? api::migration_mode::kEvictDirectly : std::string_view(args_.mode);
+}
+
 NewJob MigrationController::newJob(const Eviction& eviction) {
-  return {randomUuid(rng_.next(), rng_.next()),
-          std::string(eviction.reason),
-          std::string(eviction.plugin),
-          instance_,
-          eviction.unplaceable ? "EvictDirectly" : args_.mode,
-          args_.ttl,
-          args_.deleteOptions,
-          std::string(eviction.target),
-          eviction.unplaceable};
+  NewJob job{randomUuid(rng_.next(), rng_.next()),
+             std::string(eviction.reason),
+             std::string(eviction.plugin),
+             instance_,
+             std::string(modeOf(eviction)),
+             args_.ttl,
+             args_.deleteOptions,
+             std::string(eviction.target),
+             eviction.unplaceable};
+  job.plan = fmt::format("{}-{}", std::string_view(instance_).substr(0, 8), cycle_);
+  return job;
 }
 
 bool MigrationController::evict(const Eviction& eviction) {

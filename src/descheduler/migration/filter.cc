@@ -19,13 +19,8 @@ constexpr int64_t kSystemCritical = 2'000'000'000;
 // Pods that something on the node itself brings back, or that are going already.
 Why tiedToItsNode(const api::Pod& pod, const MigrationArgs& args) {
   if (pod.meta.isDeleting()) return "it is being deleted already";
-  if (!args.evictDaemonSetPods && api::isOwnedBy(pod.meta, "DaemonSet")) {
-    return "a DaemonSet keeps it on its node";
-  }
-  if (api::isMirror(pod)) return "it is the mirror of a pod from a file of its node";
-  const auto source = pod.meta.annotations.get(key::kConfigSource);
-  if (source && *source != "api") return fmt::format("it is a static pod ({})", *source);
-  return std::nullopt;
+  const bool daemon = api::isOwnedBy(pod.meta, "DaemonSet");
+  return daemon && args.evictDaemonSetPods ? std::nullopt : nodeBringsItBack(pod);
 }
 
 Why nobodyBringsItBack(const api::Pod& pod, const MigrationArgs& args) {
@@ -97,6 +92,14 @@ Why cannotReserve(const api::Pod& pod, const MigrationArgs& args) {
 }
 
 }  // namespace
+
+Why nodeBringsItBack(const api::Pod& pod) {
+  if (api::isOwnedBy(pod.meta, "DaemonSet")) return "a DaemonSet keeps it on its node";
+  if (api::isMirror(pod)) return "it is the mirror of a pod from a file of its node";
+  const auto source = pod.meta.annotations.get(key::kConfigSource);
+  if (source && *source != "api") return fmt::format("it is a static pod ({})", *source);
+  return std::nullopt;
+}
 
 bool isForced(const api::Pod& pod) {
   return pod.meta.annotations.has(key::kEvictAnyway);

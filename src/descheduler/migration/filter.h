@@ -28,6 +28,8 @@ struct FilterRules {
   std::function<std::optional<std::string>(const api::Pod&)> gang = {};
 };
 
+// Why it belongs to its node and would come back there: a DaemonSet's, a mirror, a static pod.
+std::optional<std::string> nodeBringsItBack(const api::Pod& pod);
 bool isForced(const api::Pod& pod);  // the annotation above
 
 // For what the pod is and where it belongs, whoever would evict it.

@@ -11,8 +11,16 @@ namespace mangrove::descheduler {
 
 void planAtOnce(DeschedulerConfig& config);
 
-// The same for one question: whom to move, at most so many, so that these (pods or gangs, as
-// "namespace/name") get a place. Nothing else of the configuration's plugins runs.
-void planRoomFor(DeschedulerConfig& config, const std::vector<std::string>& whom, int64_t budget);
+// The same for one question: whom to move, at most so many, so that these get a place. Nothing else of
+// the configuration's plugins runs.
+struct RoomQuestion {
+  std::vector<std::string> whom = {};    // pods or gangs that wait, as "namespace/name"
+  std::vector<std::string> shapes = {};  // "cpu=8,memory=32Gi": a place for one pod like that
+  int64_t emptyNodes = 0;                // that so many nodes have no pods
+  int64_t budget = 5;
+  bool isEmpty() const { return whom.empty() && shapes.empty() && emptyNodes == 0; }
+};
+// The error names the shape that is none.
+Result<> planRoomFor(DeschedulerConfig& config, const RoomQuestion& question);
 
 }  // namespace mangrove::descheduler

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "descheduler/load/node_load.h"
 
@@ -40,19 +42,6 @@ void take(Room& room, const Loads& needs, int sign) {
   for (size_t r = 0; r < room.size(); ++r)
     if (room[r] != kUnlimited) room[r] -= sign * needs[r];
 }
-
-// What a set of moves loses: whose class and priority is highest counts first.
-struct Loss {
-  std::vector<std::pair<int, int32_t>> ranks;  // descending
-  double cost = 0;
-  bool operator<(const Loss& other) const {
-    if (ranks != other.ranks) return ranks < other.ranks;
-    return cost < other.cost;
-  }
-};
-
-// Among many targets the first that holds a pod is as good as another.
-constexpr size_t kFewTargets = 64;
 
 // All plans of exactly `count` moves for some sources, the least loss kept.
 class Search {
@@ -132,12 +121,7 @@ class Search {
 
   void keep() {
     Loss loss;
-    for (const CoverMove& move : moves_) {
-      const MovablePod& pod = sources_[move.source].pods[move.pod];
-      loss.ranks.emplace_back(pod.rank, pod.priority);
-      loss.cost += pod.cost;
-    }
-    std::sort(loss.ranks.begin(), loss.ranks.end(), std::greater<>());
+    for (const CoverMove& move : moves_) loss.add(sources_[move.source].pods[move.pod]);
     if (best_ && !(loss < least_)) return;
     best_ = moves_;
     least_ = std::move(loss);
@@ -235,6 +219,25 @@ MinimalPlan minimalPlan(std::span<const HotSource> sources, std::span<const Room
     planner.inTurn(which);
   std::sort(planner.plan.unrelieved.begin(), planner.plan.unrelieved.end());
   return std::move(planner.plan);
+}
+
+void keepWithin(MinimalPlan& plan, size_t moves) {
+  if (plan.moves.size() <= moves) return;
+  std::map<size_t, size_t> counts;  // by source
+  for (const CoverMove& move : plan.moves) ++counts[move.source];
+  std::vector<std::pair<size_t, size_t>> order;  // count, source
+  for (const auto& [source, count] : counts) order.emplace_back(count, source);
+  std::sort(order.begin(), order.end());
+  std::set<size_t> served;
+  for (const auto& [count, source] : order) {
+    if (count > moves) break;
+    moves -= count;
+    served.insert(source);
+  }
+  std::erase_if(plan.moves, [&](const CoverMove& move) { return !served.contains(move.source); });
+  for (const auto& [source, count] : counts)
+    if (!served.contains(source)) plan.unrelieved.push_back(source);
+  std::sort(plan.unrelieved.begin(), plan.unrelieved.end());
 }
 
 }  // namespace mangrove::descheduler

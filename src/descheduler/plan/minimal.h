@@ -14,17 +14,10 @@
 #include <span>
 #include <vector>
 
-#include "descheduler/load/scale.h"
+#include "descheduler/plan/movable.h"
 
 namespace mangrove::descheduler {
 
-struct MovablePod {
-  Loads frees;  // what its source is rid of
-  Loads needs;  // what its target must bear
-  int rank = 0;
-  int32_t priority = 0;
-  double cost = 0;  // core seconds
-};
 struct HotSource {
   Loads excess;  // what must go, of each resource; 0: nothing
   std::vector<MovablePod> pods;
@@ -45,6 +38,8 @@ struct MinimalPlan {
 };
 
 inline constexpr size_t kPlannedTogether = 6;
+// Among more targets than that the first that holds a pod is as good as another.
+inline constexpr size_t kFewTargets = 64;
 inline constexpr size_t kNever = static_cast<size_t>(-1);
 
 // How many pods at least, whatever their targets; kNever: not even all of them.
@@ -52,5 +47,9 @@ size_t fewestThatCover(const HotSource& source);
 
 MinimalPlan minimalPlan(std::span<const HotSource> sources, std::span<const Room> targets,
                         const FitsOn& fits, uint64_t budget = 2'000'000);
+
+// At most so many moves are left: sources stay whole, those that need fewest moves are served first,
+// and who is not served any more counts as unrelieved.
+void keepWithin(MinimalPlan& plan, size_t moves);
 
 }  // namespace mangrove::descheduler

@@ -1,9 +1,11 @@
 #include "descheduler/plan/minimal.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/number/rng.h"
+#include "base/testing/size.h"
 #include "descheduler/load/node_load.h"
 
 namespace mangrove::descheduler {
@@ -121,6 +123,73 @@ TEST(MinimalPlan, IsTheOptimumOfAnExhaustiveSearch) {
   }
 }
 
+// Twelve pods on each hot node are too many for every assignment; so choices of pods are tried by
+// their number, the fewest first, and each of them in every way onto the targets. Where a choice
+// works no smaller one did.
+struct ByNumber {
+  const std::vector<HotSource>& sources;
+  std::vector<Room> rooms;
+  std::vector<const MovablePod*> chosen = {};
+
+  bool seats(size_t i) {
+    if (i == chosen.size()) return true;
+    for (Room& room : rooms) {
+      const Room before = room;
+      subtract(room, chosen[i]->needs);
+      const bool ok = room[0] >= 0 && seats(i + 1);
+      room = before;
+      if (ok) return true;
+    }
+    return false;
+  }
+  bool choose(size_t s, size_t p, int64_t missing, size_t left) {
+    if (missing <= 0) {
+      if (s + 1 == sources.size()) return left == 0 && seats(0);
+      return choose(s + 1, 0, sources[s + 1].excess[0], left);
+    }
+    for (; left > 0 && p < sources[s].pods.size(); ++p) {
+      chosen.push_back(&sources[s].pods[p]);
+      const bool ok = choose(s, p + 1, missing - chosen.back()->frees[0], left - 1);
+      chosen.pop_back();
+      if (ok) return true;
+    }
+    return false;
+  }
+  // kNever: no choice works for all of them.
+  size_t fewest() {
+    for (size_t number = 1; number <= 5; ++number)  // more would take it minutes
+      if (choose(0, 0, sources[0].excess[0], number)) return number;
+    return kNever;
+  }
+};
+
+// Bar: six nodes, twelve pods on each of the hot ones.
+TEST(MinimalPlan, IsTheOptimumWithTwelvePodsOnEachNode) {
+  Rng rng(12);
+  const auto below = [&](uint64_t n) { return static_cast<int64_t>(rng.next() % n); };
+  size_t judged = 0;
+  const int rounds = sized(12, 200);
+  for (int round = 0; round < rounds; ++round) {
+    const size_t hot = 1 + static_cast<size_t>(below(3));
+    std::vector<HotSource> sources(hot);
+    for (HotSource& source : sources) {
+      source.excess = {200 + below(600)};
+      for (int i = 0; i < 12; ++i)
+        source.pods.push_back(pod(100 + below(500), static_cast<int>(below(4)), 1.0 * below(50)));
+    }
+    std::vector<Room> targets(6 - hot);
+    for (Room& room : targets) room = {500 + below(900)};
+    const size_t truth = ByNumber{sources, targets}.fewest();
+    if (truth == kNever) continue;  // not all of them, or too many for this search
+    ++judged;
+    const MinimalPlan plan = minimalPlan(sources, targets, kEverywhere);
+    EXPECT_TRUE(plan.unrelieved.empty()) << "round " << round;
+    EXPECT_EQ(plan.moves.size(), truth) << "round " << round;
+  }
+  EXPECT_GE(judged, static_cast<size_t>(rounds / 2)) << "the rounds say too little";
+}
+
+// Bar: 5 000 nodes, a tenth of them hot, within 1.2 times of what is needed at least.
 TEST(MinimalPlan, ManySourcesStayNearTheLowerBound) {
   Rng rng(5);
   const auto below = [&](uint64_t n) { return static_cast<int64_t>(rng.next() % n); };
@@ -129,10 +198,27 @@ TEST(MinimalPlan, ManySourcesStayNearTheLowerBound) {
     source.excess = {500 + below(3000)};
     for (int i = 0; i < 10; ++i) source.pods.push_back(pod(200 + below(2500)));
   }
-  const std::vector<Room> targets(200, Room{30'000});
+  std::vector<Room> targets(4500);
+  for (Room& room : targets) room = {500 + below(2500)};
   const MinimalPlan plan = minimalPlan(sources, targets, kEverywhere);
   EXPECT_TRUE(plan.unrelieved.empty());
-  EXPECT_LE(static_cast<double>(plan.moves.size()), 1.2 * static_cast<double>(plan.lowerBound));
+  const double over = static_cast<double>(plan.moves.size()) / static_cast<double>(plan.lowerBound);
+  RecordProperty("over_lower_bound", fmt::format("{:.3f}", over));
+  EXPECT_LE(over, 1.2);
+}
+
+TEST(MinimalPlan, ABudgetKeepsWholeSourcesThoseWithFewestMovesFirst) {
+  MinimalPlan plan;
+  plan.moves = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}, {2, 3, 1}, {2, 4, 1}};
+  plan.unrelieved = {3};
+  MinimalPlan all = plan;
+  keepWithin(all, 5);
+  EXPECT_EQ(all.moves, plan.moves);
+  keepWithin(plan, 3);
+  EXPECT_THAT(plan.moves, ElementsAre(CoverMove{0, 0, 0}, CoverMove{0, 1, 0}, CoverMove{1, 0, 0}));
+  EXPECT_THAT(plan.unrelieved, ElementsAre(2U, 3U));
+  keepWithin(plan, 0);
+  EXPECT_TRUE(plan.moves.empty());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "descheduler/plan/room_draft.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "descheduler/load/node_load.h"
 
@@ -19,11 +18,11 @@ Loads missingOn(const RoomNode& node, const Loads& needs) {
 
 struct Judged {
   RoomDraft draft;
-  std::pair<int, int32_t> worst{};  // the highest class and priority that has to leave
-  double cost = 0;
+  Loss loss;
   bool operator<(const Judged& other) const {
-    return std::make_tuple(draft.pods.size(), worst, cost) <
-           std::make_tuple(other.draft.pods.size(), other.worst, other.cost);
+    if (draft.pods.size() != other.draft.pods.size())
+      return draft.pods.size() < other.draft.pods.size();
+    return loss < other.loss;
   }
 };
 
@@ -31,10 +30,8 @@ Judged judgedOf(size_t node, const std::vector<CoverMove>& moves, const RoomNode
   Judged out;
   out.draft.node = node;
   for (const CoverMove& move : moves) {
-    const MovablePod& pod = from.pods[move.pod];
     out.draft.pods.push_back(move.pod);
-    out.worst = std::max(out.worst, {pod.rank, pod.priority});
-    out.cost += pod.cost;
+    out.loss.add(from.pods[move.pod]);
   }
   return out;
 }

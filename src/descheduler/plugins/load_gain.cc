@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/os/log.h"
 #include "descheduler/plugins/load_pass.h"
 
@@ -58,6 +60,10 @@ void LoadPass::dropHeld(NodeLoad& source) {
   log.debug("{} moves off {} are not worth it: they gain less than {} % of it", held_.size(),
             source.name(), view_.args.minGain);
   for (; !held_.empty(); held_.pop_back()) {
+    view_.round.evictor.tellStays(
+        *held_.back().pod->pod,
+        fmt::format("moving it, and others that could go, takes less than {} % off {}",
+                    view_.args.minGain, source.name()));
     view_.round.foresight->takeBack();
     giveBack(*held_.back().target, *held_.back().pod);
     unaccount(source, *held_.back().pod);

@@ -107,6 +107,7 @@ NodeLoad* LoadPass::targetFor(const PodLoad& pod) {
     if (holds(*target, pod.atWork()) && view_.round.fit.fits(*pod.pod, *target->node))
       return target;
   }
+  view_.round.evictor.tellStays(*pod.pod, "no node stays below its high threshold with it");
   return nullptr;
 }
 
@@ -119,6 +120,7 @@ NodeLoad* LoadPass::provenTargetFor(const PodLoad& pod) {
   const auto found = view_.round.foresight->landing(*pod.pod, welcome);
   if (!found) {
     log.debug("{} stays: {}", api::keyOf(pod.pod->meta).text(), found.error().text());
+    view_.round.evictor.tellStays(*pod.pod, found.error().text());
     return nullptr;
   }
   const auto at = byNode_.find(view_.round.look.node(*found));
@@ -190,6 +192,11 @@ void LoadPass::unaccount(NodeLoad& source, const PodLoad& pod) {
   if (by_ == By::kProd) add(source.prodUsage, pod.usage);
 }
 
+void LoadPass::takeRoom(NodeLoad& target, const PodLoad& pod) {
+  add(target.usage, pod.atWork());
+  if (pod.isProd) add(target.prodUsage, pod.atWork());
+}
+
 void LoadPass::giveBack(NodeLoad& target, const PodLoad& pod) {
   subtract(target.usage, pod.atWork());
   if (pod.isProd) subtract(target.prodUsage, pod.atWork());
@@ -211,10 +218,7 @@ void LoadPass::move(NodeLoad& source, const PodLoad& pod) {
 
 // The room is taken before the eviction and given back if it fails.
 void LoadPass::moveOnto(NodeLoad* target, NodeLoad& source, const PodLoad& pod) {
-  if (target != nullptr) {
-    add(target->usage, pod.atWork());
-    if (pod.isProd) add(target->prodUsage, pod.atWork());
-  }
+  if (target != nullptr) takeRoom(*target, pod);
   if (target != nullptr && holdsBack()) {
     held_.push_back({target, &pod});
     account(source, pod);

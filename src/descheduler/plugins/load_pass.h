@@ -27,6 +27,7 @@ struct PassView {
   const Bounds& bounds;  // completed
   const Scale& scale;
   Round& round;
+  int64_t* movesLeft = nullptr;  // of minimal plans in this cycle; null: as many as are needed
 };
 
 class LoadPass {
@@ -78,9 +79,19 @@ class LoadPass {
 
   struct Draft;
   Draft draftOf(const NodeLoads& sources);
-  void relieveTogether(const NodeLoads& sources);
-  std::optional<size_t> firstRefused(const Draft& draft, const MinimalPlan& plan);
-  void perform(NodeLoad& target, NodeLoad& source, const PodLoad& pod);
+  struct Planned {
+    size_t moves = 0, needed = 0, unrelieved = 0;
+  };
+  Planned relieveTogether(const NodeLoads& sources);
+  struct Confirmed {
+    std::vector<NodeLoad*> targets;  // by move
+    std::optional<size_t> refused = {};
+  };
+  NodeLoad* confirmed(const Draft& draft, const CoverMove& move, const PodLoad& pod);
+  Confirmed confirm(const Draft& draft, const MinimalPlan& plan);
+  void perform(const Draft& draft, const MinimalPlan& plan, const Confirmed& proven,
+               const NodeLoads& sources);
+  void takeRoom(NodeLoad& target, const PodLoad& pod);
 
   PassView view_;
   By by_;

@@ -1,12 +1,10 @@
 // LoadPass by minimal plans: which pods, from a draft that the scheduler's rules then confirm.
+#include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "api/pod/pod_requests.h"
 #include "base/os/log.h"
-#include "descheduler/order/pod_order.h"
 #include "descheduler/plugins/load_pass.h"
-#include "victims/cost.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -15,29 +13,15 @@ const Logger log("descheduler");
 
 constexpr int kDrafts = 32;
 
-// What the pod would lose, in the terms of everybody who throws work out.
-victims::Candidate candidateOf(const PodLoad& load, const Scale& scale) {
-  victims::Candidate out;
-  const api::Pod& pod = *load.pod;
-  const size_t cpu = scale.indexOf("cpu").value_or(0);
-  out.name = api::keyOf(pod.meta).text();
-  if (const auto* owner = pod.meta.controller()) out.kind = owner->kind.str();
-  out.progress.cores = static_cast<double>(scale.plain(cpu, load.usage[cpu])) / 1000;
-  out.progress.started = pod.status.startTime;
-  return out;
-}
-
 std::vector<MovablePod> movable(const std::vector<const PodLoad*>& pods, const Scale& scale,
                                 WallTime now) {
-  std::vector<victims::Candidate> candidates;
-  for (const PodLoad* pod : pods) candidates.push_back(candidateOf(*pod, scale));
-  const std::vector<victims::Cost> costs = victims::costs(candidates, now);
-  std::vector<MovablePod> out;
-  for (size_t i = 0; i < pods.size(); ++i) {
-    const PodRank rank = rankOf(*pods[i]->pod);
-    out.push_back({pods[i]->usage, pods[i]->atWork(), rank.band, rank.priority, costs[i].total()});
+  const auto cpu = scale.indexOf("cpu");
+  std::vector<AtStake> out;
+  for (const PodLoad* one : pods) {
+    out.push_back({one->pod, one->usage, one->atWork()});
+    if (cpu) out.back().cores = static_cast<double>(scale.plain(*cpu, one->usage[*cpu])) / 1000;
   }
-  return out;
+  return movablePods(out, now);
 }
 
 }  // namespace
@@ -45,7 +29,8 @@ std::vector<MovablePod> movable(const std::vector<const PodLoad*>& pods, const S
 struct LoadPass::Draft {
   std::vector<HotSource> hot;
   std::vector<std::vector<const PodLoad*>> pods;  // by source, as in hot
-  std::vector<Room> rooms;                        // by target
+  std::vector<Room> rooms;                        // by target; of many targets: one for all
+  bool anywhere = false;                          // where a pod goes is the scheduler's choice
 };
 
 LoadPass::Draft LoadPass::draftOf(const NodeLoads& sources) {
@@ -59,6 +44,10 @@ LoadPass::Draft LoadPass::draftOf(const NodeLoads& sources) {
     out.hot.push_back(
         {excessOf(*source), movable(out.pods.back(), view_.scale, view_.round.look.now())});
   }
+  // Many targets have room for all that a plan moves, and trying them one by one would ask for ever.
+  out.anywhere = view_.round.foresight != nullptr && targets_.size() > kFewTargets;
+  if (out.anywhere) out.rooms = {Room(view_.scale.size(), kUnlimited)};
+  if (out.anywhere) return out;
   for (const NodeLoad* target : targets_) {
     Room& room = out.rooms.emplace_back(highOf(*target));
     for (size_t r = 0; r < room.size(); ++r)
@@ -67,60 +56,90 @@ LoadPass::Draft LoadPass::draftOf(const NodeLoads& sources) {
   return out;
 }
 
-// The first move of the plan that the scheduler's rules do not make; then none of them is tried.
-// All made: they stay.
-std::optional<size_t> LoadPass::firstRefused(const Draft& draft, const MinimalPlan& plan) {
-  Foresight* foresight = view_.round.foresight;
-  if (foresight == nullptr) return std::nullopt;
+// Where the scheduler's rules put the pod, of the target that was drafted, or of all that stay below
+// their bound with it; nullptr: nowhere.
+NodeLoad* LoadPass::confirmed(const Draft& draft, const CoverMove& move, const PodLoad& pod) {
+  if (draft.anywhere) return provenTargetFor(pod);
+  NodeLoad* only = targets_[move.target];
+  const Accepts accepts = [only](const api::Node& node) { return &node == only->node; };
+  if (view_.round.foresight == nullptr) return only;
+  return view_.round.foresight->landing(*pod.pod, accepts) ? only : nullptr;
+}
+
+// The targets of all moves of the plan, whose room is taken; or the first move that the scheduler's
+// rules do not make, and then none of them was made.
+LoadPass::Confirmed LoadPass::confirm(const Draft& draft, const MinimalPlan& plan) {
+  Confirmed out;
   for (size_t i = 0; i < plan.moves.size(); ++i) {
     const CoverMove& move = plan.moves[i];
-    const api::Node* only = targets_[move.target]->node;
-    const auto landed = foresight->landing(*draft.pods[move.source][move.pod]->pod,
-                                           [only](const api::Node& node) { return &node == only; });
-    if (landed) continue;
-    for (size_t made = 0; made < i; ++made) foresight->takeBack();
-    return i;
+    NodeLoad* target = confirmed(draft, move, *draft.pods[move.source][move.pod]);
+    if (target != nullptr) {
+      takeRoom(*target, *draft.pods[move.source][move.pod]);
+      out.targets.push_back(target);
+      continue;
+    }
+    for (size_t made = i; made-- > 0;) {
+      giveBack(*out.targets[made], *draft.pods[plan.moves[made].source][plan.moves[made].pod]);
+      if (view_.round.foresight != nullptr) view_.round.foresight->takeBack();
+    }
+    out.refused = i;
+    break;
   }
-  return std::nullopt;
+  return out;
 }
 
 // What was proven together stays in the trial until the cycle ends, also when an eviction fails: its
 // room is not promised again before.
-void LoadPass::perform(NodeLoad& target, NodeLoad& source, const PodLoad& pod) {
-  if (!evict(source, pod, &target)) return;
-  add(target.usage, pod.atWork());
-  if (pod.isProd) add(target.prodUsage, pod.atWork());
-  account(source, pod);
+void LoadPass::perform(const Draft& draft, const MinimalPlan& plan, const Confirmed& proven,
+                       const NodeLoads& sources) {
+  for (size_t i = 0; i < plan.moves.size(); ++i) {
+    const CoverMove& move = plan.moves[i];
+    const PodLoad& pod = *draft.pods[move.source][move.pod];
+    if (evict(*sources[move.source], pod, proven.targets[i])) account(*sources[move.source], pod);
+  }
 }
 
-void LoadPass::relieveTogether(const NodeLoads& sources) {
+LoadPass::Planned LoadPass::relieveTogether(const NodeLoads& sources) {
   const Draft draft = draftOf(sources);
   std::set<std::tuple<size_t, size_t, size_t>> misfits;
   const FitsOn fits = [&](size_t source, size_t pod, size_t target) {
-    return !misfits.contains({source, pod, target}) &&
+    if (misfits.contains({source, pod, target})) return false;
+    return draft.anywhere ||
            view_.round.fit.fits(*draft.pods[source][pod]->pod, *targets_[target]->node);
   };
   for (int tries = 0; tries < kDrafts; ++tries) {
-    const MinimalPlan plan = minimalPlan(draft.hot, draft.rooms, fits);
-    if (const auto at = firstRefused(draft, plan)) {
-      const CoverMove& move = plan.moves[*at];
+    MinimalPlan plan = minimalPlan(draft.hot, draft.rooms, fits);
+    if (view_.movesLeft != nullptr)
+      keepWithin(plan, static_cast<size_t>(std::max<int64_t>(0, *view_.movesLeft)));
+    const Confirmed proven = confirm(draft, plan);
+    if (proven.refused) {
+      const CoverMove& move = plan.moves[*proven.refused];
       misfits.insert({move.source, move.pod, move.target});
       continue;
     }
-    if (!plan.moves.empty()) {
-      log.info("plan of {} moves for {} hot nodes; at least {} are needed, {} nodes stay hot",
-               plan.moves.size(), sources.size(), plan.lowerBound, plan.unrelieved.size());
-    }
-    for (const CoverMove& move : plan.moves)
-      perform(*targets_[move.target], *sources[move.source], *draft.pods[move.source][move.pod]);
-    return;
+    perform(draft, plan, proven, sources);
+    if (view_.movesLeft != nullptr) *view_.movesLeft -= static_cast<int64_t>(plan.moves.size());
+    return {plan.moves.size(), plan.lowerBound, plan.unrelieved.size()};
   }
   log.debug("no plan of {} drafts is the scheduler's too", kDrafts);
+  return {0, 0, sources.size()};
 }
 
 void LoadPass::relieveByFewest(const NodeLoads& sources) {
-  if (sources.size() <= kPlannedTogether) return relieveTogether(sources);
-  for (NodeLoad* source : sources) relieveTogether({source});
+  Planned all;
+  const auto count = [&](const Planned& one) {
+    all.moves += one.moves;
+    all.needed += one.needed;
+    all.unrelieved += one.unrelieved;
+  };
+  if (sources.size() <= kPlannedTogether)
+    count(relieveTogether(sources));
+  else
+    for (NodeLoad* source : sources) count(relieveTogether({source}));
+  view_.round.evictor.tellNeeded(all.needed);
+  if (all.moves == 0) return;
+  log.info("plan of {} moves for {} hot nodes; at least {} are needed, {} nodes stay hot",
+           all.moves, sources.size(), all.needed, all.unrelieved);
 }
 
 }  // namespace mangrove::descheduler

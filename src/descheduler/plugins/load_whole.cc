@@ -57,7 +57,11 @@ void LoadPass::moveWhole(NodeLoad& source, const Pods& gang) {
     return target != byNode_.end() && holds(*target->second, memberOf(source, pod).atWork);
   };
   const auto found = foresight.landings(gang, welcome);
-  if (!found) return log.debug("a gang of {} stays: {}", gang.size(), found.error().text());
+  if (!found) {
+    log.debug("a gang of {} stays: {}", gang.size(), found.error().text());
+    for (const api::Pod* pod : gang) view_.round.evictor.tellStays(*pod, found.error().text());
+    return;
+  }
   std::vector<Member> members;
   std::vector<NodeLoad*> targets;
   for (size_t i = 0; i < gang.size(); ++i) {

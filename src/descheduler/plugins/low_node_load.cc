@@ -104,7 +104,8 @@ void LowNodeLoad::balance(const LoadPool& pool, Round& round, NodeSet& done) {
   }
   for (NodeLoad* node : sorted.by[LoadClass::kProdLow]) prodDetectors_.reset(node->name());
 
-  const PassView view{kName, args_, pool, bounds, scale, round};
+  const PassView view{
+      kName, args_, pool, bounds, scale, round, args_.budget > 0 ? &movesLeft_ : nullptr};
   sortHottestFirst(sorted.abnormal, view, LoadPass::By::kAll);
   sortHottestFirst(sorted.abnormalProd, view, LoadPass::By::kProd);
   const NodeLoads& both = sorted.by[LoadClass::kBothLow];
@@ -127,6 +128,7 @@ void LowNodeLoad::balance(const LoadPool& pool, Round& round, NodeSet& done) {
 
 Result<> LowNodeLoad::run(Round& round) {
   if (args_.paused) return {};
+  movesLeft_ = args_.budget;
   NodeSet done;
   for (const LoadPool& pool : args_.pools) balance(pool, round, done);
   return {};

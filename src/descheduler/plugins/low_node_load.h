@@ -28,6 +28,7 @@ class LowNodeLoad final : public Plugin {
   LowNodeLoadArgs args_;
   Detectors nodeDetectors_;
   Detectors prodDetectors_;
+  int64_t movesLeft_ = 0;                          // of this cycle's budget for minimal plans
   std::map<std::string, UsageHistory> histories_;  // by pool; kept while moves are proven
 };
 

@@ -144,16 +144,35 @@ Duration longEnough(Duration ttl, Duration interval, const std::vector<LoadPool>
 
 Result<LowNodeLoadArgs> readLowNodeLoadArgs(const json::Value& value, Duration interval) {
   Args args(value, "LowNodeLoadArgs");
-  args.only({"paused", "dryRun", "numberOfNodes", "nodeMetricExpirationSeconds",
-             "evictableNamespaces", "nodeSelector", "podSelectors", "nodeFit",
-             "useDeviationThresholds", "lowThresholds", "highThresholds", "prodLowThresholds",
-             "prodHighThresholds", "resourceWeights", "anomalyCondition", "detectorCacheTimeout",
-             "nodePools", "minimalPlans", "minGain"});
+  args.only({"paused",
+             "dryRun",
+             "numberOfNodes",
+             "nodeMetricExpirationSeconds",
+             "evictableNamespaces",
+             "nodeSelector",
+             "podSelectors",
+             "nodeFit",
+             "useDeviationThresholds",
+             "lowThresholds",
+             "highThresholds",
+             "prodLowThresholds",
+             "prodHighThresholds",
+             "resourceWeights",
+             "anomalyCondition",
+             "detectorCacheTimeout",
+             "nodePools",
+             "minimalPlans",
+             "budget",
+             "minGain"});
   LowNodeLoadArgs out;
   out.paused = args.boolean("paused", false);
   out.dryRun = args.boolean("dryRun", false);
   out.nodeFit = args.boolean("nodeFit", true);
   out.minimalPlans = args.boolean("minimalPlans", false);
+  out.budget = args.integer("budget", 0);
+  if (out.budget < 0) args.complain(fmt::format("budget is {}, want at least 0 moves", out.budget));
+  if (out.budget > 0 && !out.minimalPlans)
+    args.complain("budget is about minimal plans, want minimalPlans: true beside it");
   out.minGain = args.number("minGain", out.minGain);
   if (out.minGain < 0 || out.minGain > 100)
     args.complain(fmt::format("minGain is {}, want percent of a node from 0 to 100", out.minGain));

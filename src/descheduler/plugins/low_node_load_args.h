@@ -27,6 +27,7 @@ struct LowNodeLoadArgs {
   bool dryRun = false;
   bool nodeFit = true;
   bool minimalPlans = false;  // ours: the fewest moves, instead of the order of spec and peers
+  int64_t budget = 0;         // with minimalPlans: moves of one cycle at most; 0: as many as needed
   // Ours, where moves are proven: a plan takes at least so many percent of what a node has off it,
   // or nothing; less is not worth an eviction.
   double minGain = 3;

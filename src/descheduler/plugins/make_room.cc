@@ -7,7 +7,7 @@
 
 #include "api/pod/pod_requests.h"
 #include "base/os/log.h"
-#include "descheduler/order/pod_order.h"
+#include "descheduler/plugins/empty_nodes.h"
 #include "placement/plugins/coscheduling/gang_settings.h"
 
 namespace mangrove::descheduler {
@@ -30,26 +30,6 @@ std::string namesOf(const Pods& pods) {
 }
 
 }  // namespace
-
-Result<MakeRoomArgs> readMakeRoomArgs(const json::Value& value) {
-  Args args(value, "MakeRoomArgs");
-  args.only(
-      {"paused", "dryRun", "for", "budget", "patience", "evictableNamespaces", "podSelectors"});
-  MakeRoomArgs out;
-  out.paused = args.boolean("paused", false);
-  out.dryRun = args.boolean("dryRun", false);
-  for (const std::string& name : args.texts("for")) {
-    if (name.find('/') == std::string::npos)
-      args.complain(fmt::format("for names '{}', want namespace/name of a pod or gang", name));
-    out.whom.insert(name);
-  }
-  out.budget = args.integer("budget", out.budget);
-  if (out.budget < 1) args.complain(fmt::format("budget is {}, want at least 1 move", out.budget));
-  out.patience = args.duration("patience").value_or(out.patience);
-  out.choice = readPodChoice(args);
-  if (auto ok = args.done(); !ok) return pass(ok.error());
-  return out;
-}
 
 std::vector<Pods> waitingIn(const Look& look, const MakeRoomArgs& args) {
   std::map<std::string, Pods> groups;
@@ -147,6 +127,7 @@ class MakeRoom::Planner {
     if (!admits(node, pod)) return;
     RoomNode room{scale.of(round_.fit.room(node).free), {}};
     Pods pods;
+    std::vector<AtStake> movable;
     for (const api::Pod* other : round_.look.activeOn(node.meta.name.view())) {
       if (std::find(leaving_.begin(), leaving_.end(), other) != leaving_.end()) {
         add(room.free, scale.of(api::podRequests(*other)));
@@ -154,10 +135,10 @@ class MakeRoom::Planner {
       }
       if (!mayLeave(*other, pod)) continue;
       const Loads asked = scale.of(api::podRequests(*other));
-      const PodRank rank = rankOf(*other);
-      room.pods.push_back({asked, asked, rank.band, rank.priority, 0});
+      movable.push_back({other, asked, asked});
       pods.push_back(other);
     }
+    room.pods = movablePods(movable, round_.look.now());
     rooms.push_back(std::move(room));
     there.push_back(std::move(pods));
   }
@@ -176,27 +157,35 @@ class MakeRoom::Planner {
   std::vector<std::string> found_;  // of those that leave, then of those that come
 };
 
+void MakeRoom::serve(Round& round, const Pods& waiting, const std::string& whom) {
+  Planner planner(args_, round, waiting);
+  if (!planner.plan()) return;
+  const Pods& leaving = planner.leaving();
+  const auto& found = planner.found();
+  const std::string reason = fmt::format("makes room for {} on {}", whom, found[leaving.size()]);
+  if (args_.dryRun) {
+    for (size_t i = 0; i < leaving.size(); ++i)
+      log.info("dry run: would move {} to {}: {}", api::keyOf(leaving[i]->meta).text(), found[i],
+               reason);
+    return;
+  }
+  const std::vector<std::string> targets(
+      found.begin(), found.begin() + static_cast<std::ptrdiff_t>(leaving.size()));
+  if (!round.evictor.evictTogether(leaving, targets, kName, reason)) round.foresight->takeBack();
+}
+
+// Who waits comes before what might be wanted one day.
 Result<> MakeRoom::run(Round& round) {
   if (args_.paused) return {};
   if (round.foresight == nullptr)
     return invalid("moves are not proven here, want provenMoves of the MigrationController");
-  for (const Pods& waiting : waitingIn(round.look, args_)) {
-    Planner planner(args_, round, waiting);
-    if (!planner.plan()) continue;
-    const Pods& leaving = planner.leaving();
-    const auto& found = planner.found();
-    const std::string reason =
-        fmt::format("makes room for {} on {}", namesOf(waiting), found[leaving.size()]);
-    if (args_.dryRun) {
-      for (size_t i = 0; i < leaving.size(); ++i)
-        log.info("dry run: would move {} to {}: {}", api::keyOf(leaving[i]->meta).text(), found[i],
-                 reason);
-      continue;
-    }
-    const std::vector<std::string> targets(
-        found.begin(), found.begin() + static_cast<std::ptrdiff_t>(leaving.size()));
-    if (!round.evictor.evictTogether(leaving, targets, kName, reason)) round.foresight->takeBack();
+  for (const Pods& waiting : waitingIn(round.look, args_)) serve(round, waiting, namesOf(waiting));
+  for (const Shape& shape : args_.shapes) {
+    Pods pods;
+    for (const auto& pod : shape.pods) pods.push_back(pod.get());
+    serve(round, pods, "shape " + shape.name);
   }
+  if (args_.emptyNodes > 0) emptyNodes(args_, round);
   return {};
 }
 

@@ -95,6 +95,7 @@ class WholeDescheduler : public ::testing::Test {
                                    .home = &worker.mailbox(),
                                    .clock = &clock,
                                    .metrics = &metrics,
+                                   .noticeNamespace = noticeNamespace,
                                    .scheduler = std::move(scheduler)},
                                   std::move(*config));
     ASSERT_TRUE(made) << made.error().text();
@@ -142,6 +143,7 @@ class WholeDescheduler : public ::testing::Test {
   std::unique_ptr<client::HttpApiClient> client;
   client::Worker worker;
   Registry metrics;
+  std::string noticeNamespace;  // "": who stays is written nowhere
   std::unique_ptr<Descheduler> descheduler;
 };
 
