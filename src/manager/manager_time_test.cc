@@ -143,5 +143,44 @@ TEST_F(TimePolicyTest, TwoPoliciesForOneNodeAreToldOnce) {
   EXPECT_THAT(told("PoliciesOverlap")[0], HasSubstr("policy p"));
 }
 
+// One order of victims, and whoever can save is asked first.
+TEST_F(TimePolicyTest, WhoLosesLeastGoesAndSavesFirst) {
+  const std::string at = formatTime(clock.wall() - 3h);
+  const auto put = [&](const char* name, const std::string& more) {
+    api.put(
+        kind::kPod, "d", name,
+        R"({"metadata":{"uid":"u","labels":{"koordinator.sh/qosClass":"BE"},"annotations":{)" +
+            more +
+            R"(}},"spec":{"nodeName":"n1","containers":[{"name":"c","resources":{"requests":)"
+            R"({"kubernetes.io/batch-cpu":"10000"}}}]},"status":{"phase":"Running","startTime":")" +
+            at + R"("}})");
+  };
+  const std::string contract =
+      R"("colocation.mangrove.io/checkpoint":"{\"mode\":\"signal\",\"maxSeconds\":60}")";
+  put("small", R"("colocation.mangrove.io/checkpoint":"{\"mode\":\"none\"}")");
+  put("large", contract);
+  pass(62min);
+  ManagerOptions options;
+  ASSERT_TRUE(options.gates.set("LeastLossEvict=true,CheckpointPreemption=true"));
+  start(std::move(options));
+  // Both lost three hours, until the one that can save has done so.
+  put("large", contract + R"(,"colocation.mangrove.io/checkpoint-last":")" +
+                   formatTime(clock.wall() - 1min) + '"');
+  manager->lead();
+  ASSERT_TRUE(until([&] {
+    return api.truth(kind::kPod).at("d/large").find("checkpoint-request") != std::string::npos;
+  }));
+  EXPECT_EQ(api.truth(kind::kPod).size(), 2u) << "it is waited for";
+  auto saved = *json::parse(api.truth(kind::kPod).at("d/large"));
+  saved.as_object()["metadata"]
+      .as_object()["annotations"]
+      .as_object()["colocation.mangrove.io/checkpoint-last"] = formatTime(clock.wall() + 1s);
+  api.put(kind::kPod, "d", "large", json::write(saved));
+  ASSERT_TRUE(until([&] { return api.truth(kind::kPod).size() == 1; }));
+  EXPECT_TRUE(api.truth(kind::kPod).contains("d/small"));
+  ASSERT_TRUE(until([&] { return !told("ColocationWindowClosed").empty(); }));
+  EXPECT_THAT(told("ColocationWindowClosed")[0], HasSubstr("d/small would have lost 1"));
+}
+
 }  // namespace
 }  // namespace mangrove::manager

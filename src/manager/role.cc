@@ -2,9 +2,7 @@
 
 #include <array>
 
-#include <fmt/core.h>
 #include <malloc.h>
-#include <unistd.h>
 
 #include "base/os/code_pages.h"
 #include "base/os/log.h"
@@ -52,13 +50,6 @@ constexpr std::array<std::string_view, 9> kIgnored = {
     "colocation-profile-force-update-pod-duration",
     "colocation-profile-expire-pod-cache-duration"};
 
-// Unique per process, also when two share a host.
-std::string identity(Clock& clock) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}_{}_{:x}", host.data(), getpid(), clock.wall().time_since_epoch().count());
-}
-
 }  // namespace
 
 // Before any thread has a heap of its own.
@@ -72,7 +63,8 @@ frame::RoleInfo ManagerRole::info() const {
           .about = "decides what nodes have for sale and tells the agents how to measure and act",
           .opsFlag = "metrics-addr",
           .opsDefault = ":8080",
-          .gates = managerGates()};
+          .gates = managerGates(),
+          .records = true};
 }
 
 void ManagerRole::flags(frame::Flags& flags) {
@@ -110,11 +102,15 @@ Result<> ManagerRole::connect(frame::RoleContext& context) {
       server_.connect(context, {.connections = kConnections, .userAgent = "koordinator-manager"});
   if (!made) return pass(made.error());
   client_ = std::move(*made);
+  aside_ = context.aside(client_.get());
   worker_ = std::make_unique<client::Worker>();
-  events_ = std::make_unique<client::EventRecorder>(
-      *client_, worker_->mailbox(), context.clock,
-      client::EventRecorderOptions{.component = "koordinator-manager",
-                                   .metrics = &context.metrics});
+  const client::EventRecorderOptions options{.component = "koordinator-manager",
+                                             .metrics = &context.metrics};
+  events_ = std::make_unique<client::EventRecorder>(*client_, context.home(worker_->mailbox()),
+                                                    context.clock, options);
+  if (context.recorder)
+    asideEvents_ = std::make_unique<client::EventRecorder>(*aside_, worker_->mailbox(),
+                                                           context.asideClock(), options);
   return {};
 }
 
@@ -155,10 +151,10 @@ void ManagerRole::reportHealth(frame::RoleContext& context) {
 }
 
 // On a fresh server nobody has made it yet; where we may not, it is there already.
-void ManagerRole::ensureNamespace(const std::string& name) {
+void ManagerRole::ensureNamespace(client::ApiClient& server, const std::string& name) {
   client::Request look;
   look.ref = {client::kind::kNamespace, "", name, ""};
-  client_->submit(std::move(look), [client = client_.get(), name](Result<client::Reply> found) {
+  server.submit(std::move(look), [client = &server, name](Result<client::Reply> found) {
     if (found || found.error().code() != Code::kNotFound) return;
     client::Request make;
     make.verb = client::Verb::kCreate;
@@ -179,7 +175,7 @@ Result<> ManagerRole::compete(frame::RoleContext& context) {
   client::ElectionConfig config;
   config.ns = electionNamespace_;
   config.name = electionName_;
-  config.identity = identity(context.clock);
+  config.identity = frame::identityOf(context);
   config.leaseDuration = leaseDuration_;
   config.renewDeadline = renewDeadline_;
   config.retryPeriod = retryPeriod_;
@@ -203,18 +199,18 @@ Result<> ManagerRole::compete(frame::RoleContext& context) {
   return {};
 }
 
-// Admission is served by every replica, leading or not.
+// Admission is served by every replica, leading or not; it answers others and is not recorded.
 void ManagerRole::admit(frame::RoleContext& context) {
   admissionOptions_.configNamespace = options_.configNamespace;
   admissionOptions_.configName = options_.configName;
   AdmissionSetup setup;
-  setup.client = client_.get();
+  setup.client = aside_;
   setup.owner = owner_;
   setup.home = &worker_->mailbox();
   setup.io = &context.io;
-  setup.clock = clock_;
+  setup.clock = &context.asideClock();
   setup.metrics = &context.metrics;
-  setup.events = events_.get();
+  setup.events = asideEvents_ ? asideEvents_.get() : events_.get();
   setup.gates = &context.gates;
   setup.options = admissionOptions_;
   setup.nodes = [this] { return manager_->nodeLabels(); };
@@ -225,12 +221,12 @@ void ManagerRole::admit(frame::RoleContext& context) {
 
 Result<> ManagerRole::start(frame::RoleContext& context) {
   if (auto ok = check(); !ok) return ok;
-  if (options_.dryRun) admit_ = false;
+  if (options_.dryRun || context.isReplay()) admit_ = false;
   if (admit_) {
     if (auto ok = readAdmissionEnvironment(admissionOptions_); !ok) return ok;
   }
   if (auto ok = connect(context); !ok) return ok;
-  if (auto ok = serveProbes(context); !ok) return ok;
+  if (auto ok = context.isReplay() ? Result<>() : serveProbes(context); !ok) return ok;
   clock_ = &context.clock;
   owner_ = &context.owner;
   options_.gates = context.gates;
@@ -240,14 +236,15 @@ Result<> ManagerRole::start(frame::RoleContext& context) {
   manager_ =
       std::make_unique<Manager>(ManagerParts{.client = client_.get(),
                                              .owner = owner_,
-                                             .home = &worker_->mailbox(),
+                                             .home = &context.home(worker_->mailbox()),
                                              .clock = clock_,
                                              .metrics = &context.metrics,
                                              .events = options_.dryRun ? nullptr : events_.get()},
                                 options_);
   serveNodeMetrics(context);
-  if (!options_.dryRun) ensureNamespace(electionNamespace_);
-  if (admit_ && admissionOptions_.ns != electionNamespace_) ensureNamespace(admissionOptions_.ns);
+  if (!options_.dryRun) ensureNamespace(*client_, electionNamespace_);
+  if (admit_ && admissionOptions_.ns != electionNamespace_)
+    ensureNamespace(*aside_, admissionOptions_.ns);
   manager_->start();
   if (admit_) admit(context);
   refreshHealth();
@@ -278,6 +275,7 @@ void ManagerRole::stop(Fn stopped) {
       admission_.reset();
       manager_.reset();
       events_.reset();
+      asideEvents_.reset();
       worker_.reset();
       client_.reset();
       probes_.reset();

@@ -28,7 +28,7 @@ class ManagerRole final : public frame::Role {
   void stop(Fn stopped) override;
 
   // For what is served beside the manager, from the start to the stop; null outside.
-  client::ApiClient* client() { return client_.get(); }
+  client::ApiClient* client() { return client_ ? aside_ : nullptr; }
   Mailbox* home() { return worker_ ? &worker_->mailbox() : nullptr; }
   const ManagerOptions& options() const { return options_; }
 
@@ -39,7 +39,7 @@ class ManagerRole final : public frame::Role {
   void serveNodeMetrics(frame::RoleContext& context);
   void reportHealth(frame::RoleContext& context);
   void refreshHealth();
-  void ensureNamespace(const std::string& name);
+  void ensureNamespace(client::ApiClient& server, const std::string& name);
   Result<> compete(frame::RoleContext& context);
   void admit(frame::RoleContext& context);
 
@@ -55,9 +55,11 @@ class ManagerRole final : public frame::Role {
   AdmissionOptions admissionOptions_;
   bool admit_ = true;
 
-  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::ApiClient> client_;
+  client::ApiClient* aside_ = nullptr;  // the same server, for what is not recorded
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<client::EventRecorder> events_;
+  std::unique_ptr<client::EventRecorder> asideEvents_;  // of admission, while we are recorded
   std::unique_ptr<Manager> manager_;
   std::unique_ptr<AdmissionService> admission_;
   std::unique_ptr<client::LeaderElection> election_;

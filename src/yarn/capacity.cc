@@ -73,6 +73,14 @@ std::optional<CapacityStep> nextStep(const NodeReport& report, const Capacity& w
   return step;
 }
 
+NodeReport observed(NodeReport report, const Capacity& total, const Capacity& used) {
+  const bool forgot = total.vcores < report.told.vcores || total.memoryMb < report.told.memoryMb;
+  if (forgot) report.raisedAt.reset();
+  report.told = total;
+  if (!isBeyond(used, total)) report.drainBy.reset();
+  return report;
+}
+
 std::vector<size_t> beyond(std::span<const Container> containers, const Capacity& capacity) {
   std::vector<size_t> order(containers.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "api/annotations/yarn.h"
 #include "base/number/units.h"
 
 namespace mangrove::yarn {
@@ -22,6 +23,7 @@ namespace mangrove::yarn {
 struct Share {
   MilliCpu cpu;
   Bytes memory;
+  bool operator==(const Share&) const = default;
 };
 
 struct NodeLedger {
@@ -30,11 +32,7 @@ struct NodeLedger {
   Share waiting;     // asked for by best-effort pods that wait for a place
 };
 
-struct Capacity {
-  int64_t vcores = 0;
-  int64_t memoryMb = 0;
-  bool operator==(const Capacity&) const = default;
-};
+using Capacity = api::YarnCapacity;
 
 struct CapacityOptions {
   double vcoresPerCpu = 1;
@@ -66,6 +64,11 @@ inline constexpr Duration kDrainTime = std::chrono::seconds(30);
 // vcore and 512 MB or a tenth not at all. `used`: by containers, as the ResourceManager sees it.
 std::optional<CapacityStep> nextStep(const NodeReport& report, const Capacity& wanted,
                                      const Capacity& used, MonoTime now);
+
+// What the ResourceManager says itself is what counts: a NodeManager that registers again brings the
+// capacity of its own file, and a ResourceManager that took over knows nothing of ours. What was
+// forgotten may be told at once.
+NodeReport observed(NodeReport report, const Capacity& total, const Capacity& used);
 
 struct Container {
   std::string id;

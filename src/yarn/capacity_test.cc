@@ -69,6 +69,17 @@ TEST(YarnCapacity, TheRemainderIsSent) {
   EXPECT_FALSE(over->after.drainBy);
 }
 
+TEST(YarnCapacity, WhatTheManagerSaysItselfCounts) {
+  const NodeReport told{{28, 81'920}, kNow - seconds(10), kNow + seconds(5)};
+  EXPECT_EQ(observed(told, {28, 81'920}, {30, 0}), told);
+  EXPECT_FALSE(observed(told, {28, 81'920}, {28, 0}).drainBy) << "those beyond have ended";
+  const NodeReport forgotten = observed(told, {1, 1'024}, {0, 0});
+  EXPECT_TRUE(nextStep(forgotten, {28, 81'920}, {}, kNow)) << "no minute to wait";
+  const NodeReport grown = observed(told, {64, 81'920}, {0, 0});
+  EXPECT_EQ(grown.raisedAt, told.raisedAt);
+  EXPECT_EQ(nextStep(grown, {28, 81'920}, {}, kNow)->to.vcores, 28);
+}
+
 TEST(YarnCapacity, SmallChangesAreNotTold) {
   const NodeReport told{{28, 81'920}, {}, {}};
   EXPECT_FALSE(nextStep(told, {28, 81'920}, {}, kNow));
@@ -113,6 +124,9 @@ TEST(YarnWire, NodesAndStateAreRead) {
   EXPECT_FALSE(parseNodes("<html>"));
   EXPECT_EQ(*parseState(R"({"clusterInfo":{"haState":"STANDBY"}})"), "STANDBY");
   EXPECT_FALSE(parseState("{}"));
+  EXPECT_EQ(schedulesVcores("<td>\n [memory-mb (unit=Mi), vcores]\n</td>"), true);
+  EXPECT_EQ(schedulesVcores("<td>[memory-mb (unit=Mi)]</td> vcores"), false);
+  EXPECT_EQ(schedulesVcores("<html>"), std::nullopt);
 }
 
 }  // namespace

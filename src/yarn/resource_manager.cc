@@ -89,6 +89,13 @@ Result<std::string> parseState(std::string_view text) {
   return page.state;
 }
 
+std::optional<bool> schedulesVcores(std::string_view page) {
+  const size_t begin = page.find("[memory-mb");
+  const size_t end = begin == std::string_view::npos ? begin : page.find(']', begin);
+  if (end == std::string_view::npos) return std::nullopt;
+  return page.substr(begin, end - begin).find("vcores") != std::string_view::npos;
+}
+
 std::string resourcePath(std::string_view nodeId, std::string_view user) {
   return fmt::format("/ws/v1/cluster/nodes/{}/resource?user.name={}", nodeId, user);
 }

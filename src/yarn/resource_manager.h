@@ -29,6 +29,10 @@ Result<std::vector<RmNode>> parseNodes(std::string_view text);
 // ACTIVE or STANDBY.
 Result<std::string> parseState(std::string_view text);
 
+// From the page /cluster/scheduler, the only place that tells: "[memory-mb (unit=Mi), vcores]" with
+// DominantResourceCalculator, "[memory-mb (unit=Mi)]" without. nullopt: neither is there.
+std::optional<bool> schedulesVcores(std::string_view page);
+
 // Under simple authentication the user in the path is who is checked for being an administrator.
 std::string resourcePath(std::string_view nodeId, std::string_view user);
 // `overcommit` in milliseconds; nullopt: -1, nobody is ended.

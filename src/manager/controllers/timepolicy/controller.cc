@@ -24,18 +24,21 @@ const Logger log("manager");
 // Never sleep longer than this towards a change, so that a stepped clock is noticed.
 constexpr Duration kLongestSleep = std::chrono::minutes(10);
 
+constexpr GateInfo kLeastLoss{"LeastLossEvict", false, Maturity::kAlpha,
+                              "time policies evict those who lose least work"};
+
 bool isOffline(api::PriorityBand band) {
   return band == api::PriorityBand::kBatch || band == api::PriorityBand::kFree;
 }
 
 // The pod's own grace period holds.
-client::Request evictionOf(const Holder& pod) {
+client::Request evictionOf(std::string_view ns, std::string_view name) {
   client::Request out;
   out.verb = client::Verb::kCreate;
-  out.ref = {kind::kPod, std::string(pod.ns), std::string(pod.name), "eviction"};
+  out.ref = {kind::kPod, std::string(ns), std::string(name), "eviction"};
   out.body = json::write(json::Object{{"apiVersion", "policy/v1"},
                                       {"kind", "Eviction"},
-                                      {"metadata", {{"name", pod.name}, {"namespace", pod.ns}}}});
+                                      {"metadata", {{"name", name}, {"namespace", ns}}}});
   return out;
 }
 
@@ -45,12 +48,12 @@ client::Request drainAtPatch(const Holder& pod, WallTime at) {
                               client::PatchType::kMerge, json::write(body));
 }
 
-api::ObjectRef refTo(const Holder& pod) {
+api::ObjectRef refTo(std::string_view ns, std::string_view name) {
   api::ObjectRef out;
   out.apiVersion = "v1";
   out.kind = "Pod";
-  out.ns = pod.ns;
-  out.name = pod.name;
+  out.ns = ns;
+  out.name = name;
   return out;
 }
 
@@ -74,7 +77,9 @@ CpuMemory allocatedBy(std::span<const PodFacts* const> pods) {
 TimePolicyController::TimePolicyController(const ControllerSetup& setup)
     : desk_(setup.desk),
       keys_(setup.keys),
-      policies_(client::follow(setup.informers, kTimePolicyKind)) {
+      policies_(client::follow(setup.informers, kTimePolicyKind)),
+      byLoss_(setup.options.gates.on(kLeastLoss.name)),
+      savesFirst_(setup.options.gates.on("CheckpointPreemption")) {
   evictions_ = desk_.metrics.counter("mangrove_manager_window_evictions_total",
                                      "Batch pods evicted because a stricter time began.");
   desk_.windows.report = [this](const auto& node, const auto* metric, auto pods) {
@@ -222,18 +227,6 @@ std::optional<WindowReport> TimePolicyController::report(const api::Node& node,
   return WindowReport{allowed.value_or(CpuMemory{}), verdict.factor};
 }
 
-// One look at one node: what is sent meanwhile is answered before the taint is set.
-struct TimePolicyController::Pass {
-  std::string name;
-  std::string why;
-  CpuMemory allowed;
-  std::optional<WallTime> closedAt;
-  bool taint = false;
-  size_t underWay = 0;
-  Result<> outcome;
-  ControlLoop::Done done;
-};
-
 void TimePolicyController::reconcile(const std::string& name, ControlLoop::Done done) {
   const auto node = desk_.caches.nodes.find(name);
   if (!node) {
@@ -284,19 +277,21 @@ std::vector<Holder> TimePolicyController::holdersOn(const std::string& node) con
 }
 
 void TimePolicyController::clear(std::shared_ptr<Pass> pass) {
+  if (byLoss_ || savesFirst_) return clearByLoss(std::move(pass));
   pass->underWay = 1;  // ourselves, until all are sent
   for (const auto& pod : whoLeaves(holdersOn(pass->name), pass->allowed, desk_.clock.wall()))
-    evict(pod, pass);
+    evictNow({pod.ns, pod.name}, pass, pass->why);
   settle(std::move(pass));
 }
 
-void TimePolicyController::evict(const Holder& pod, std::shared_ptr<Pass> pass) {
+void TimePolicyController::evictNow(const PodName& pod, std::shared_ptr<Pass> pass,
+                                    const std::string& why) {
   const std::string key = client::keyOf(pod.ns, pod.name);
-  log.info("evicting {} from {}: {}", key, pass->name, pass->why);
-  desk_.warn(refTo(pod), "ColocationWindowClosed", pass->why);
+  log.info("evicting {} from {}: {}", key, pass->name, why);
+  desk_.warn(refTo(pod.ns, pod.name), "ColocationWindowClosed", why);
   evictions_.inc();
   pass->underWay++;
-  desk_.send(evictionOf(pod), [this, key, pass](Result<client::Reply> reply) mutable {
+  desk_.send(evictionOf(pod.ns, pod.name), [this, key, pass](Result<client::Reply> reply) mutable {
     if (!reply && reply.error().code() != Code::kNotFound)
       pass->outcome = reply.error().in("evicting {}", key);
     settle(std::move(pass));
@@ -311,6 +306,7 @@ void TimePolicyController::settle(std::shared_ptr<Pass> pass) {
     return pass->done(std::move(pass->outcome));
   }
   states_[pass->name].cleared = pass->closedAt;
+  if (pass->waits) waitForCheckpoints(pass->name);
   const auto node = desk_.caches.nodes.find(pass->name);
   if (!node) return pass->done({});
   setTaint(*node, pass->taint, std::move(pass->done));
@@ -334,7 +330,7 @@ void TimePolicyController::tellPods(const std::string& node, const CompiledPolic
 void TimePolicyController::tell(const Holder& pod, const CompiledPolicy& policy,
                                 WallTime closesAt) {
   if (desk_.events)
-    desk_.events->normal(refTo(pod), "ColocationWindowCloses",
+    desk_.events->normal(refTo(pod.ns, pod.name), "ColocationWindowCloses",
                          fmt::format("policy {} allows less from {}; this pod may be evicted then",
                                      policy.name, formatTime(closesAt)));
   desk_.send(drainAtPatch(pod, closesAt), [](Result<client::Reply> reply) {
@@ -372,7 +368,8 @@ ControllerInfo controllers::timepolicy() {
                      {kind::kNode, "list watch patch"},
                      {kind::kNodeMetric, kFollow},
                      {kind::kPod, "list watch patch"},
-                     {kind::kPod, "create", "eviction"}}};
+                     {kind::kPod, "create", "eviction"}},
+          .moreGates = {kLeastLoss}};
 }
 
 }  // namespace mangrove::manager

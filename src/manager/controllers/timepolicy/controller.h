@@ -9,12 +9,14 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/lifetime.h"
 #include "client/informer/informer.h"
 #include "manager/controller.h"
 #include "manager/controllers/timepolicy/leaving.h"
 #include "manager/controllers/timepolicy/policy.h"
+#include "stakes/tally.h"
 
 namespace mangrove::manager {
 
@@ -51,7 +53,21 @@ class TimePolicyController final : public Controller {
     std::optional<double> factor;     // of the last pass, to notice when it becomes stricter
     std::optional<WallTime> cleared;  // the closing after which the node was cleared
   };
-  struct Pass;
+  // One look at one node: what is sent meanwhile is answered before the taint is set.
+  struct Pass {
+    std::string name;
+    std::string why;
+    CpuMemory allowed;
+    std::optional<WallTime> closedAt;
+    bool taint = false;
+    bool waits = false;  // for checkpoints
+    size_t underWay = 0;
+    Result<> outcome;
+    ControlLoop::Done done;
+  };
+  struct PodName {
+    std::string_view ns, name;
+  };
 
   void onPolicy(const client::Change<TimePolicy>& change);
   void onNode(const client::Change<api::Node>& change);
@@ -69,7 +85,11 @@ class TimePolicyController final : public Controller {
   std::vector<Holder> holdersOn(const std::string& node) const;
   bool mustClear(const WindowVerdict& verdict, NodeState& state) const;
   void clear(std::shared_ptr<Pass> pass);
-  void evict(const Holder& pod, std::shared_ptr<Pass> pass);
+  void evictNow(const PodName& pod, std::shared_ptr<Pass> pass, const std::string& why);
+  void clearByLoss(std::shared_ptr<Pass> pass);
+  void sendAway(const std::vector<api::Pod>& pods, const std::shared_ptr<Pass>& pass);
+  bool hasSaved(const api::Pod& pod, const std::shared_ptr<Pass>& pass);
+  void waitForCheckpoints(const std::string& node);
   void settle(std::shared_ptr<Pass> pass);
   void tellPods(const std::string& node, const CompiledPolicy& policy,
                 const WindowVerdict& verdict);
@@ -82,6 +102,8 @@ class TimePolicyController final : public Controller {
   std::map<std::string, CompiledPolicy, std::less<>> compiled_;  // by name: the first that matches
   std::map<std::string, NodeState, std::less<>> states_;
   std::set<std::string> overlapsTold_;  // "first second"
+  const bool byLoss_, savesFirst_;      // gates
+  stakes::EvictionTally tally_;         // of what we evicted ourselves
   Timer timer_;
   Counter evictions_;
   Lifetime life_;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "api/annotations/draining.h"
 #include "api/object/meta.h"
 #include "api/select/label_selector.h"
 #include "api/wire/kind.h"
@@ -26,7 +27,7 @@ namespace mangrove::manager {
 inline constexpr api::Kind kTimePolicyKind{
     "colocation.mangrove.io", "v1alpha1", "ColocationTimePolicy",
     "colocationtimepolicies", false,      false};
-inline constexpr std::string_view kDrainingTaint = "colocation.mangrove.io/colocation-draining";
+using api::kDrainingTaint;
 
 struct TimeMode {
   std::string mode = "Full";  // Off, Ratio, Full

@@ -77,10 +77,21 @@ void markPodTemplate(json::Object& podTemplate, PriorityBand band, const Surroun
   markTemplate(objectIn(metadataOf(podTemplate), "labels"), podSpec, band, around);
 }
 
+// An executor that is evicted moves its blocks to others within its grace period, so that nothing of
+// them is computed again. What the author says wins.
+void letExecutorsMoveBlocks(json::Object& spec) {
+  json::Object& conf = objectIn(spec, "sparkConf");
+  for (std::string_view name : {"spark.decommission.enabled", "spark.storage.decommission.enabled",
+                                "spark.storage.decommission.rddBlocks.enabled",
+                                "spark.storage.decommission.shuffleBlocks.enabled"})
+    setIfAbsent(conf, name, "true");
+}
+
 // The driver makes the executors, so one gang of both would wait for itself: executors only.
 // Volcano's gangs are groups that Spark's operator makes when it is told of Volcano.
 void rewriteSpark(json::Object& application, const WorkloadContext& context) {
   json::Object& spec = objectIn(application, "spec");
+  letExecutorsMoveBlocks(spec);
   json::Object& driver = objectIn(spec, "driver");
   markTemplate(objectIn(driver, "labels"), driver, context.critical, context.around);
   json::Object& executor = objectIn(spec, "executor");

@@ -35,6 +35,15 @@ TEST(Workload, MarksSparkDriverAndExecutors) {
   EXPECT_EQ(at(app, "spec|driver|annotations|gang.scheduling.koordinator.sh/name"), "(absent)");
 }
 
+TEST(Workload, ExecutorsMoveTheirBlocksUnlessTheAuthorSaysOtherwise) {
+  const json::Value app = rewritten(
+      "sparkapplications",
+      R"({"metadata":{"name":"a","labels":{"colocation.mangrove.io/colocate":"true"}},"spec":{)"
+      R"("sparkConf":{"spark.storage.decommission.shuffleBlocks.enabled":"false"}}})");
+  EXPECT_EQ(at(app, "spec|sparkConf|spark.decommission.enabled"), "true");
+  EXPECT_EQ(at(app, "spec|sparkConf|spark.storage.decommission.shuffleBlocks.enabled"), "false");
+}
+
 TEST(Workload, DriversOfSparkWaitForRoom) {
   const char* const affinity =
       "spec|driver|annotations|scheduling.koordinator.sh/reservation-affinity";
