@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "agent/collect/claims.h"
@@ -96,8 +97,12 @@ class Agent {
   const Machine& machine() const { return *machine_; }
   const History& history() const { return history_; }
   PodBook& book() { return book_; }
+  void watchCounters(std::set<std::string, std::less<>> ids) {
+    collector_.watchCounters(std::move(ids));
+  }
   CollectorStats collectorStats() const { return collector_.stats(); }
   const Predictor& predictor() const { return predictor_; }
+  void askSeasons(Predictor::Season season) { predictor_.askSeasons(std::move(season)); }
   const DeviceStats& deviceStats() const { return devices_.stats(); }
   const TopologyStats& topologyStats() const { return topology_.stats(); }
   const ReporterStats& reporterStats() const { return reporter_.stats(); }

@@ -56,6 +56,7 @@ EnforcementOptions enforcementOptions(const AgentFlags& flags) {
                   .guardian = flags.guardian,
                   .root = flags.root};
   out.hooks = flags.runtimeHooks;
+  if (auto named = gatesOfStrategies(flags.extensions)) out.extensions = *std::move(named);
   out.keepsQuota = flags.keepsQuota;
   out.evictionsPerMinute = static_cast<size_t>(std::max<int64_t>(flags.evictionsPerMinute, 0));
   out.killWhenApiAway = flags.killWhenApiAway;

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "agent/qos/strategy_list.h"
+
 namespace mangrove::agent {
 namespace {
 
@@ -36,6 +38,9 @@ void AgentFlags::declare(frame::Flags& flags) {
             "the same for some strategies, or for one file of them: name,name:cpu.shares");
   flags.add("restore", restore, "give back what an agent that died had changed here, and end");
   flags.add("runtime-hooks", runtimeHooks, "settings of pods that are on or off: name=bool,…");
+  flags.add(
+      "qos-extension-plugins", extensions,
+      "strategies that are on or off by their own name, those that were added too: name=bool,…");
   flags.add("evictions-per-minute", evictionsPerMinute, "pods this node sends away at most");
   flags.add("kill-when-api-away", killWhenApiAway,
             "when evictions got no answer for so long, end the best-effort pods that were to go by "
@@ -150,6 +155,7 @@ Result<> AgentFlags::check() const {
   if (pressureInterval < std::chrono::milliseconds(10))
     return invalid("--pressure-interval {} us: want at least 10 ms",
                    std::chrono::duration_cast<std::chrono::microseconds>(pressureInterval).count());
+  if (auto named = gatesOfStrategies(extensions); !named) return pass(named.error());
   if (podSource != "api" && podSource != "kubelet")
     return invalid("--pod-source '{}': want api or kubelet", podSource);
   if (!cgroupDriver.empty() && cgroupDriver != "systemd" && cgroupDriver != "cgroupfs")

@@ -31,6 +31,7 @@ struct AgentFlags {
   std::string dryStrategies;  // names or name:file, comma-separated
   bool restore = false;
   std::string runtimeHooks;  // gates: "CPUNormalization=true"
+  std::string extensions;    // strategies by name: "mine=true"
   int64_t evictionsPerMinute = 10;
   Duration killWhenApiAway{};  // zero: never
   // Hooks of the container runtime.

@@ -43,8 +43,6 @@ constexpr NoEffect kNoEffect[] = {
     {"reconcile-interval-seconds", false, "every strategy decides at every tick"},
     {"cpu-suppress-interval-seconds", false, "every strategy decides at every tick"},
     {"runtime-hooks-reconcile-interval", false, "every strategy decides at every tick"},
-    {"qos-extension-plugins", false,
-     "no strategies of others are linked in; --feature-gates switches ours"},
     {"only-evict-by-api", true, "pods are always evicted through the API"},
     {"resource-force-update-seconds", false, "files are compared at every tick"},
     {"runtime-hooks-network", false, "the runtime's hooks come by NRI only, not by a proxy"},

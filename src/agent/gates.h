@@ -10,6 +10,7 @@
 namespace mangrove::agent {
 
 namespace gate {
+inline constexpr std::string_view kSeasonalPrediction = "SeasonalPrediction";
 inline constexpr std::string_view kNodeTopologyReport = "NodeTopologyReport";
 inline constexpr std::string_view kResctrlCollector = "ResctrlCollector";
 inline constexpr std::string_view kCpiCollector = "CPICollector";

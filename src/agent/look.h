@@ -75,6 +75,7 @@ struct ContainerLook {
   std::optional<double> runQueue;
   PressureSet pressure;
   std::optional<kernel::PerfCounts> counts;  // of the last window of the CPI collector
+  std::optional<kernel::PerfCounts> lately;  // since the tick before; of watched containers
 };
 
 struct PodLook {

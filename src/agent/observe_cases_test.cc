@@ -41,6 +41,7 @@
 #include "agent/report/topology.h"
 #include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
+#include "api/koordinator/pod_stalls.h"
 #include "api/wire/names.h"
 #include "kernel/numa.h"
 #include "kernel/testing/fake_root.h"
@@ -243,6 +244,36 @@ struct Told {
   PodBook book;
   Look look;
 };
+
+// Pressure where it is measured, throttling beside it; nothing where it is not.
+TEST(ObserveCases, WhatAPodWaitsForIsToldWithItsUsage) {
+  Told told(60);
+  const auto make = [&](const char* name, const char* uid) {
+    auto pod = std::make_shared<api::Pod>();
+    pod->meta.name = api::Text(name);
+    pod->meta.uid = api::Uid(uid);
+    told.book.put(pod);
+    const Shelf::Id id = told.history.pods().track(uid);
+    for (int i = 0; i < 30; ++i) {
+      told.clock.advance(1s);
+      told.history.begin(told.clock.mono());
+      told.history.pods().put(id, pod_column::kCpu, 1);
+      told.history.pods().put(id, pod_column::kMemory, 1e9);
+      told.history.pods().put(id, pod_column::kThrottled, 0.25);
+    }
+    told.look.at = told.clock.mono();
+  };
+  make("calm", "11111111-0000-4000-8000-000000000001");
+  make("waits", "11111111-0000-4000-8000-000000000002");
+  PodLook look;
+  look.uid = "11111111-0000-4000-8000-000000000002";
+  look.pressure.cpu.emplace().some.avg60 = 17.6;
+  told.look.pods = std::span(&look, 1);
+  const auto status = told.status();
+  ASSERT_EQ(status.podsMetric.size(), 2u);
+  EXPECT_FALSE(status.podsMetric[0].extensions) << "its pressure is not measured";
+  EXPECT_EQ(api::stallsOf(status.podsMetric[1]), (api::PodStalls{18, 25}));
+}
 
 TEST(ObserveCases, Case37HalfOfTheWindowMustBeCovered) {
   ReportPolicy policy;

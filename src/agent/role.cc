@@ -204,7 +204,7 @@ Result<> AgentRole::start(frame::RoleContext& context) {
         enforcementOptions(flags_));
   almanac_ = keepAlmanac(
       *agent_, (flags_.stateDir.empty() ? flags_.checkpointDir : flags_.stateDir) + "/almanac",
-      context.ops, context.clock);
+      context.ops, context.clock, context.gates.on(gate::kSeasonalPrediction));
   serve(context);
   keepAudit(context);
   if (auto ok = startPodResources(context); !ok) return ok;
@@ -218,8 +218,9 @@ Result<> AgentRole::start(frame::RoleContext& context) {
 
 void AgentRole::onLook(LookHook hook) {
   if (agent_)
-    agent_->onLook(
-        [this, hook = std::move(hook)](const Look& look) { hook(look, enforcement_.get()); });
+    agent_->onLook([this, hook = std::move(hook)](const Look& look) {
+      hook(look, {enforcement_.get(), almanac_});
+    });
 }
 
 void AgentRole::stop(Fn stopped) {

@@ -11,6 +11,7 @@
 #include "agent/almanac/almanac.h"
 #include "agent/audit/events.h"
 #include "agent/flags.h"
+#include "agent/look_hook.h"
 #include "agent/pod_resources/proxy.h"
 #include "agent/qos/enforcement.h"
 #include "client/http/http_api_client.h"
@@ -32,7 +33,6 @@ class AgentRole final : public frame::Role {
 
   // For what is served beside the agent, on the owner thread, from the start to the stop. Null
   // outside, and under --restore.
-  using LookHook = std::function<void(const Look&, const Enforcement*)>;
   void onLook(LookHook hook);
   client::ApiClient* client() { return client_.get(); }
   Mailbox* home() { return worker_ ? &worker_->mailbox() : nullptr; }
@@ -48,7 +48,7 @@ class AgentRole final : public frame::Role {
   AgentFlags flags_;
   client::ClientConfig config_;
   Registry external_;
-  std::unique_ptr<client::HttpApiClient> client_;
+  std::unique_ptr<client::ApiClient> client_;
   std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<Agent> agent_;

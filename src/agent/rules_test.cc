@@ -14,6 +14,7 @@
 #include "agent/report/reporter.h"
 #include "agent/report/status.h"
 #include "api/annotations/annotation.h"
+#include "api/koordinator/pod_stalls.h"
 #include "kernel/testing/fake_root.h"
 
 namespace mangrove::agent {
@@ -150,6 +151,14 @@ TEST(Changes, NoiseIsNotWorthAPatch) {
   auto otherClass = sent;
   otherClass.podsMetric[0].qos = Interned("LSR");
   EXPECT_TRUE(worthSending(sent, otherClass, size));
+  const auto stalling = [&](double cpu) {
+    auto status = sent;
+    status.podsMetric[0].extensions = api::extensionsOf({cpu, 0});
+    return status;
+  };
+  EXPECT_TRUE(worthSending(sent, stalling(3), size)) << "it is measured now";
+  EXPECT_FALSE(worthSending(stalling(3), stalling(12), size)) << "a few points";
+  EXPECT_TRUE(worthSending(stalling(3), stalling(13), size));
   const json::Value patch = statusPatch(sent, withoutPod);
   EXPECT_EQ(json::write(patch), R"({"status":{"podsMetric":null}})");
 }

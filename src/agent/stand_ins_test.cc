@@ -3,6 +3,7 @@
 // whole agent over a captured machine.
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -82,6 +83,56 @@ TEST(StandIns, CyclesAndInstructionsOfContainers) {
     }
   EXPECT_GT(counted, 0u);
   EXPECT_EQ(openCounters % 2, 0) << "two for each CPU and container";
+  kernel::setOpenCounter(nullptr);
+}
+
+// A processor that counts everything, a third of the time; the leader reads for all.
+UniqueFd standInFive(uint64_t, int, int, int leader) {
+  UniqueFd fd(::memfd_create("counter", MFD_CLOEXEC));
+  const kernel::PerfReading reading{5, 30, 10, {500, 200, 4, 50, 1'000'000'000}};
+  if (leader < 0 && ::pwrite(fd.get(), &reading, sizeof reading, 0) != sizeof reading)
+    return UniqueFd();
+  return fd;
+}
+
+TEST(StandIns, MissesAndStallsOfContainers) {
+  Moving machine(kMachines + "v2-2socket-smt");
+  machine.files().write("live-facts", "perf\n");
+  kernel::setOpenCounter(&standInFive);
+  AgentOptions options;
+  options.collect.cpi = true;
+  options.collect.cpiInterval = 10s;
+  options.collect.cpiWindow = 3s;
+  Scene scene(machine.path(), options);
+  scene.put("Node", testing::nodeJson("n1", "16", "64Gi"));
+  scene.put("Pod", testing::podJson("pod1", "0a1b2c3d-0000-4000-8000-000000000001"));
+  scene.start();
+  scene.ticks(7, [&](int) { machine.second(); });
+  std::set<std::string, std::less<>> ids;
+  for (const PodLook& pod : scene.look().pods)
+    for (const ContainerLook& one : pod.containers) {
+      if (!one.counts) continue;
+      ids.insert(std::string(one.id));
+      const auto cpus = static_cast<double>(scene.look().machine->cpus().online.size());
+      EXPECT_NEAR(one.counts->cacheMisses.value_or(0), 12 * cpus, 1e-6);
+      EXPECT_NEAR(one.counts->stallCycles.value_or(0), 150 * cpus, 1e-6);
+      EXPECT_NEAR(one.counts->cpuSeconds.value_or(0), 3 * cpus, 1e-6);
+      EXPECT_NEAR(one.counts->counted, 1.0 / 3, 1e-9);
+      EXPECT_EQ(one.counts->window, 3s);
+      EXPECT_FALSE(one.lately) << "nobody watches it";
+    }
+  ASSERT_FALSE(ids.empty());
+  scene.agent().watchCounters(ids);
+  // Opened, read once, read again; and looks are taken before the counters of their tick.
+  scene.ticks(4, [&](int) { machine.second(); });
+  size_t watched = 0;
+  for (const PodLook& pod : scene.look().pods)
+    for (const ContainerLook& one : pod.containers)
+      if (one.lately) {
+        ++watched;
+        EXPECT_EQ(one.lately->window, 1s);
+      }
+  EXPECT_EQ(watched, ids.size()) << "read at every tick";
   kernel::setOpenCounter(nullptr);
 }
 

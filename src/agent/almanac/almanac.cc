@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/os/log.h"
 
 namespace mangrove::agent {
@@ -39,6 +41,11 @@ int64_t blockStart(Level level, int64_t minute) {
 
 }  // namespace
 
+std::string bandSubject(api::PriorityBand band) {
+  const std::string_view name = api::bandName(band);
+  return fmt::format("band/{}", name.empty() ? "none" : name);
+}
+
 std::string workloadOf(const api::Pod& pod) {
   const api::OwnerReference* owner = pod.meta.controller();
   std::string name(owner ? owner->name.view() : pod.meta.name.view());
@@ -72,16 +79,17 @@ Almanac::Almanac(std::string dir) : store_(std::move(dir)), hour_(store_.recent(
 void Almanac::gather(const Look& look) {
   samples_["node"].push_back(sampleOf(look.node.usage));
   if (look.node.system.cpu) samples_["system"].push_back(sampleOf(look.node.system));
-  SubjectSums classes, workloads;
+  SubjectSums sums, workloads;  // of classes and bands, of workloads
   for (const PodLook& pod : look.pods) {
     if (!pod.pod) continue;
     const AlmanacSample used = sampleOf(pod.usage);
-    add(classes["class/" + std::string(api::qosName(pod.qos))], used);
+    add(sums["class/" + std::string(api::qosName(pod.qos))], used);
+    add(sums[bandSubject(pod.band)], used);
     const std::string name = "workload/" + workloadOf(*pod.pod);
     add(workloads[name], used);
     weights_[name] += used.cpu + used.memory / 4;
   }
-  for (const auto& [name, sum] : classes) samples_[name].push_back(sum);
+  for (const auto& [name, sum] : sums) samples_[name].push_back(sum);
   for (const auto& [name, sum] : withSmallestMerged(workloads, kWorkloads, weights_))
     samples_[name].push_back(sum);
 }

@@ -25,13 +25,16 @@ namespace mangrove::agent {
 // "ns/name" of what made the pod: a Deployment for the ReplicaSet's pods; the pod's own name if
 // nobody did.
 std::string workloadOf(const api::Pod& pod);
+// "band/koord-prod", "band/none".
+std::string bandSubject(api::PriorityBand band);
 // The largest `most` by themselves, the others together. Pure.
 using SubjectSums = std::map<std::string, AlmanacSample>;
 SubjectSums withSmallestMerged(const SubjectSums& workloads, size_t most,
                                const std::map<std::string, double>& weights);
 
 struct AlmanacQuery {
-  std::string subject;       // "node", "system", "class/LS", "workload/ns/name", "others"
+  // "node", "system", "class/LS", "band/koord-prod", "workload/ns/name", "others"
+  std::string subject;
   int64_t from = 0, to = 0;  // minutes since 1970, the end not included
   int64_t step = 1;          // minutes of an answered cell, at least
 };

@@ -1,7 +1,11 @@
 #include "agent/almanac/serve.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
+#include "agent/almanac/seasons.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
 
@@ -10,6 +14,7 @@ namespace {
 
 constexpr int64_t kMostHours = 2 * 366 * 24;
 constexpr int64_t kMostStep = 32 * 24 * 60;
+constexpr int64_t kMostAhead = 24;
 
 std::string parameter(std::string_view target, std::string_view name) {
   for (std::string_view one : split(cut(target, '?').after, '&'))
@@ -45,6 +50,26 @@ json::Value knownSubjects(const Almanac& almanac) {
   return json::Object{{"subjects", std::move(subjects)}, {"bytes", almanac.bytes()}};
 }
 
+Result<json::Value> answerAhead(const Almanac& almanac, const std::string& subject, int64_t hours,
+                                int64_t now) {
+  std::optional<AlmanacSample> most;
+  for (int64_t hour = 0; hour < hours; hour += Seasons::kAhead / 60)
+    if (const auto one = Seasons(almanac).coming(subject, now + hour * 60))
+      most = AlmanacSample{std::max(one->cpu, most ? most->cpu : 0),
+                           std::max(one->memory, most ? most->memory : 0)};
+  json::Value coming = nullptr;
+  if (most) coming = json::Object{{"cpuMilli", most->cpu}, {"memoryMiB", most->memory}};
+  return json::Object{{"subject", subject}, {"hours", hours}, {"coming", std::move(coming)}};
+}
+
+// Prediction's question: the subject of a model, as a peak.
+std::optional<Peak> comingPeak(Seasons& seasons, const std::string& subject, WallTime now) {
+  const auto coming = seasons.coming(subject, minuteOf(now));
+  if (!coming) return std::nullopt;
+  return Peak{MilliCpu{static_cast<int64_t>(coming->cpu)},
+              Bytes{static_cast<int64_t>(coming->memory * static_cast<double>(kMiB.v))}};
+}
+
 double numberAt(const json::Value& cell, const char* resource, const char* what) {
   return cell.at(resource).at(what).to_number<double>();
 }
@@ -54,6 +79,10 @@ double numberAt(const json::Value& cell, const char* resource, const char* what)
 Result<json::Value> answerAlmanac(const Almanac& almanac, std::string_view target, int64_t now) {
   const std::string subject = parameter(target, "subject");
   if (subject.empty()) return knownSubjects(almanac);
+  if (!parameter(target, "ahead").empty()) {
+    const auto ahead = numberOf(target, "ahead", 2, kMostAhead);
+    return ahead ? answerAhead(almanac, subject, *ahead, now) : pass(ahead.error());
+  }
   const auto hours = numberOf(target, "hours", 24, kMostHours);
   if (!hours) return pass(hours.error());
   const auto step = numberOf(target, "step", 1, kMostStep);
@@ -84,15 +113,26 @@ std::string almanacText(const json::Value& answer) {
   return cells.empty() ? out + "nothing is known of that time\n" : out;
 }
 
+Result<std::string> tellAlmanac(const Almanac& almanac, std::string_view target,
+                                const Clock& clock) {
+  const auto answer = answerAlmanac(almanac, target, minuteOf(clock.wall()));
+  return answer ? Result<std::string>(json::write(*answer)) : pass(answer.error());
+}
+
 std::shared_ptr<Almanac> keepAlmanac(Agent& agent, const std::string& dir, frame::OpsServer* ops,
-                                     const Clock& clock) {
+                                     const Clock& clock, bool isAsked) {
   auto almanac = std::make_shared<Almanac>(dir);
   agent.onLook([almanac](const Look& look) { almanac->see(look); });
+  if (isAsked)
+    agent.askSeasons([almanac, seasons = std::make_shared<Seasons>(*almanac)](
+                         const std::string& subject, WallTime now) {
+      return comingPeak(*seasons, subject, now);
+    });
   if (ops == nullptr) return almanac;
   ops->route("/almanac", [almanac, &clock](const net::HttpRequest& request) {
-    const auto answer = answerAlmanac(*almanac, request.target, minuteOf(clock.wall()));
+    const auto answer = tellAlmanac(*almanac, request.target, clock);
     if (!answer) return net::HttpResponse::text(400, answer.error().text() + "\n");
-    return net::HttpResponse::json(200, json::write(*answer));
+    return net::HttpResponse::json(200, *answer);
   });
   return almanac;
 }

@@ -3,6 +3,7 @@
 //
 //   GET /almanac                               what it knows: subjects, bytes
 //   GET /almanac?subject=node&hours=168&step=60    cells of the last week, an hour each (minutes)
+//   GET /almanac?subject=node&ahead=2          what the coming hours may bring, by yesterday and last week
 //
 //   auto almanac = keepAlmanac(agent, dir, ops);      // owner thread; answers on an I/O thread
 
@@ -17,9 +18,13 @@
 
 namespace mangrove::agent {
 
-// `ops` may be null: it is kept and not served.
+// `ops` may be null: it is kept and not served. `isAsked`: prediction asks it what comes every day and
+// every week.
 std::shared_ptr<Almanac> keepAlmanac(Agent& agent, const std::string& dir, frame::OpsServer* ops,
-                                     const Clock& clock);
+                                     const Clock& clock, bool isAsked = true);
+// Any thread, as long as both live: answerAlmanac of now, as text.
+Result<std::string> tellAlmanac(const Almanac& almanac, std::string_view target,
+                                const Clock& clock);
 
 // `target`: of a request; `now`: minutes since 1970. A wrong parameter is an error that says what
 // would be right.

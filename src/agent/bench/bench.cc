@@ -132,6 +132,10 @@ class Bench {
                                                                  : kernel::PodTier::kBurstable;
       if (auto ok = pods.add((*uids)[i], static_cast<int>(options_.containers), true, tier); !ok)
         return ok.error().in("pod {}", (*uids)[i]);
+      const bool isService = tier == kernel::PodTier::kBurstable;
+      if (!isService || burning_ >= options_.busy) continue;
+      if (auto ok = pods.burn((*uids)[i]); !ok) return ok;
+      ++burning_;
     }
     return {};
   }
@@ -324,6 +328,7 @@ class Bench {
   }
 
   const AgentBenchOptions& options_;
+  int64_t burning_ = 0;  // services that never rest, so far
   std::string dir_;
   std::unique_ptr<Background> server_;
 };

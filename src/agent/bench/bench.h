@@ -21,6 +21,7 @@ struct AgentBenchOptions {
   int64_t pods = 100;
   int64_t further = 0;     // pods added after the measurement: what one more costs
   int64_t containers = 1;  // per pod
+  int64_t busy = 0;  // services with a process that never rests: with more than CPUs they wait
   Duration warmup = std::chrono::seconds(15);
   Duration measure = std::chrono::seconds(60);
   Duration period = std::chrono::seconds(1);

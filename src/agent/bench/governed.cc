@@ -4,6 +4,7 @@
 
 #include "agent/gates.h"
 #include "agent/pressure/strategy.h"
+#include "api/interference/policy.h"
 #include "api/koordinator/slo_defaults.h"
 #include "api/wire/decode.h"
 #include "base/check.h"
@@ -19,7 +20,12 @@ bool isReference(BatchProfile profile) {
 }
 
 bool hasFloor(BatchProfile profile) {
-  return profile != BatchProfile::kReference && profile != BatchProfile::kPressureOnly;
+  return profile != BatchProfile::kReference && profile != BatchProfile::kPressureOnly &&
+         profile != BatchProfile::kBare;
+}
+
+bool hasCuts(BatchProfile profile) {
+  return !isReference(profile) && profile != BatchProfile::kBare;
 }
 
 bool ownsGroup(BatchProfile profile) {
@@ -31,29 +37,35 @@ bool suppresses(BatchProfile profile) {
          profile == BatchProfile::kReference;
 }
 
-FeatureGates gatesOf(BatchProfile profile) {
+FeatureGates gatesOf(BatchProfile profile, const std::string& more) {
   std::vector<GateInfo> all(agentGates().begin(), agentGates().end());
   all.insert(all.end(), hookGates().begin(), hookGates().end());
   FeatureGates gates(all);
-  const auto ok =
-      gates.set(fmt::format("BECPUSuppress={},KernelFloor={},PressureCut={}", suppresses(profile),
-                            hasFloor(profile), !isReference(profile)));
+  const auto ok = gates.set(fmt::format("BECPUSuppress={},KernelFloor={},PressureCut={}",
+                                        suppresses(profile), hasFloor(profile), hasCuts(profile)));
   CHECK(ok, "{}", ok.error().text());
+  const auto other = more.empty() ? Result<>() : gates.set(more);
+  CHECK(other, "{}", other.error().text());
   return gates;
 }
 
-std::string podText(const std::string& uid, const char* qos, const char* kubeQos) {
-  return fmt::format(
-      R"({{"metadata":{{"name":"{}","namespace":"bench","uid":"{}","labels":)"
-      R"({{"koordinator.sh/qosClass":"{}"}}}},"spec":{{"containers":[{{"name":"c"}}]}},)"
-      R"("status":{{"phase":"Running","qosClass":"{}"}}}})",
-      uid, uid, qos, kubeQos);
+std::string podText(const std::string& uid, const char* qos, const char* kubeQos,
+                    const std::string& annotations) {
+  return fmt::format(R"({{"metadata":{{"name":"{}","namespace":"bench","uid":"{}","labels":)"
+                     R"({{"koordinator.sh/qosClass":"{}"}},"annotations":{}}},)"
+                     R"("spec":{{"hostNetwork":true,"containers":[{{"name":"c"}}]}},)"
+                     R"("status":{{"phase":"Running","qosClass":"{}","podIP":"127.0.0.1"}}}})",
+                     uid, uid, qos, annotations.empty() ? "{}" : annotations, kubeQos);
 }
 
-std::string sloText(BatchProfile profile) {
-  return fmt::format(R"({{"spec":{{"resourceUsedThresholdWithBE":{{"enable":true,)"
-                     R"("cpuSuppressThresholdPercent":{},"cpuSuppressPolicy":"{}"}}}}}})",
-                     isReference(profile) ? 65 : 95, isReference(profile) ? "cpuset" : "cfsQuota");
+std::string sloText(BatchProfile profile, const std::string& policy) {
+  const std::string extensions = policy.empty() ? ""
+                                                : fmt::format(R"(,"extensions":{{"{}":{}}})",
+                                                              api::kInterferenceExtension, policy);
+  return fmt::format(R"({{"spec":{{"resourceUsedThresholdWithBE":{{"enable":{},)"
+                     R"("cpuSuppressThresholdPercent":{},"cpuSuppressPolicy":"{}"}}{}}}}})",
+                     profile != BatchProfile::kBare, isReference(profile) ? 65 : 95,
+                     isReference(profile) ? "cpuset" : "cfsQuota", extensions);
 }
 
 }  // namespace
@@ -63,9 +75,11 @@ Governed::Governed(GovernedOptions options, std::unique_ptr<Machine> machine)
       machine_(std::move(machine)),
       history_(History::open({}, realClock().mono())),
       collector_(*machine_, realClock(), history_, {}),
-      gates_(gatesOf(options_.profile)) {
-  if (!isReference(options_.profile))
+      gates_(gatesOf(options_.profile, options_.gates)) {
+  if (hasCuts(options_.profile))
     sentinel_ = std::make_unique<Sentinel>(machine_->root(), realClock(), options_.sentinel);
+  if (options_.loop)
+    latency_ = std::make_unique<LatencyWatch>(*options_.loop, owner_, realClock(), board_);
   enforcer_ = std::make_unique<Enforcer>(EnforcerSetup{*machine_, realClock(), gates_, audit_},
                                          EnforcerOptions{}, strategies());
 }
@@ -73,6 +87,7 @@ Governed::Governed(GovernedOptions options, std::unique_ptr<Machine> machine)
 std::vector<std::unique_ptr<Strategy>> Governed::strategies() {
   StrategyOptions own;
   own.ownsGroup = ownsGroup(options_.profile);
+  own.interference = board_;
   auto out = defaultStrategies(own);
   if (sentinel_)
     out.push_back(std::make_unique<PressureCut>(
@@ -83,7 +98,9 @@ std::vector<std::unique_ptr<Strategy>> Governed::strategies() {
 // What an API server would have told.
 Result<> Governed::describe() {
   const auto put = [&](const std::string& uid, const char* qos, const char* kubeQos) -> Result<> {
-    auto pod = api::decodeText<api::Pod>(podText(uid, qos, kubeQos));
+    const bool service = std::string_view(qos) != "BE";
+    auto pod =
+        api::decodeText<api::Pod>(podText(uid, qos, kubeQos, service ? options_.annotations : ""));
     if (!pod) return pass(pod.error());
     book_.put(std::make_shared<const api::Pod>(*std::move(pod)));
     return {};
@@ -91,12 +108,14 @@ Result<> Governed::describe() {
   for (const std::string& uid : options_.services)
     if (auto ok = put(uid, "LS", "Burstable"); !ok) return ok;
   if (auto ok = put(options_.batch, "BE", "BestEffort"); !ok) return ok;
+  for (const std::string& uid : options_.moreBatch)
+    if (auto ok = put(uid, "BE", "BestEffort"); !ok) return ok;
   auto node = api::decodeText<api::Node>(fmt::format(
       R"({{"metadata":{{"name":"bench"}},"status":{{"capacity":{{"cpu":"{}"}},"allocatable":{{"cpu":"{}"}}}}}})",
       machine_->cpus().cpus.size(), machine_->cpus().cpus.size()));
   if (!node) return pass(node.error());
   node_ = *std::move(node);
-  auto slo = api::decodeText<api::NodeSlo>(sloText(options_.profile));
+  auto slo = api::decodeText<api::NodeSlo>(sloText(options_.profile, options_.policy));
   if (!slo) return pass(slo.error());
   slo->spec = api::completed(slo->spec);
   collector_.setSlo(std::make_shared<const api::NodeSlo>(*std::move(slo)));
@@ -130,8 +149,11 @@ Governed::~Governed() {
 }
 
 void Governed::tick() {
+  owner_.drain();
   const Look& look = collector_.tick(book_);
   (void)enforcer_->tick(look, &node_, nullptr);
+  if (latency_) latency_->follow(look);
+  if (options_.told) options_.told(*board_);
 }
 
 void Governed::run() {

@@ -10,6 +10,7 @@
 // One owner; starts threads, so fork before.
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +21,10 @@
 #include "agent/collect/collector.h"
 #include "agent/pressure/sentinel.h"
 #include "agent/qos/enforcer.h"
+#include "agent/qos/interference/board.h"
+#include "agent/qos/interference/latency_watch.h"
+#include "base/mailbox.h"
+#include "net/loop.h"
 
 namespace mangrove::agent {
 
@@ -30,6 +35,7 @@ enum class BatchProfile {
   // Nothing but the sentinel's cuts, without and with the group in the idle class.
   kPressureOnly,
   kPressureAndFloor,
+  kBare,  // neither limits nor the idle class: what the gates say and nothing else
 };
 
 struct GovernedOptions {
@@ -39,6 +45,14 @@ struct GovernedOptions {
   SentinelOptions sentinel = {};
   bool triggers = true;  // the sentinel may sleep on the kernel's
   int primed = 2;        // ticks before start() returns: an agent is there before the work
+  std::vector<std::string> moreBatch = {};
+  std::string gates = {};        // further ones: "InterferencePSI=true"
+  std::string annotations = {};  // of services: {"a":"b"}; "": none
+  std::string policy = {};       // the InterferencePolicy's spec; "": none
+  // With it services are asked for their latency.
+  net::Loop* loop = nullptr;
+  // After every tick, in the agent's thread.
+  std::function<void(InterferenceBoard&)> told = {};
 };
 
 class Governed {
@@ -63,6 +77,9 @@ class Governed {
   FeatureGates gates_;
   AuditLog audit_;
   std::unique_ptr<Sentinel> sentinel_;  // null: the profile has none
+  std::shared_ptr<InterferenceBoard> board_ = std::make_shared<InterferenceBoard>();
+  Mailbox owner_;
+  std::unique_ptr<LatencyWatch> latency_;  // null: nobody is asked
   std::unique_ptr<Enforcer> enforcer_;
   std::mutex mutex_;
   std::condition_variable bell_;

@@ -10,17 +10,15 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/bench/batch_work.h"
+#include "agent/bench/cpu_account.h"
 #include "agent/bench/governed.h"
 #include "agent/bench/pod_cgroups.h"
 #include "agent/bench/service.h"
 #include "kernel/control_files.h"
-#include "kernel/proc_stat.h"
-#include "kernel/read_text.h"
 #include "kernel/resource_names.h"
 #include "net/server/http_server.h"
 
@@ -68,15 +66,6 @@ double cpuSecondsOf(int pid) {
   timespec used{};
   if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return 0;
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
-}
-
-double ownCpuSeconds() {
-  rusage own{};
-  ::getrusage(RUSAGE_SELF, &own);
-  const auto of = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  return of(own.ru_utime) + of(own.ru_stime);
 }
 
 uint16_t freePort() {
@@ -139,8 +128,7 @@ class Impact {
     ImpactRun out = latencies();
     const double elapsed = std::chrono::duration<double>(after.at - before.at).count();
     out.batchCores = (after.batch - before.batch) / elapsed;
-    const double ours = after.tree - before.tree + after.own - before.own;
-    out.strangers = std::max(0.0, (after.machine - before.machine - ours) / elapsed);
+    out.strangers = strangersBetween(before, after);
     out.kept = stats::keeps(options_.discard, out.strangers) && result_->failed == 0;
     endBatch();
     return out;
@@ -150,9 +138,8 @@ class Impact {
   long cpus() const { return cpus_; }
 
  private:
-  struct Account {
-    MonoTime at{};
-    double machine = 0, tree = 0, own = 0, batch = 0;  // CPU seconds
+  struct Account : CpuAccount {
+    double batch = 0;  // CPU seconds
   };
 
   std::string file(std::string_view resource, const std::string& cgroup) const {
@@ -160,17 +147,7 @@ class Impact {
   }
 
   Account account() const {
-    Account out;
-    out.at = realClock().mono();
-    if (auto text = kernel::readText(root_, "proc/stat"); text && *text)
-      if (auto ticks = kernel::nodeTicks(**text))
-        out.machine =
-            static_cast<double>(ticks->busy) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-    if (auto text = kernel::readText(root_, file(kernel::resource_name::kCpuUsage, ""));
-        text && *text)
-      if (auto used = kernel::parseCpuUsage(**text, pods_.trees().version()))
-        out.tree = std::chrono::duration<double>(*used).count();
-    out.own = ownCpuSeconds();
+    Account out{accountOf(pods_)};
     for (int pid : batch_) out.batch += cpuSecondsOf(pid);
     return out;
   }

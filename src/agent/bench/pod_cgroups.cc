@@ -117,6 +117,11 @@ std::string PodCgroups::tierDir(kernel::PodTier tier) {
   return kLayout.tierDir(tier);
 }
 
+std::string PodCgroups::firstContainer(const std::string& uid) const {
+  auto it = pods_.find(uid);
+  return it == pods_.end() || it->second.containers.empty() ? "" : it->second.containers.front();
+}
+
 Result<int> PodCgroups::spawn(const std::string& cgroup, const std::function<void()>& work) const {
   std::vector<std::string> procs;
   for (const std::string& dir : dirsOf(cgroup))

@@ -40,6 +40,7 @@ class PodCgroups {
   // The cgroup of a pod, relative to the hierarchy, and of a tier.
   std::string podDir(const std::string& uid) const;
   static std::string tierDir(kernel::PodTier tier);
+  std::string firstContainer(const std::string& uid) const;  // "": it has none
   const kernel::Hierarchies& trees() const { return trees_; }
   // The process started last in that pod; 0: none.
   int lastProcess(const std::string& uid) const;

@@ -296,6 +296,7 @@ void Collector::readContainers(MirroredPod& pod, bool slot, std::vector<Containe
     one.periods = sample.periods;
     one.runQueue = sample.runQueue;
     one.counts = options_.cpi ? cpi_.find(container.id) : std::nullopt;
+    one.lately = options_.cpi ? cpi_.lately(container.id) : std::nullopt;
     if (pressureNow_) one.pressure = container.meter.pressure(reader_, stats_.troubles);
   }
 }

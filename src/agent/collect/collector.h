@@ -9,6 +9,8 @@
 // in stats().
 
 #include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "agent/collect/best_effort.h"
@@ -70,6 +72,8 @@ class Collector {
   // What host applications are charged with their page cache counts for the system's rest, as the
   // NodeMetric's policy says.
   void countAppsWithCache(bool yes) { appsWithCache_ = yes; }
+  // Containers whose counters are read at every tick (ContainerLook::lately), where there are any.
+  void watchCounters(std::set<std::string, std::less<>> ids) { cpi_.watch(std::move(ids)); }
   CollectorStats stats() const;
   const CollectorOptions& options() const { return options_; }
 

@@ -26,5 +26,6 @@ inline constexpr std::string_view kPodResctrl = "pod-resctrl";
 inline constexpr std::string_view kColdScan = "cold-scan";
 inline constexpr std::string_view kOomScore = "oom-score";
 inline constexpr std::string_view kCoreSched = "core-sched";
+inline constexpr std::string_view kInterference = "interference";
 
 }  // namespace mangrove::agent::owner

@@ -33,7 +33,8 @@ constexpr std::string_view kProtectOwners[] = {owner::kMemoryQos};
 constexpr std::string_view kFloorMemoryOwners[] = {owner::kMemoryQos, owner::kKernelFloor};
 constexpr std::string_view kHighOwners[] = {owner::kGiveBack, owner::kMemoryQos};
 constexpr std::string_view kBlkioOwners[] = {owner::kBlkio};
-constexpr std::string_view kIoWeightOwners[] = {owner::kBlkio, owner::kKernelFloor};
+constexpr std::string_view kIoWeightOwners[] = {owner::kInterference, owner::kBlkio,
+                                                owner::kKernelFloor};
 constexpr std::string_view kNetOwners[] = {owner::kNetworkQos};
 constexpr std::string_view kTerwayOwners[] = {owner::kTerwayQos};
 constexpr std::string_view kSystemOwners[] = {owner::kSystemConfig, owner::kColdScan};

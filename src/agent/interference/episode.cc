@@ -61,10 +61,19 @@ const Neighbour* Episode::find(const Scene& scene, const std::string& uid) const
   return found == scene.neighbours.end() ? nullptr : &*found;
 }
 
-std::vector<Ranked> Episode::suspectsOf(const Scene& scene, const Past& past) const {
+// Of what all offline pods use of the resource. Whose cache has grown is the contender for it.
+double Episode::shareOf(const Scene& scene, const Past& past, const Neighbour& pod) const {
+  const bool byCache = finding_.resource == Resource::kCache;
+  const auto use = [&](const Neighbour& one) {
+    const double now = useOf(one, finding_.resource);
+    return byCache && one.cache ? past.cacheRise(one.uid, now) : now;
+  };
   double all = 0;
-  const bool byMemory = finding_.resource == Resource::kMemory;
-  for (const Neighbour& one : scene.neighbours) all += byMemory ? one.memory : one.cores;
+  for (const Neighbour& one : scene.neighbours) all += use(one);
+  return all > 0 ? use(pod) / all : 0;
+}
+
+std::vector<Ranked> Episode::suspectsOf(const Scene& scene, const Past& past) const {
   std::vector<Suspect> out;
   for (const Neighbour& one : scene.neighbours) {
     if (one.exempt) continue;
@@ -75,9 +84,11 @@ std::vector<Ranked> Episode::suspectsOf(const Scene& scene, const Past& past) co
                     .name = one.name,
                     .rank = one.rank,
                     .priority = one.priority,
-                    .running = one.running};
-    suspect.correlation = past.correlation(uid_, finding_.resource, finding_.threshold, one.uid);
-    suspect.share = all > 0 ? (byMemory ? one.memory : one.cores) / all : 0;
+                    .running = one.running,
+                    .nearness = one.nearness};
+    suspect.correlation =
+        past.correlation(uid_, finding_.signal, finding_.resource, finding_.threshold, one.uid);
+    suspect.share = shareOf(scene, past, one);
     out.push_back(std::move(suspect));
   }
   return rankSuspects(out, isSevere(finding_.observed, finding_.fence));
@@ -92,21 +103,19 @@ void Episode::beginSeries(const Scene& scene, const Past& past, const Switches& 
     known.score = one.score;
     known.correlation = one.suspect.correlation;
     known.share = one.suspect.share;
+    if (const Neighbour* pod = find(scene, one.suspect.uid)) known.application = pod->application;
   }
   if (ranked.empty()) return;
   suspect_ = ranked.front().suspect.uid;
   const Neighbour* pod = find(scene, suspect_);
   suspectUsual_ = std::max(past.usualOf(suspect_), pod ? pod->cores : 0);
   seriesStart_ = finding_.observed;
-  // Other signals than stalls are not on the scale of what the experiment measures.
-  excess_ =
-      finding_.signal.starts_with("psi_") ? std::max(0.0, finding_.observed - finding_.fence) : 0;
+  excess_ = std::max(0.0, finding_.observed - finding_.fence) * finding_.perUnit;
   series_.emplace(switches.rules, seed, excess_, suspectUsual_);
   act(scene.wall, fmt::format("experiment: {} gets half of its CPU time now and then, {} pairs",
                               ranked.front().suspect.name, switches.rules.pairs));
 }
 
-// The instant signal and the ten-second one are on one scale: percent of the time.
 void Episode::stepSeries(const Scene& scene, const Service& victim, Orders& out) {
   const Neighbour* pod = find(scene, suspect_);
   if (pod == nullptr) {
@@ -116,7 +125,7 @@ void Episode::stepSeries(const Scene& scene, const Service& victim, Orders& out)
     return;
   }
   SeriesSample sample;
-  sample.victim = victim.instant.of(finding_.resource);
+  sample.victim = victim.instant.of(finding_.signal, finding_.resource);
   sample.victimLoad = victim.cores;
   sample.suspectUse = pod->cores;
   sample.foreign = pod->foreign;
@@ -165,11 +174,16 @@ void Episode::checkCap(WallTime now) {
     acquit(now, kInnocentFor, "the hard cap did not help and is lifted");
 }
 
-LadderLimits Episode::limitsOf(const Scene& scene, const Switches& switches) const {
+LadderLimits Episode::limitsOf(const Scene& scene, const Service& victim,
+                               const Switches& switches) const {
   LadderLimits out;
   out.off = switches.off;
-  // What this agent cannot do on its own: the rungs say so by being absent.
-  for (const Rung rung : {Rung::kSiblings, Rung::kIoWeight, Rung::kNetClass}) out.off.insert(rung);
+  for (const auto& [rung, why] : scene.means.absent) out.off.insert(rung);
+  if (!victim.hasSiblings) out.off.insert(Rung::kSiblings);
+  out.ways = scene.means.ways;
+  out.offlineWays = scene.means.offlineWays;
+  out.bandwidth = scene.means.bandwidth;
+  out.victimMayMove = victim.mayMove && qos_ == api::Qos::kLs;
   out.calmPeriods = finding_.resource == Resource::kCpu ? 15 : 3;
   const Neighbour* pod = find(scene, antagonist_);
   out.antagonistCores = antagonistUsual_;
@@ -181,8 +195,8 @@ LadderLimits Episode::limitsOf(const Scene& scene, const Switches& switches) con
   return out;
 }
 
-void Episode::stepLadder(const Scene& scene, const Past& past, const Switches& switches,
-                         bool mayTry, uint64_t seed) {
+void Episode::stepLadder(const Scene& scene, const Service& victim, const Past& past,
+                         const Switches& switches, bool mayTry, uint64_t seed) {
   if (series_ || scene.wall < nextStep_) return;
   nextStep_ = plus(scene.wall, period());
   if (!antagonist_.empty() && find(scene, antagonist_) == nullptr) {
@@ -194,7 +208,7 @@ void Episode::stepLadder(const Scene& scene, const Past& past, const Switches& s
   const bool capped = isRung(ladder_, Rung::kHardCap);
   // A hard cap lasts five minutes; it is renewed while the service still suffers.
   if (capped && !hardCaps_.empty() && scene.wall < plus(hardCaps_.back(), kHardCap)) return;
-  ladder_.setLimits(limitsOf(scene, switches));
+  ladder_.setLimits(limitsOf(scene, victim, switches));
   if (capped && anomalous_) {
     hardCaps_.push_back(scene.wall);
     act(scene.wall, "the hard cap is renewed");
@@ -244,6 +258,11 @@ Orders Episode::standing(const Scene& scene) const {
       out.memoryShare = one.amount;
       out.memoryWhy = reason;
     }
+    if (one.rung == Rung::kCacheWays) out.ways = one.amount, out.waysWhy = reason;
+    if (one.rung == Rung::kBandwidth) out.bandwidth = one.amount, out.bandwidthWhy = reason;
+    if (one.rung == Rung::kSiblings) out.siblings = reason, out.beside.insert(uid_);
+    if (one.rung == Rung::kIoWeight) out.ioWeight = reason;
+    if (one.rung == Rung::kNetClass) out.netClass = reason;
     const Neighbour* pod = find(scene, antagonist_);
     if (pod == nullptr) continue;
     const auto known = suspects_.find(antagonist_);
@@ -261,7 +280,7 @@ Orders Episode::step(const Scene& scene, const Service& victim, const Past& past
   Orders experiment;
   if (series_) stepSeries(scene, victim, experiment);
   if (switches.ladder)
-    stepLadder(scene, past, switches, mayTry, seed);
+    stepLadder(scene, victim, past, switches, mayTry, seed);
   else if (switches.causal && anomalous_ && antagonist_.empty() && mayTry && !series_ &&
            scene.wall >= nextStep_) {
     nextStep_ = plus(scene.wall, period());
@@ -280,6 +299,10 @@ void Episode::end(std::string_view outcome, WallTime now) {
   outcome_ = outcome;
   end_ = now;
   news_ = true;
+}
+
+bool Episode::wantsMove() const {
+  return isRung(ladder_, Rung::kMoveVictim);
 }
 
 std::string Episode::text() const {
@@ -314,9 +337,10 @@ api::InterferenceReport Episode::report(std::string_view node) const {
   for (const auto& [uid, one] : suspects_)
     out.status.suspects.push_back({one.name, one.score, one.correlation, one.share,
                                    one.tried ? std::string(verdictName(one.verdict.kind)) : "",
-                                   one.tried ? one.verdict.text() : ""});
+                                   one.tried ? one.verdict.text() : "", one.application});
   out.status.actions = actions_;
   out.status.outcome = outcome_;
+  out.status.moveVictim = wantsMove();
   return out;
 }
 

@@ -22,6 +22,7 @@ struct Finding {
   std::string signal;
   double observed = 0, fence = 0;
   double threshold = 0;  // of the correlation
+  double perUnit = 1;    // what one of it is on the scale of the experiment's measurements; 0: none
 };
 
 class Episode {
@@ -45,6 +46,8 @@ class Episode {
   bool isOver() const { return !outcome_.empty(); }
   void end(std::string_view outcome, WallTime now);
   bool isTrying() const { return series_.has_value(); }
+  // Nothing else helped: the service itself is to go elsewhere.
+  bool wantsMove() const;
   double severity() const { return severity_; }
 
   api::InterferenceReport report(std::string_view node) const;
@@ -59,7 +62,7 @@ class Episode {
 
  private:
   struct Judged {
-    std::string name;
+    std::string name, application;
     double score = 0, correlation = 0, share = 0;
     Verdict verdict;
     bool tried = false;
@@ -70,14 +73,15 @@ class Episode {
   void beginSeries(const Scene& scene, const Past& past, const Switches& switches, uint64_t seed);
   void stepSeries(const Scene& scene, const Service& victim, Orders& out);
   void judged(WallTime now);
-  void stepLadder(const Scene& scene, const Past& past, const Switches& switches, bool mayTry,
-                  uint64_t seed);
+  void stepLadder(const Scene& scene, const Service& victim, const Past& past,
+                  const Switches& switches, bool mayTry, uint64_t seed);
   void checkCap(WallTime now);
   void acquit(WallTime now, Duration lasts, const std::string& why);
   void note(const Move& move, WallTime now);
   void act(WallTime now, std::string what);
   Orders standing(const Scene& scene) const;
-  LadderLimits limitsOf(const Scene& scene, const Switches& switches) const;
+  LadderLimits limitsOf(const Scene& scene, const Service& victim, const Switches& switches) const;
+  double shareOf(const Scene& scene, const Past& past, const Neighbour& pod) const;
   const Neighbour* find(const Scene& scene, const std::string& uid) const;
   Duration period() const;
 

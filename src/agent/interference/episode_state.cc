@@ -53,7 +53,8 @@ json::Value stateOf(const Finding& finding) {
                       {"signal", finding.signal},
                       {"observed", finding.observed},
                       {"fence", finding.fence},
-                      {"threshold", finding.threshold}};
+                      {"threshold", finding.threshold},
+                      {"perUnit", finding.perUnit}};
 }
 
 Finding findingOf(const Reader& from) {
@@ -62,7 +63,8 @@ Finding findingOf(const Reader& from) {
           from.text("signal"),
           from.number("observed"),
           from.number("fence"),
-          from.number("threshold")};
+          from.number("threshold"),
+          from.number("perUnit")};
 }
 
 json::Value stateOf(const Verdict& verdict) {
@@ -92,6 +94,7 @@ json::Value Episode::state() const {
   for (const auto& [uid, one] : suspects_)
     suspects.push_back(json::Object{{"uid", uid},
                                     {"name", one.name},
+                                    {"application", one.application},
                                     {"score", one.score},
                                     {"correlation", one.correlation},
                                     {"share", one.share},
@@ -141,13 +144,10 @@ std::optional<Episode> Episode::restore(const json::Value& state, uint64_t seed)
   for (const json::Value& value : from.list("suspects")) {
     const Reader one(&value);
     if (one.text("uid").empty()) continue;
-    out.suspects_[one.text("uid")] = {one.text("name"),
-                                      one.number("score"),
-                                      one.number("correlation"),
-                                      one.number("share"),
-                                      verdictOf(Reader(one.member("verdict"))),
-                                      one.flag("tried"),
-                                      one.time("until")};
+    out.suspects_[one.text("uid")] = {one.text("name"),    one.text("application"),
+                                      one.number("score"), one.number("correlation"),
+                                      one.number("share"), verdictOf(Reader(one.member("verdict"))),
+                                      one.flag("tried"),   one.time("until")};
   }
   for (const json::Value& value : from.list("actions")) {
     const Reader one(&value);

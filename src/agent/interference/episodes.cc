@@ -8,20 +8,31 @@
 namespace mangrove::agent::interference {
 namespace {
 
-Finding findingOf(const StallVerdict& verdict, const StallMarks& marks) {
-  const double warn = verdict.resource == Resource::kMemory ? marks.memorySome.warn
-                      : verdict.resource == Resource::kIo   ? marks.io.warn
-                                                            : marks.cpu.warn;
-  const auto evidence = verdict.signal == "latency" ? Evidence::kLatency : Evidence::kPressure;
-  return {verdict.resource, evidence,      std::string(verdict.signal),
-          verdict.observed, verdict.fence, warn};
+// Milliseconds a second are tenths of a percent; latency is measured in ms and judged in percent of
+// what is promised.
+double perUnitOf(std::string_view signal, const Service& service) {
+  if (signal == kQueueSignal) return 0.1;
+  return signal == kLatencySignal ? service.promisedMs / 100 : 1;
+}
+
+Finding findingOf(const StallVerdict& verdict, const StallMarks& marks, const Service& service) {
+  const bool isLatency = verdict.signal == kLatencySignal;
+  const double warn = isLatency                                ? marks.latency.warn
+                      : verdict.resource == Resource::kMemory  ? marks.memorySome.warn
+                      : verdict.resource == Resource::kIo      ? marks.io.warn
+                      : verdict.resource == Resource::kNetwork ? marks.network.warn
+                                                               : marks.cpu.warn;
+  const auto evidence = isLatency ? Evidence::kLatency : Evidence::kPressure;
+  return {verdict.resource, evidence, std::string(verdict.signal),       verdict.observed,
+          verdict.fence,    warn,     perUnitOf(verdict.signal, service)};
 }
 
 Finding findingOf(const Counted& counted) {
   const Resource resource =
       counted.contention.empty() ? Resource::kUnknown : counted.contention.front();
   const double fence = counted.fence.value_or(counted.cpi);
-  return {resource, Evidence::kCounters, "cpi", counted.cpi, fence, fence};
+  const auto evidence = counted.regression ? Evidence::kRegression : Evidence::kCounters;
+  return {resource, evidence, std::string(kCpiSignal), counted.cpi, fence, fence};
 }
 
 void addTo(Orders& sum, Orders&& more) {
@@ -32,6 +43,18 @@ void addTo(Orders& sum, Orders&& more) {
     sum.memoryShare = more.memoryShare;
     sum.memoryWhy = std::move(more.memoryWhy);
   }
+  const auto least = [](std::optional<double>& lowest, std::string& why,
+                        const std::optional<double>& one, std::string& reason) {
+    if (!one || (lowest && *lowest <= *one)) return;
+    lowest = one;
+    why = std::move(reason);
+  };
+  least(sum.ways, sum.waysWhy, more.ways, more.waysWhy);
+  least(sum.bandwidth, sum.bandwidthWhy, more.bandwidth, more.bandwidthWhy);
+  if (sum.siblings.empty()) sum.siblings = std::move(more.siblings);
+  sum.beside.merge(more.beside);
+  if (sum.ioWeight.empty()) sum.ioWeight = std::move(more.ioWeight);
+  if (sum.netClass.empty()) sum.netClass = std::move(more.netClass);
 }
 
 }  // namespace
@@ -49,8 +72,9 @@ Episodes::Seen Episodes::detect(const Service& service, const Switches& switches
   const StallVerdict verdict = judgeStalls(*service.stalls, switches.marks);
   const bool held = sense.held.over(verdict.grade, at, switches.marks.hold) == Grade::kAct;
   out.measured = true;
-  if (verdict.grade == Grade::kAct && !out.now) out.now = findingOf(verdict, switches.marks);
-  if (held && !out.lasting) out.lasting = findingOf(verdict, switches.marks);
+  if (verdict.grade == Grade::kAct && !out.now)
+    out.now = findingOf(verdict, switches.marks, service);
+  if (held && !out.lasting) out.lasting = findingOf(verdict, switches.marks, service);
   return out;
 }
 
@@ -100,7 +124,7 @@ Orders Episodes::step(const Scene& scene, const Switches& switches) {
   for (auto& [uid, episode] : open_) {
     const auto victim = services.find(uid);
     if (victim == services.end()) {
-      episode.end("Expired", scene.wall);
+      episode.end(episode.wantsMove() ? "Escalated" : "Expired", scene.wall);
     } else {
       const bool mayTry = !isTrying();
       addTo(out, episode.step(scene, *victim->second, past_, switches, mayTry, ++seed_));

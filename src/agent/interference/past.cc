@@ -15,9 +15,27 @@ void keepOnly(Map& map, const std::set<std::string>& present) {
 
 }  // namespace
 
-std::optional<double> Instant::of(Resource resource) const {
+std::optional<double> Instant::of(std::string_view signal, Resource resource) const {
+  if (signal == kLatencySignal) return latency;
+  if (signal == kCpiSignal) return cpi;
+  if (signal == kLostSignal) return lost;
   if (resource == Resource::kMemory) return memory;
   return resource == Resource::kIo ? io : cpu;
+}
+
+double useOf(const Neighbour& pod, Resource resource) {
+  switch (resource) {
+    case Resource::kMemory:
+      return pod.memory;
+    case Resource::kIo:
+      return pod.io.value_or(pod.cores);
+    case Resource::kCache:
+      return pod.cache.value_or(pod.cores);
+    case Resource::kBandwidth:
+      return pod.bandwidth.value_or(pod.cores);
+    default:
+      return pod.cores;
+  }
 }
 
 void Past::push(Series& series, double value) {
@@ -40,17 +58,25 @@ void Past::add(const Scene& scene) {
     push(all.memory, one.stalls->memorySome.value_or(0));
     push(all.io, one.stalls->io.value_or(0));
     push(all.cpi, all.lastCpi);
+    push(all.latency, one.stalls->latencyPercent.value_or(0));
+    push(all.lost, one.stalls->lost.value_or(0));
   }
   for (const Neighbour& one : scene.neighbours) {
     pods.insert(one.uid);
-    push(pods_[one.uid].cores, one.cores);
-    push(pods_[one.uid].memory, one.memory);
+    Use& use = pods_[one.uid];
+    push(use.cores, one.cores);
+    push(use.memory, useOf(one, Resource::kMemory));
+    push(use.io, useOf(one, Resource::kIo));
+    push(use.cache, useOf(one, Resource::kCache));
+    push(use.bandwidth, useOf(one, Resource::kBandwidth));
   }
   keepOnly(services_, services);
   keepOnly(pods_, pods);
 }
 
-const Past::Series& Past::signalOf(const Signals& all, Resource resource) const {
+const Past::Series& Past::signalOf(const Signals& all, std::string_view signal, Resource resource) {
+  if (signal == kLatencySignal) return all.latency;
+  if (signal == kLostSignal) return all.lost;
   switch (resource) {
     case Resource::kMemory:
       return all.memory;
@@ -63,14 +89,39 @@ const Past::Series& Past::signalOf(const Signals& all, Resource resource) const 
   }
 }
 
-double Past::correlation(const std::string& service, Resource resource, double threshold,
-                         const std::string& pod) const {
+const Past::Series& Past::usedOf(const Use& use, Resource resource) {
+  switch (resource) {
+    case Resource::kMemory:
+      return use.memory;
+    case Resource::kIo:
+      return use.io;
+    case Resource::kCache:
+      return use.cache;
+    case Resource::kBandwidth:
+      return use.bandwidth;
+    default:
+      return use.cores;
+  }
+}
+
+double Past::cacheRise(const std::string& pod, double now) const {
+  constexpr size_t kBefore = 5;
+  const auto found = pods_.find(pod);
+  if (found == pods_.end() || found->second.cache.empty()) return 0;
+  const Series& series = found->second.cache;
+  const size_t count = std::min(kBefore, series.size());
+  double sum = 0;
+  for (size_t i = series.size() - count; i < series.size(); ++i) sum += series[i];
+  return std::max(0.0, now - sum / static_cast<double>(count));
+}
+
+double Past::correlation(const std::string& service, std::string_view signalName, Resource resource,
+                         double threshold, const std::string& pod) const {
   const auto victim = services_.find(service);
   const auto suspect = pods_.find(pod);
   if (victim == services_.end() || suspect == pods_.end()) return 0;
-  const Series& signal = signalOf(victim->second, resource);
-  const Series& use =
-      resource == Resource::kMemory ? suspect->second.memory : suspect->second.cores;
+  const Series& signal = signalOf(victim->second, signalName, resource);
+  const Series& use = usedOf(suspect->second, resource);
   const size_t count = std::min(signal.size(), use.size());
   const std::vector<double> a(signal.end() - static_cast<ptrdiff_t>(count), signal.end());
   const std::vector<double> b(use.end() - static_cast<ptrdiff_t>(count), use.end());

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/interference/scene.h"
@@ -19,22 +20,25 @@ class Past {
   // Takes a sample when one is due; forgets who is not there any more.
   void add(const Scene& scene);
   // Of a service's signal against a pod's use of the resource; `threshold` in the signal's unit.
-  double correlation(const std::string& service, Resource resource, double threshold,
-                     const std::string& pod) const;
+  double correlation(const std::string& service, std::string_view signal, Resource resource,
+                     double threshold, const std::string& pod) const;
+  // How much more cache a pod has than in the five samples before; 0 where it is not measured.
+  double cacheRise(const std::string& pod, double now) const;
   // The pod's mean use over the last minute, cores.
   double usualOf(const std::string& pod) const;
 
  private:
   using Series = std::deque<double>;
   struct Signals {
-    Series cpu, memory, io, cpi;
+    Series cpu, memory, io, cpi, latency, lost;
     double lastCpi = 0;
   };
   struct Use {
-    Series cores, memory;
+    Series cores, memory, io, cache, bandwidth;
   };
   static void push(Series& series, double value);
-  const Series& signalOf(const Signals& all, Resource resource) const;
+  static const Series& signalOf(const Signals& all, std::string_view signal, Resource resource);
+  static const Series& usedOf(const Use& use, Resource resource);
 
   std::map<std::string, Signals> services_;
   std::map<std::string, Use> pods_;

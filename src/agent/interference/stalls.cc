@@ -70,15 +70,16 @@ StallVerdict judgeStalls(const Stalls& stalls, const StallMarks& marks) {
       {stalls.memorySome, marks.memorySome, Resource::kMemory, "psi_memory_some_avg10", full},
       {stalls.memoryFull, marks.memoryFull, Resource::kMemory, "psi_memory_full_avg10", full},
       {stalls.io, marks.io, Resource::kIo, "psi_io_some_avg10"},
-      {stalls.queueUsual ? stalls.queue : std::nullopt, queue, Resource::kCpu,
-       "container_sched_run_queue_time", throttled},
-      {stalls.latencyPercent, marks.latency, Resource::kUnknown, "latency"},
+      {stalls.queueUsual ? stalls.queue : std::nullopt, queue, Resource::kCpu, kQueueSignal,
+       throttled},
+      {stalls.latencyPercent, marks.latency, Resource::kUnknown, kLatencySignal, throttled || full},
+      {stalls.lost, marks.network, Resource::kNetwork, kLostSignal},
   };
   StallVerdict worst;
   for (const Seen& seen : all) {
     if (!seen.value) continue;
     StallVerdict one = verdictOf(seen);
-    if (seen.signal == "container_sched_run_queue_time")
+    if (seen.signal == kQueueSignal)
       one.grade = queueGrade(*stalls.queue, stalls.queueUsual, marks);
     if (seen.own && one.grade > Grade::kCalm) {
       if (worst.grade == Grade::kCalm) worst.own = true;

@@ -4,11 +4,17 @@
 // any thread.
 
 #include <optional>
+#include <string_view>
 
 #include "agent/interference/signals.h"
 #include "base/number/units.h"
 
 namespace mangrove::agent::interference {
+
+// Signals by the names that reports have; those of pressure begin with "psi_".
+inline constexpr std::string_view kLatencySignal = "latency", kCpiSignal = "cpi",
+                                  kLostSignal = "tcp_retransmits",
+                                  kQueueSignal = "container_sched_run_queue_time";
 
 enum class Grade : uint8_t { kCalm, kWarn, kAct };
 
@@ -25,6 +31,7 @@ struct StallMarks {
   Marks memoryFull{1, 4};
   Marks io{10, 30};
   Marks latency{90, 100};              // percent of what it promises
+  Marks network{1, 3};                 // percent of its segments that are sent again
   double queueWarn = 2, queueAct = 4;  // times its own median
   double queueLeast = 20;              // ms a second
   Duration hold = std::chrono::seconds(10);
@@ -40,9 +47,10 @@ bool isAtOwnLimit(Bytes used, Bytes limit);
 // What one service shows; absent: not measured.
 struct Stalls {
   std::optional<double> cpu = {}, memorySome = {}, memoryFull = {}, io = {};
-  std::optional<double> queue = {}, queueUsual = {};  // ms a second
-  std::optional<double> latencyPercent = {};
-  Duration cpuStalled{}, throttled{};  // within the same ten seconds
+  std::optional<double> queue = {}, queueUsual = {};          // ms a second
+  std::optional<double> latencyMs = {}, latencyPercent = {};  // percent of what is promised
+  std::optional<double> lost = {};                            // segments sent again, percent
+  Duration cpuStalled{}, throttled{};                         // within the same ten seconds
   std::optional<Bytes> memoryUsed = {}, memoryLimit = {};
 };
 struct StallVerdict {

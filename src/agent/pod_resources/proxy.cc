@@ -30,7 +30,7 @@ constexpr size_t kMostConnections = 16;
 Result<std::unique_ptr<PodResourcesProxy>> PodResourcesProxy::start(PodResourcesOptions options) {
   std::error_code error;
   std::filesystem::create_directories(options.dir, error);
-  auto listener = listenUnix(options.dir + "/kubelet.sock");
+  auto listener = net::listenGrpc(options.dir + "/kubelet.sock");
   if (!listener) return listener.error().in("pod resources");
   return std::unique_ptr<PodResourcesProxy>(
       new PodResourcesProxy(std::move(options), *std::move(listener)));
@@ -71,15 +71,15 @@ void PodResourcesProxy::accept() {
       const auto handler = [this](const std::string& method, const std::string& message) {
         return answer(method, message);
       };
-      grpcServe(UniqueFd(fd), handler, end_.get());
+      net::grpcServe(UniqueFd(fd), handler, end_.get());
       *done = true;
     });
   }
   for (Connection& one : connections) one.thread.join();
 }
 
-GrpcReply PodResourcesProxy::answer(const std::string& method, const std::string& message) {
-  auto reply = grpcCall(options_.kubelet, method, message, options_.timeout);
+net::GrpcReply PodResourcesProxy::answer(const std::string& method, const std::string& message) {
+  auto reply = net::grpcCall(options_.kubelet, method, message, options_.timeout);
   if (!reply) return {{}, false, 14, reply.error().text()};
   const bool ours = method == kList || method == kGet;
   if (!ours || reply->status != 0 || reply->compressed) return *std::move(reply);

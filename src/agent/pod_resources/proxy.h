@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "agent/collect/pod_book.h"
-#include "agent/pod_resources/grpc.h"
 #include "agent/pod_resources/message.h"
+#include "net/http/grpc_socket.h"
 
 namespace mangrove::agent {
 
@@ -42,7 +42,7 @@ class PodResourcesProxy {
   using Allocated = std::map<std::string, PodDevices>;  // by "namespace/name"
   PodResourcesProxy(PodResourcesOptions options, UniqueFd listener);
   void accept();
-  GrpcReply answer(const std::string& method, const std::string& message);
+  net::GrpcReply answer(const std::string& method, const std::string& message);
   PodDevices find(std::string_view ns, std::string_view name) const;
 
   PodResourcesOptions options_;

@@ -114,16 +114,16 @@ TEST(PodResources, AllocationsBecomeDevicesOfPlugins) {
 class Kubelet {
  public:
   explicit Kubelet(const std::string& path) : end_(::eventfd(0, 0)) {
-    auto listener = listenUnix(path);
+    auto listener = net::listenGrpc(path);
     EXPECT_TRUE(listener) << listener.error().text();
     listener_ = *std::move(listener);
     thread_ = std::thread([this] {
       for (;;) {
         UniqueFd socket(::accept(listener_.get(), nullptr, nullptr));
         if (!socket) return;
-        grpcServe(
+        net::grpcServe(
             std::move(socket),
-            [&](const std::string& method, const std::string& message) -> GrpcReply {
+            [&](const std::string& method, const std::string& message) -> net::GrpcReply {
               if (method.ends_with("Boom")) return {{}, false, 12, "no such method"};
               return {.message = method.ends_with("Echo") ? message : list};
             },
@@ -155,7 +155,7 @@ TEST(PodResources, TheProxyAddsToListAndGetAndPassesTheRest) {
   (*proxy)->follow(book);
   const std::string socket = place.path() / "proxy/kubelet.sock";
   const auto call = [&](const char* method, const std::string& message) {
-    return grpcCall(socket, std::string("/v1.PodResourcesLister/") + method, message, 5s);
+    return net::grpcCall(socket, std::string("/v1.PodResourcesLister/") + method, message, 5s);
   };
   for (const char* method : {"List", "Get"}) {
     const auto reply = call(method, "");
@@ -175,10 +175,10 @@ TEST(PodResources, WithoutAKubeletCallersAreTold) {
       {.dir = place.path() / "proxy", .kubelet = place.path() / "none.sock", .timeout = 1s});
   ASSERT_TRUE(proxy);
   const auto reply =
-      grpcCall(place.path() / "proxy/kubelet.sock", "/v1.PodResourcesLister/List", "", 5s);
+      net::grpcCall(place.path() / "proxy/kubelet.sock", "/v1.PodResourcesLister/List", "", 5s);
   ASSERT_TRUE(reply) << reply.error().text();
   EXPECT_EQ(reply->status, 14);
-  EXPECT_FALSE(grpcCall(place.path() / "none.sock", "/x/Y", "", 1s));
+  EXPECT_FALSE(net::grpcCall(place.path() / "none.sock", "/x/Y", "", 1s));
 }
 
 }  // namespace

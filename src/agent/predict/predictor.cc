@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agent/almanac/almanac.h"
 #include "base/os/log.h"
 
 namespace mangrove::agent {
@@ -119,16 +120,20 @@ Reclaim Predictor::reclaim(const Look& look, const api::Node* node) const {
     pods.push_back({pod.get(), age, models_.trustedPeak(pod->meta.uid.str(), look.wall)});
     keep.push_back(pod);
   });
-  const auto group = [&](std::string_view band) {
-    return models_.trustedPeak(model_key::ofBand(band), look.wall);
+  const auto group = [&](std::string_view key, const std::string& subject) {
+    return withSeason(models_.trustedPeak(key, look.wall),
+                      season_ ? season_(subject, look.wall) : std::nullopt);
+  };
+  const auto band = [&](api::PriorityBand one) {
+    return group(model_key::ofBand(api::bandName(one)), bandSubject(one));
   };
   return prodReclaimable({.allocatable = rawAllocatable(*node),
                           .marginPercent = options_.marginPercent,
                           .coldStart = options_.models.coldStart,
                           .pods = pods,
-                          .system = models_.trustedPeak(model_key::kSystem, look.wall),
-                          .prod = group(api::bandName(api::PriorityBand::kProd)),
-                          .none = group("")});
+                          .system = group(model_key::kSystem, "system"),
+                          .prod = band(api::PriorityBand::kProd),
+                          .none = band(api::PriorityBand::kNone)});
 }
 
 }  // namespace mangrove::agent

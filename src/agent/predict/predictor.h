@@ -8,6 +8,7 @@
 //
 // Owner thread.
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -37,6 +38,9 @@ class Predictor {
   explicit Predictor(PredictorOptions options);
 
   void tick(const Look& look);
+  // Who knows what the coming hours brought on other days: "system", "band/koord-prod"; nobody by default.
+  using Season = std::function<std::optional<Peak>(const std::string& subject, WallTime now)>;
+  void askSeasons(Season season) { season_ = std::move(season); }
   // The wall clock was set: what is learnt now would carry a wrong time.
   void clockJumped() { skipRound_ = true; }
   // node null: an error, as nothing is known about what it offers.
@@ -62,6 +66,7 @@ class Predictor {
   MonoTime nextTraining_ = MonoTime::min();
   MonoTime nextCheckpoint_ = MonoTime::min();
   bool skipRound_ = false;
+  Season season_;
   PredictorStats stats_;
 };
 

@@ -109,6 +109,12 @@ Amounts less(const Amounts& a, const Amounts& b) {
   return greaterOf({a.cpu - b.cpu, a.memory - b.memory}, {});
 }
 
+std::optional<Peak> withSeason(const std::optional<Peak>& model,
+                               const std::optional<Peak>& season) {
+  if (!model || !season) return model;
+  return Peak{std::max(model->cpu, season->cpu), std::max(model->memory, season->memory)};
+}
+
 Reclaim prodReclaimable(const ReclaimInputs& inputs) {
   return Calculation(inputs).run();
 }

@@ -36,6 +36,10 @@ struct Peak {
   Bytes memory;
 };
 
+// What a model expects, raised to what came at the same hours of other days; nullopt while the model is
+// not trusted.
+std::optional<Peak> withSeason(const std::optional<Peak>& model, const std::optional<Peak>& season);
+
 struct ReclaimPod {
   const api::Pod* pod = nullptr;
   Duration age{};

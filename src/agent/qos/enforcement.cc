@@ -23,7 +23,7 @@ FeatureGates allGates(const FeatureGates& process, const EnforcementOptions& opt
   std::vector<GateInfo> known = process.known();
   for (const GateInfo& one : hookGates()) known.push_back(one);
   FeatureGates gates(known);
-  for (const std::string& said : {process.summary(), options.hooks})
+  for (const std::string& said : {process.summary(), options.hooks, options.extensions})
     if (auto ok = gates.set(said); !ok) log.warn("gates: {}", ok.error().text());
   if (options.keepsQuota) (void)gates.set("UnsetCPUQuota=false");
   return gates;
@@ -90,6 +90,11 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
       nodePause_({setup.client, setup.owner, setup.clock, events_},
                  {.effect = options_.cooldownTaint}),
       reporter_(setup.client, setup.owner),
+      latency_(setup.io
+                   ? std::make_unique<LatencyWatch>(*setup.io, setup.owner, setup.clock, board_)
+                   : nullptr),
+      fences_(setup.client, setup.owner, board_, setup.agent.options().node),
+      pairs_(setup.client, setup.owner),
       craneBlock_({setup.client, setup.owner, setup.clock, events_}, kCraneBlock),
       reflexes_({setup.agent, setup.owner, setup.clock, setup.metrics, gates_, shown_->audit,
                  [this](const Ousting& one) {
@@ -114,19 +119,20 @@ Enforcement::Enforcement(const EnforcementSetup& setup, EnforcementOptions optio
       options_.enforcer, std::move(strategies));
   reflexes_.adoptGuarded();
   writes_ = WriteWatch::start(agent_.machine(), setup.owner, [this] { repair(); });
-  if (options_.nri && setup.io != nullptr) {
-    NriOptions nri = *options_.nri;
-    nri.onPod = [this](const NriPod& pod) { podBegan(pod); };
-    nri.onContainer = [this](const NriPod& pod, const NriContainer& container) {
-      containerBegan(pod, container);
-    };
-    nri_ = std::make_unique<NriService>(NriContext{*setup.io, clock_, setup.owner, series_},
-                                        std::move(nri));
-  }
+  if (options_.nri && setup.io != nullptr) hearRuntime(*setup.io, setup.owner);
   agent_.onLook([this, alive = alive_](const Look& look) {
     if (*alive) tick(look);
   });
   if (setup.ops != nullptr) serve(*setup.ops);
+}
+
+void Enforcement::hearRuntime(net::Loop& io, Mailbox& owner) {
+  NriOptions nri = *options_.nri;
+  nri.onPod = [this](const NriPod& pod) { podBegan(pod); };
+  nri.onContainer = [this](const NriPod& pod, const NriContainer& container) {
+    containerBegan(pod, container);
+  };
+  nri_ = std::make_unique<NriService>(NriContext{io, clock_, owner, series_}, std::move(nri));
 }
 
 Enforcement::~Enforcement() {
@@ -160,6 +166,7 @@ void Enforcement::tick(const Look& look) {
   keepPause(look, node.get());
   tellBlind(node.get());
   tellInterference(node.get());
+  watchIsolation(node.get());
   publishRules(look, node.get(), topology.get());
   show(look, report);
 }
@@ -259,11 +266,28 @@ void Enforcement::tellBlind(const api::Node* node) {
     events_.normal(about, "MeasurementsBack", "best-effort work has the measured limit again");
 }
 
+void Enforcement::countEpisodes() {
+  auto& ended =
+      metrics_.counters("colo_interference_episodes_total",
+                        "Ended episodes in which a service suffered.", {"resource", "outcome"});
+  for (const auto& [what, count] : board_->ended) {
+    uint64_t& known = episodes_[what];
+    if (count > known)
+      ended.with({what.first, what.second}).inc(static_cast<double>(count - known));
+    known = count;
+  }
+}
+
 // A node that nobody closed is not touched: the gate may never have been on.
 void Enforcement::tellInterference(const api::Node* node) {
   for (AuditRecord& one : std::exchange(board_->records, {})) shown_->audit.add(std::move(one));
   reporter_.tell(std::exchange(board_->reports, {}));
+  if (latency_) latency_->follow(agent_.look());
+  agent_.watchCounters(board_->containers);
+  if (board_->looks && !options_.enforcer.dryRun) fences_.follow(clock_.mono());
+  countEpisodes();
   if (node == nullptr || options_.enforcer.dryRun) return;
+  pairs_.tell(*node, std::exchange(board_->proved, {}), clock_.wall());
   const bool blocked = board_->blocked && !enforcer_->isOff() && gates_.on("CraneQoS");
   craneBlock_.want(blocked, board_->blockedWhy, *node);
 }

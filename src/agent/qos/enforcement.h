@@ -14,6 +14,7 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "agent/canary/keeper.h"
 #include "agent/checkpoint/desk.h"
 #include "agent/executor/write_watch.h"
 #include "agent/metrics_enforce.h"
@@ -24,6 +25,9 @@
 #include "agent/qos/evict/pause.h"
 #include "agent/qos/evict/sender.h"
 #include "agent/qos/interference/board.h"
+#include "agent/qos/interference/fence_exchange.h"
+#include "agent/qos/interference/latency_watch.h"
+#include "agent/qos/interference/pair_teller.h"
 #include "agent/qos/interference/reporter.h"
 #include "agent/qos/network/shaper.h"
 #include "agent/qos/reflexes.h"
@@ -49,8 +53,9 @@ struct EnforcementOptions {
   EnforcerOptions enforcer = {};
   StrategyOptions strategies = {};
   ReflexOptions reflexes = {};
-  std::string hooks = {};   // gates of the hooks that differ: "CPUNormalization=true"
-  bool keepsQuota = false;  // also of pods with CPUs of their own
+  std::string hooks = {};       // gates of the hooks that differ: "CPUNormalization=true"
+  std::string extensions = {};  // gates of strategies that were named by themselves
+  bool keepsQuota = false;      // also of pods with CPUs of their own
   size_t evictionsPerMinute = 10;
   Duration killWhenApiAway{};      // zero: never
   std::string cooldownTaint = {};  // "": evictions leave no taint on the node
@@ -85,6 +90,7 @@ class Enforcement {
   std::function<std::string()> teller() const;
 
  private:
+  void hearRuntime(net::Loop& io, Mailbox& owner);
   void tick(const Look& look);
   void repair();
   void podBegan(const NriPod& pod);
@@ -95,6 +101,9 @@ class Enforcement {
   void keepPause(const Look& look, const api::Node* node);
   void tellBlind(const api::Node* node);
   void tellInterference(const api::Node* node);
+  void countEpisodes();
+  void watchIsolation(const api::Node* node);
+  void readIsolation();
   void publishRules(const Look& look, const api::Node* node,
                     const api::NodeResourceTopology* topology);
   void show(const Look& look, const ApplyReport& report);
@@ -127,6 +136,13 @@ class Enforcement {
   // What strategies say of interference, and who writes it.
   std::shared_ptr<InterferenceBoard> board_ = std::make_shared<InterferenceBoard>();
   InterferenceReporter reporter_;
+  std::unique_ptr<LatencyWatch> latency_;  // null: without a loop nobody is asked
+  FenceExchange fences_;
+  PairTeller pairs_;
+  std::unique_ptr<CanaryKeeper> canary_;                              // null: the gate is off
+  std::map<std::pair<std::string, std::string>, uint64_t> episodes_;  // counted already
+  KnobFindings isolationRead_;                                        // of knobs that are read back
+  MonoTime isolationAt_ = MonoTime::min();
   NodePause craneBlock_;
   KernelCookies cookies_;
   NetlinkShaper shaper_;

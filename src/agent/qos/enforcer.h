@@ -73,6 +73,12 @@ class Enforcer {
   // What everybody saw in the last tick.
   const Picture& picture() const { return picture_; }
   bool isOff() const { return off_; }
+  // Whose way out is divided into classes now; "": nobody's.
+  std::string networkDevice() const {
+    for (const Entry& entry : entries_)
+      if (entry.last.network) return entry.last.network->device;
+    return "";
+  }
   // Some resource runs short: evictors would like to evict, or cannot.
   bool inTrouble() const;
   // Some strategy goes by its conservative limit because nothing could be measured.

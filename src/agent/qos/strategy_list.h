@@ -7,10 +7,13 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/qos/evict/lately.h"
 #include "agent/qos/strategy.h"
+#include "base/result.h"
 
 namespace mangrove::agent {
 
@@ -33,5 +36,9 @@ std::span<const MakeStrategy> strategyList();
 
 // One of each.
 std::vector<std::unique_ptr<Strategy>> defaultStrategies(StrategyOptions options = {});
+
+// "mine=true,cpu-burst=false" as settings of their gates: "Mine=true,CPUBurst=false". A name that is none,
+// or one without a switch, is an error that says which there are.
+Result<std::string> gatesOfStrategies(std::string_view named);
 
 }  // namespace mangrove::agent

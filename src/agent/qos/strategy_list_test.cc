@@ -45,5 +45,17 @@ TEST(StrategyList, AnIntervalOfZeroSwitchesAnEvictorOff) {
   EXPECT_EQ(defaultStrategies(options).size(), strategyList().size() - 2);
 }
 
+// --qos-extension-plugins: a strategy by its own name.
+TEST(StrategyList, StrategiesAreSwitchedByTheirNames) {
+  EXPECT_EQ(*gatesOfStrategies("cpu-burst=false, blkio=true,"),
+            "CPUBurst=false,BlkIOReconcile=true");
+  EXPECT_EQ(*gatesOfStrategies(""), "");
+  for (const char* wrong : {"nobody=true", "cpu-burst", "cpu-burst="}) {
+    const auto said = gatesOfStrategies(wrong);
+    ASSERT_FALSE(said) << wrong;
+    EXPECT_NE(said.error().text().find("cpu-suppress"), std::string::npos) << said.error().text();
+  }
+}
+
 }  // namespace
 }  // namespace mangrove::agent

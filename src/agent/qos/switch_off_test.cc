@@ -129,6 +129,7 @@ const std::map<std::string_view, std::string_view> kByGate = {
     {"cold-scan", "ColdPageCollector"},
     {"watermark-evict", "WatermarkEvict"},
     {"crane-qos", "CraneQoS"},
+    {"yarn", "YarnNodeManager"},
     {"interference", ""},  // gates of its parts
 };
 

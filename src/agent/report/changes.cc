@@ -1,10 +1,12 @@
 #include "agent/report/changes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <string_view>
 
+#include "api/koordinator/pod_stalls.h"
 #include "json/merge_patch.h"
 
 namespace mangrove::agent {
@@ -103,13 +105,23 @@ Bands bandsOf(const std::vector<api::PodMetric>& pods) {
   return out;
 }
 
+// Accounts of moves look at it; nobody decides by a few points.
+bool sameStalls(const api::PodMetric& sent, const api::PodMetric& now) {
+  constexpr double kPoints = 10;
+  if (!now.extensions && !sent.extensions) return true;
+  const auto was = api::stallsOf(sent), is = api::stallsOf(now);
+  if (was.has_value() != is.has_value()) return false;
+  return !is || (std::abs(was->cpu - is->cpu) < kPoints &&
+                 std::abs(was->throttled - is->throttled) < kPoints);
+}
+
 bool samePods(const std::vector<api::PodMetric>& sent, const std::vector<api::PodMetric>& now,
               const Comparison& same) {
   const bool isEach = std::equal(sent.begin(), sent.end(), now.begin(), now.end(),
                                  [&](const api::PodMetric& a, const api::PodMetric& b) {
                                    return a.ns == b.ns && a.name == b.name &&
                                           a.priority == b.priority && a.qos == b.qos &&
-                                          same.ofPod(a.podUsage, b.podUsage);
+                                          same.ofPod(a.podUsage, b.podUsage) && sameStalls(a, b);
                                  });
   if (!isEach) return false;
   const Bands was = bandsOf(sent), is = bandsOf(now);

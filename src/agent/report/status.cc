@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "agent/devices/nvml.h"
+#include "api/koordinator/pod_stalls.h"
 #include "api/wire/names.h"
 
 namespace mangrove::agent {
@@ -176,12 +177,22 @@ class Builder {
       usage->devices = gpus(podGpuPrefix(subject));
       out.push_back({pod->meta.name, pod->meta.ns, *usage,
                      Interned(api::bandName(api::bandWithDefault(*pod))),
-                     Interned(api::qosName(api::qosWithDefault(*pod))), std::nullopt});
+                     Interned(api::qosName(api::qosWithDefault(*pod))), stalls(subject, *id)});
     });
     std::sort(out.begin(), out.end(), [](const api::PodMetric& a, const api::PodMetric& b) {
       return a.ns != b.ns ? a.ns < b.ns : a.name < b.name;
     });
     return out;
+  }
+
+  // Where pressure is measured: what tells others whether a pod has it better elsewhere.
+  std::optional<api::Extensions> stalls(std::string_view subject, Shelf::Id id) const {
+    const auto& looks = in_.look.pods;
+    const auto look = std::find_if(looks.begin(), looks.end(),
+                                   [&](const PodLook& one) { return one.uid == subject; });
+    if (look == looks.end() || !look->pressure.cpu) return std::nullopt;
+    const auto throttled = history_.pods().average(id, pod_column::kThrottled, start(), end_);
+    return api::extensionsOf({look->pressure.cpu->some.avg60, 100 * throttled.value_or(0)});
   }
 
   std::vector<api::HostApplicationMetric> hostApps() const {

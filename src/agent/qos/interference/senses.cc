@@ -5,26 +5,36 @@
 
 #include <fmt/format.h>
 
-#include "api/annotations/eviction.h"
+#include "agent/qos/interference/senses_keys.h"
 #include "api/interference/policy.h"
+#include "api/interference/proven_pairs.h"
 #include "api/pod/pod_requests.h"
 #include "kernel/cgroup_stat.h"
 #include "kernel/control_files.h"
 #include "kernel/pressure.h"
 #include "kernel/resource_names.h"
-#include "stakes/stake.h"
 
 namespace mangrove::agent {
 namespace {
 
-using interference::Neighbour;
 using interference::Scene;
 using interference::Service;
 using interference::Stalls;
 namespace name = kernel::resource_name;
 
-constexpr std::string_view kFeature = "Interference";
-constexpr std::string_view kCpi = "cpi", kQueue = "runq";
+constexpr std::string_view kQueue = "runq";
+constexpr std::string_view kLatency = "latency";
+
+constexpr double kFullLoad = 95;          // percent per CPU
+constexpr uint64_t kLeastSegments = 100;  // fewer say nothing about their losses
+
+std::optional<double> lostPercent(const std::optional<kernel::TcpSegments>& before,
+                                  const std::optional<kernel::TcpSegments>& now) {
+  if (!before || !now || now->sent < before->sent + kLeastSegments || now->again < before->again)
+    return std::nullopt;
+  return 100 * static_cast<double>(now->again - before->again) /
+         static_cast<double>(now->sent - before->sent);
+}
 
 double millis(double secondsPerSecond) {
   return secondsPerSecond * 1000;
@@ -61,29 +71,46 @@ std::optional<double> percentOf(Duration before, Duration now, Duration passed) 
                              static_cast<double>(passed.count()));
 }
 
-double cpusOf(const PodLook& pod) {
-  const double limit = static_cast<double>(api::podLimits(*pod.pod->spec).cpu().v) / 1000;
-  if (limit > 0) return limit;
-  return static_cast<double>(api::podRequests(*pod.pod).cpu().v) / 1000;
-}
-
 std::string versionOf(const api::Pod& pod) {
   for (const char* label : {"app.kubernetes.io/version", "pod-template-hash"})
     if (const auto said = pod.meta.labels.get(label)) return std::string(*said);
   return "";
 }
 
-std::string keyOf(const Situation& now, const PodLook& pod) {
-  return api::workloadKey(now.look.machine->cpuBasics().model, stakes::jobOf(*pod.pod),
-                          versionOf(*pod.pod), cpusOf(pod));
+}  // namespace
+
+double cpusOf(const PodLook& pod) {
+  const double limit = static_cast<double>(api::podLimits(*pod.pod->spec).cpu().v) / 1000;
+  if (limit > 0) return limit;
+  return static_cast<double>(api::podRequests(*pod.pod).cpu().v) / 1000;
 }
 
-}  // namespace
+std::string classOf(const api::Pod& pod) {
+  return api::workloadClassOf(pod.meta.ns.view(), pod.meta.labels, pod.meta.controller(),
+                              pod.meta.name.view());
+}
+
+std::string keyOf(const Situation& now, const PodLook& pod) {
+  return api::workloadKey(now.look.machine->cpuBasics().model, classOf(*pod.pod),
+                          versionOf(*pod.pod), cpusOf(pod));
+}
 
 bool isWatchedService(const PodLook& pod) {
   return pod.pod && pod.tier != kernel::PodTier::kBestEffort && pod.qos != api::Qos::kBe &&
          pod.qos != api::Qos::kSystem && pod.band != api::PriorityBand::kBatch &&
          pod.band != api::PriorityBand::kFree;
+}
+
+bool mayBeHeld(const PodLook& pod) {
+  return isOffline(pod) && pod.pod->meta.annotations.get(api::kInterferenceExempt) != "true";
+}
+
+CpuSet coresOf(const Situation& now, const PodLook& pod) {
+  CpuSet out;
+  if (!pod.pod) return out;
+  const PodSaidPtr said = saidBy(pod);
+  for (const int cpu : said->ownCpus) out = out | now.look.machine->cpus().siblingsOf(cpu);
+  return out;
 }
 
 bool isOffline(const PodLook& pod) {
@@ -101,12 +128,14 @@ void Senses::addStalls(const Situation& now, const PodLook& pod, bool due, Known
                 cpu ? cpu->some.total : Duration{},
                 memory ? memory->some.total : Duration{},
                 io ? io->some.total : Duration{},
-                {}};
+                {},
+                segmentsOf(now, pod)};
   if (known.tick.at != MonoTime::min()) {
     const Duration passed = now.look.at - known.tick.at;
     if (cpu) out.instant.cpu = percentOf(known.tick.cpu, totals.cpu, passed);
     if (memory) out.instant.memory = percentOf(known.tick.memory, totals.memory, passed);
     if (io) out.instant.io = percentOf(known.tick.io, totals.io, passed);
+    out.instant.lost = lostPercent(known.tick.segments, totals.segments);
   }
   known.tick = totals;
   if (!due) return;
@@ -120,6 +149,7 @@ void Senses::addStalls(const Situation& now, const PodLook& pod, bool due, Known
   if (known.period.at != MonoTime::min()) {
     stalls.cpuStalled = totals.cpu - known.period.cpu;
     stalls.throttled = totals.throttled - known.period.throttled;
+    stalls.lost = lostPercent(known.period.segments, totals.segments);
   }
   const double limit = static_cast<double>(api::podLimits(*pod.pod->spec).memory().v);
   if (limit > 0) stalls.memoryLimit = Bytes{static_cast<int64_t>(limit)};
@@ -127,36 +157,53 @@ void Senses::addStalls(const Situation& now, const PodLook& pod, bool due, Known
   known.period = totals;
 }
 
-// A window of the counters ended when their sums differ from the last ones.
-void Senses::addCounters(const Situation& now, const PodLook& pod, Known& known, Service& out) {
-  kernel::PerfCounts sum;
+// Of the pod's own network; those in the host's share it with everybody, and nobody is blamed for
+// what the whole machine sends.
+std::optional<kernel::TcpSegments> Senses::segmentsOf(const Situation& now,
+                                                      const PodLook& pod) const {
+  if (pod.pod->spec->hostNetwork) return std::nullopt;
   for (const ContainerLook& container : pod.containers)
-    if (container.counts) {
-      sum.cycles += container.counts->cycles;
-      sum.instructions += container.counts->instructions;
+    for (const int id : now.present.members(container.cgroup, name::kProcs)) {
+      const auto text =
+          now.present.text(now.look.machine->mounts().procFile(fmt::format("{}/net/snmp", id)));
+      if (text) return kernel::parseTcpSegments(*text);
     }
-  const bool fresh = sum.instructions > 0 && (sum.cycles != known.counts.cycles ||
-                                              sum.instructions != known.counts.instructions);
-  if (!fresh) return;
-  known.counts = sum;
-  const double cores = pod.usage.cpu.value_or(0);
-  interference::Counted counted;
-  counted.cpi = sum.cycles / sum.instructions;
-  const api::Fence fence = book_.fence(keyOf(now, pod), cpusOf(pod), cores * 100, kCpi);
-  if (fence.state != api::Fence::State::kCold) counted.fence = fence.value;
-  if (counted.fence && counted.cpi > *counted.fence)
-    counted.contention = {interference::Resource::kUnknown};
-  if (const auto spec = known.spec.spec())
-    counted.outliers =
-        known.outliers.add(now.look.at, interference::isOutlier(counted.cpi, *spec, cores));
-  known.spec.add(counted.cpi, cores);
-  out.counted = std::move(counted);
+  return std::nullopt;
+}
+
+// Without a promise it is judged by what is ordinary for it.
+void Senses::addLatency(const Situation& now, const PodLook& pod, Known& known,
+                        Service& out) const {
+  if (known.said != pod.pod) {
+    known.said = pod.pod;
+    const auto said = api::parseLatencyPromise(pod.pod->meta.annotations);
+    known.promise = said ? *said : std::nullopt;
+  }
+  const auto seen = board_->latency.find(out.uid);
+  if (!known.promise || seen == board_->latency.end()) return;
+  out.instant.latency = seen->second.slowestMs;
+  out.promisedMs = known.promise->promisedMs;
+  if (out.promisedMs <= 0) {
+    const api::Fence fence = fenceOf(keyOf(now, pod), cpusOf(pod), out.cores * 100, kLatency);
+    if (fence.state != api::Fence::State::kCold) out.promisedMs = fence.value;
+  }
+  if (!out.stalls || !seen->second.tailMs) return;
+  out.stalls->latencyMs = seen->second.tailMs;
+  if (out.promisedMs > 0) out.stalls->latencyPercent = 100 * *seen->second.tailMs / out.promisedMs;
 }
 
 // Only while nothing is wrong: what hurts must not become ordinary.
 void Senses::learn(const Situation& now, const PodLook& pod, const Service& seen) {
   api::Signals signals;
-  if (seen.counted) signals.emplace_back(kCpi, seen.counted->cpi);
+  if (counted_) {
+    signals.emplace_back(interference::kCpiSignal, counted_->cpi);
+    if (counted_->mpki) signals.emplace_back("mpki", *counted_->mpki);
+    if (counted_->spki) signals.emplace_back("spki", *counted_->spki);
+    if (counted_->util >= kFullLoad * cpusOf(pod))
+      signals.emplace_back("frequency", counted_->frequency);
+  }
+  if (seen.stalls && seen.stalls->latencyMs)
+    signals.emplace_back(kLatency, *seen.stalls->latencyMs);
   if (seen.stalls && seen.stalls->queue) signals.emplace_back(kQueue, *seen.stalls->queue);
   if (!signals.empty())
     book_.learn(keyOf(now, pod), cpusOf(pod), seen.cores * 100, signals, now.look.wall);
@@ -171,54 +218,38 @@ Service Senses::serviceOf(const Situation& now, const PodLook& pod, bool due, bo
   out.qos = pod.qos;
   out.band = pod.band;
   out.cores = pod.usage.cpu.value_or(0);
+  const api::OwnerReference* owner = object.meta.controller();
+  out.mayMove = owner != nullptr && owner->kind.view() != "DaemonSet";
   Known& known = known_[out.uid];
   if (due || watched) addStalls(now, pod, due, known, out);
   addCounters(now, pod, known, out);
+  addLatency(now, pod, known, out);
   if (!out.stalls && !out.counted) return out;
-  out.application = stakes::jobOf(object);
-  if (out.stalls) out.stalls->queueUsual = book_.median(keyOf(now, pod), kQueue);
+  out.application = classOf(object);
+  out.hasSiblings = !(coresOf(now, pod) - saidBy(pod)->ownCpus).empty();
+  const std::string key = keyOf(now, pod);
+  workloads_.insert(key);
+  if (out.stalls) {
+    out.stalls->queueUsual = book_.median(key, kQueue);
+    if (!out.stalls->queueUsual) out.stalls->queueUsual = board_->pooled.median(key, kQueue);
+  }
   if (!watched) learn(now, pod, out);
   return out;
 }
 
-// Quotas as they are now, against those of the tick before, while we wanted the same.
-bool Senses::movedByOthers(const Situation& now, const std::string& cgroup) {
-  const auto present = now.present.present(cgroup, name::kCpuQuota);
-  const int64_t quota = present ? present->number : kUnlimited;
-  const auto known = quotas_.find(cgroup);
-  const bool changed = known != quotas_.end() && known->second != quota;
-  quotas_[cgroup] = quota;
-  const auto wish = [&](const std::map<std::string, int64_t>& from) {
-    const auto found = from.find(cgroup);
-    return found == from.end() ? kUnlimited : found->second;
-  };
-  return changed && wish(wanted_) == wish(before_);
-}
-
-Neighbour Senses::neighbourOf(const Situation& now, const PodLook& pod, bool groupMoved) {
-  const api::Pod& object = *pod.pod;
-  Neighbour out;
-  out.uid = object.meta.uid.str();
-  out.name = fmt::format("{}/{}", object.meta.ns.view(), object.meta.name.view());
-  out.rank = stakes::rankOf(pod.band);
-  out.priority = object.spec->priority.value_or(0);
-  if (object.status.startTime != kZeroTime) out.running = now.look.wall - object.status.startTime;
-  out.cores = pod.usage.cpu.value_or(0);
-  out.memory = static_cast<double>(pod.usage.memory.value_or(Bytes{0}).v);
-  out.bestEffort = pod.qos == api::Qos::kBe;
-  out.exempt = object.meta.annotations.get(api::kInterferenceExempt) == "true";
-  out.evictable = api::isEvictableBy(object.meta.annotations, kFeature) && !api::isMirror(object);
-  out.foreign = movedByOthers(now, std::string(pod.cgroup)) || groupMoved;
-  return out;
-}
-
-Scene Senses::look(const Situation& now, const interference::Episodes& episodes) {
+Scene Senses::look(const Situation& now, const interference::Episodes& episodes,
+                   const InterferenceBoard& board) {
   Scene out;
+  board_ = &board;
   out.at = now.look.at;
   out.wall = now.look.wall;
   const bool due = next_ == MonoTime::min() || now.look.at >= next_;
   if (due) next_ = now.look.at + kEvery;
-  std::set<std::string> services;
+  std::set<std::string> services, offline;
+  if (due) workloads_.clear();
+  offlineCores_ = 0;
+  for (const PodLook& pod : now.look.pods)
+    if (isOffline(pod)) offlineCores_ += pod.usage.cpu.value_or(0);
   const std::string group = now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort);
   const bool groupMoved = movedByOthers(now, group);
   for (const PodLook& pod : now.look.pods) {
@@ -227,11 +258,13 @@ Scene Senses::look(const Situation& now, const interference::Episodes& episodes)
       services.insert(uid);
       out.services.push_back(serviceOf(now, pod, due, episodes.watches(uid)));
     } else if (isOffline(pod)) {
+      offline.insert(pod.pod->meta.uid.str());
       out.neighbours.push_back(neighbourOf(now, pod, groupMoved));
     }
   }
   if (due) {
     std::erase_if(known_, [&](const auto& one) { return services.count(one.first) == 0; });
+    std::erase_if(traffic_, [&](const auto& one) { return offline.count(one.first) == 0; });
     book_.age(now.look.wall);
   }
   return out;

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "agent/executor/owners.h"
 #include "agent/qos/extension.h"
+#include "agent/qos/kernel_floor.h"
 #include "agent/qos/strategies.h"
 #include "api/wire/decode.h"
 #include "kernel/resource_names.h"
@@ -19,7 +21,11 @@ using interference::Switches;
 namespace name = kernel::resource_name;
 
 constexpr std::string_view kFeature = "Interference";
-constexpr std::string_view kFiles[] = {name::kCpuQuota, name::kCpuIdle, name::kMemoryHigh};
+constexpr std::string_view kFiles[] = {name::kCpuQuota,      name::kCpuIdle,  name::kMemoryHigh,
+                                       name::kCpuset,        name::kIoWeight, name::kIoBfqWeight,
+                                       name::kBlkioBfqWeight};
+constexpr int64_t kLastOfDisks = 1;  // weight
+constexpr size_t kLeastCpus = 2;     // that offline work keeps
 constexpr int64_t kPeriod = 100'000;
 constexpr int64_t kSmallestCap = 1000;
 
@@ -58,15 +64,6 @@ std::string lossOf(const Situation& now, const PodLook& pod, const EvictedLately
 
 }  // namespace
 
-namespace {
-
-// Steps against all offline pods leave those alone that opted out, too.
-bool mayBeHeld(const PodLook& pod) {
-  return isOffline(pod) && pod.pod->meta.annotations.get(api::kInterferenceExempt) != "true";
-}
-
-}  // namespace
-
 Switches switchesOf(const FeatureGates& gates, const api::InterferencePolicySpec& policy) {
   Switches out;
   out.gaussian = gates.on("InterferenceGaussian") && isOn(policy.detectors, "gaussian");
@@ -79,6 +76,7 @@ Switches switchesOf(const FeatureGates& gates, const api::InterferencePolicySpec
   setMarks(policy.thresholds, "memoryFull", out.marks.memoryFull);
   setMarks(policy.thresholds, "io", out.marks.io);
   setMarks(policy.thresholds, "latency", out.marks.latency);
+  setMarks(policy.thresholds, "network", out.marks.network);
   for (const auto& [rung, on] : policy.ladder)
     if (const auto known = interference::rungNamed(rung); known && !on) out.off.insert(*known);
   if (policy.pairs >= static_cast<int32_t>(interference::kLeastPairs))
@@ -87,7 +85,7 @@ Switches switchesOf(const FeatureGates& gates, const api::InterferencePolicySpec
 }
 
 StrategyInfo Interference::info() const {
-  return {.name = "interference", .gate = {}, .files = kFiles};
+  return {.name = owner::kInterference, .gate = {}, .files = kFiles};
 }
 
 // Decoded once for each content; what cannot be read leaves the last one in force.
@@ -140,6 +138,130 @@ void Interference::holdMemory(const Situation& now, const Orders& orders, Wishes
   }
 }
 
+namespace {
+
+// The file that weighs this pod's disk requests; "": this machine has none.
+std::string_view weightFile(const Situation& now, std::string_view cgroup) {
+  if (!now.look.machine->trees().isV2())
+    return now.present.present(cgroup, name::kBlkioBfqWeight) ? name::kBlkioBfqWeight : "";
+  const std::string_view file = weightFileV2(now, cgroup);
+  return now.present.present(cgroup, file) ? file : "";
+}
+
+void holdDisks(const Situation& now, const std::string& why, Wishes& out) {
+  for (const PodLook& pod : now.look.pods) {
+    if (why.empty() || !mayBeHeld(pod)) continue;
+    const std::string cgroup(pod.cgroup);
+    const std::string_view file = weightFile(now, cgroup);
+    if (file == name::kBlkioBfqWeight)
+      out.base(cgroup, file, FileValue::of(kLastOfDisks), why);
+    else if (!file.empty())
+      out.entry(cgroup, file, "default", FileValue::ofText(std::to_string(kLastOfDisks)), why);
+  }
+}
+
+CpuSet besideOf(const Situation& now, const std::set<std::string>& services) {
+  CpuSet out;
+  for (const PodLook& pod : now.look.pods)
+    if (pod.pod && services.count(pod.pod->meta.uid.str()) != 0) out = out | coresOf(now, pod);
+  return out;
+}
+
+// Whether any offline pod has the file.
+bool anyHas(const Situation& now, std::string_view file) {
+  return std::any_of(now.look.pods.begin(), now.look.pods.end(), [&](const PodLook& pod) {
+    return mayBeHeld(pod) && now.present.present(pod.cgroup, file);
+  });
+}
+
+}  // namespace
+
+// Whoever would be left with fewer than two CPUs stays where it is.
+void Interference::holdSiblings(const Situation& now, const Orders& orders, Wishes& out) {
+  if (orders.siblings.empty()) return cpusFrom_.clear();
+  const CpuSet away = besideOf(now, orders.beside);
+  const auto hold = [&](std::string_view cgroup) {
+    const auto present = now.present.present(cgroup, name::kCpuset);
+    if (!present || present->cpus.empty()) return;
+    const CpuSet& from = cpusFrom_.try_emplace(std::string(cgroup), present->cpus).first->second;
+    const CpuSet left = from - away;
+    if (left.size() >= kLeastCpus)
+      out.values.push_back({std::string(cgroup), name::kCpuset, Part::mask(left), orders.siblings});
+  };
+  for (const PodLook& pod : now.look.pods) {
+    if (!mayBeHeld(pod)) continue;
+    hold(pod.cgroup);
+    for (const ContainerLook& container : pod.containers) hold(container.cgroup);
+  }
+}
+
+// What cannot be done here is not offered to the ladder. Looked at every ten seconds.
+interference::Means Interference::meansOf(const Situation& now) {
+  using interference::Rung;
+  interference::Means out;
+  const HoldMeans& means = board_->means;
+  if (HoldMeans::isFresh(means.cacheAt, now.look.at)) {
+    out.ways = means.ways;
+    out.offlineWays = means.offlineWays;
+    out.bandwidth = means.bandwidth;
+  }
+  if (meansAt_ == MonoTime::min() || now.look.at - meansAt_ >= Senses::kEvery) {
+    meansAt_ = now.look.at;
+    absent_.clear();
+    const bool weighs = std::any_of(
+        now.look.pods.begin(), now.look.pods.end(),
+        [&](const PodLook& pod) { return mayBeHeld(pod) && !weightFile(now, pod.cgroup).empty(); });
+    if (!weighs) absent_[Rung::kIoWeight] = "this kernel weighs no disk requests";
+    if (!anyHas(now, name::kMemoryHigh)) absent_[Rung::kMemoryHigh] = "memory has no soft limit";
+    if (!now.look.machine->can().has(kernel::Feature::kCpuIdle))
+      absent_[Rung::kIdleClass] = "this kernel has no idle class";
+  }
+  out.absent = absent_;
+  if (!HoldMeans::isFresh(means.networkAt, now.look.at))
+    out.absent[Rung::kNetClass] = "no network classes here (gate TCNetworkQoS)";
+  return out;
+}
+
+// For those who own the other knobs, who ask services for their latency, and who write objects.
+void Interference::tell(const Situation& now, const interference::Scene& scene,
+                        const Orders& orders) {
+  OfflineHold& hold = board_->hold;
+  hold = {};
+  if (orders.ways) hold.ways = static_cast<int>(*orders.ways);
+  hold.waysWhy = orders.waysWhy;
+  hold.bandwidth = orders.bandwidth;
+  hold.bandwidthWhy = orders.bandwidthWhy;
+  hold.networkWhy = orders.netClass;
+  board_->looks = true;
+  board_->watched.clear();
+  board_->containers.clear();
+  for (const interference::Service& one : scene.services)
+    if (episodes_.watches(one.uid)) board_->watched.insert(one.uid);
+  for (const PodLook& pod : now.look.pods)
+    if (pod.pod && board_->watched.count(pod.pod->meta.uid.str()) != 0)
+      for (const ContainerLook& container : pod.containers)
+        board_->containers.insert(std::string(container.id));
+  board_->workloads = senses_.workloads();
+  board_->ended = episodes_.ended();
+  for (auto& report : episodes_.takeReports(now.node ? now.node->meta.name.view() : "")) {
+    for (const api::InterferenceSuspect& one : report.status.suspects)
+      if (one.verified == "guilty" && !report.status.outcome.empty())
+        board_->proved.push_back({report.spec.application, one.application, report.status.end});
+    board_->reports.push_back(std::move(report));
+  }
+}
+
+void Interference::rest() {
+  episodes_ = interference::Episodes();
+  memoryFrom_.clear();
+  cpusFrom_.clear();
+  senses_.wanted({});
+  board_->hold = {};
+  board_->looks = false;
+  board_->watched.clear();
+  board_->containers.clear();
+}
+
 void Interference::evict(const Situation& now, const Orders& orders, Wishes& out) {
   for (const Orders::Leave& leave : orders.leave) {
     const PodLook* pod = podOf(now.look, leave.uid);
@@ -157,25 +279,26 @@ Wishes Interference::decide(const Situation& now) {
   const api::InterferencePolicySpec policy = policyOf(now);
   const Switches switches = switchesOf(now.gates, policy);
   if (!switches.detects()) {
-    episodes_ = interference::Episodes();
-    senses_.wanted({});
+    rest();
     out.note = "no detector is on";
     return out;
   }
   const auto seed = static_cast<uint64_t>(now.look.wall.time_since_epoch().count());
   if (episodes_.size() == 0) episodes_.reseed(seed);
   lately_->forget(now.look.at);
-  const interference::Scene scene = senses_.look(now, episodes_);
+  interference::Scene scene = senses_.look(now, episodes_, *board_);
+  scene.means = meansOf(now);
   const Orders orders = episodes_.step(scene, switches);
   capPods(now, orders, out);
   holdMemory(now, orders, out);
+  holdSiblings(now, orders, out);
+  holdDisks(now, orders.ioWeight, out);
   if (!orders.idleClass.empty())
     for (const PodLook& pod : now.look.pods)
       if (mayBeHeld(pod))
         out.base(std::string(pod.cgroup), name::kCpuIdle, FileValue::of(1), orders.idleClass);
   evict(now, orders, out);
-  for (auto& report : episodes_.takeReports(now.node ? now.node->meta.name.view() : ""))
-    board_->reports.push_back(std::move(report));
+  tell(now, scene, orders);
   keepBook(now.look.wall);
   out.note = policyTrouble_.empty() ? episodes_.text() : policyTrouble_;
   return out;
@@ -190,6 +313,7 @@ void Interference::keepBook(WallTime now) {
   if (bookAt_ != WallTime{} && now < bookAt_ + kKeepBook) return;
   bookAt_ = now;
   if (senses_.book().workloads() > 0) bookText_ = json::write(senses_.book().state());
+  board_->ownBook = bookText_;
 }
 
 json::Value Interference::state() const {

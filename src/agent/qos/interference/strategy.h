@@ -35,6 +35,11 @@ class Interference final : public Strategy {
   api::InterferencePolicySpec policyOf(const Situation& now);
   void capPods(const Situation& now, const interference::Orders& orders, Wishes& out);
   void holdMemory(const Situation& now, const interference::Orders& orders, Wishes& out);
+  void holdSiblings(const Situation& now, const interference::Orders& orders, Wishes& out);
+  interference::Means meansOf(const Situation& now);
+  void tell(const Situation& now, const interference::Scene& scene,
+            const interference::Orders& orders);
+  void rest();
   void evict(const Situation& now, const interference::Orders& orders, Wishes& out);
   void keepBook(WallTime now);
 
@@ -42,7 +47,10 @@ class Interference final : public Strategy {
   std::shared_ptr<EvictedLately> lately_;
   interference::Episodes episodes_;
   Senses senses_;
-  std::map<std::string, int64_t> memoryFrom_;  // bytes of each pod when it was first held
+  std::map<std::string, int64_t> memoryFrom_;         // bytes of each pod when it was first held
+  std::map<std::string, CpuSet> cpusFrom_;            // of each cgroup when it was first held
+  std::map<interference::Rung, std::string> absent_;  // steps that this machine has not
+  MonoTime meansAt_ = MonoTime::min();
   std::string policyText_, policyTrouble_;
   api::InterferencePolicySpec policy_;
   std::string bookText_;

@@ -9,6 +9,7 @@ namespace {
 
 // The kernel refuses a class without a rate.
 constexpr int64_t kLeastRate = 1000;
+constexpr int64_t kHeldShare = 20;  // of the link, that held batch work has at least
 constexpr uint32_t kSystemFirst = 1, kServicesThen = 2, kBatchLast = 3;
 
 const std::optional<api::NetworkQosConfig>* qosOf(const std::optional<api::ResourceQos>& group) {
@@ -67,7 +68,8 @@ std::optional<NetPlan> networkPlan(const NetInputs& in) {
   plan.device = in.device;
   plan.fallback = kNetSystem;
   const NetClass services = classOf(kNetService, in.strategy.lsClass, in.totalBits, kServicesThen);
-  const NetClass batch = classOf(kNetBatch, in.strategy.beClass, in.totalBits, kBatchLast);
+  NetClass batch = classOf(kNetBatch, in.strategy.beClass, in.totalBits, kBatchLast);
+  if (in.holdBatch) batch.ceil = std::max(batch.rate, total / kHeldShare);
   const int64_t rest = std::max(total - services.rate - batch.rate, kLeastRate);
   plan.classes = {
       {kNetRoot, total, total, 0}, {kNetSystem, rest, total, kSystemFirst}, services, batch};

@@ -41,6 +41,7 @@ struct NetInputs {
   int64_t totalBits = 0;
   std::string device;
   std::vector<NetPod> pods;
+  bool holdBatch = false;  // batch work gets what is its own and nothing of what others leave
 };
 // nullopt: nothing is known of the link's speed.
 std::optional<NetPlan> networkPlan(const NetInputs& in);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/executor/owners.h"
+#include "agent/qos/interference/board.h"
 #include "agent/qos/network/plan.h"
 #include "api/annotations/qos.h"
 #include "kernel/resource_names.h"
@@ -95,9 +96,12 @@ Wishes NetworkQos::decide(const Situation& now) {
   const std::string device = deviceOf(now);
   if (device.empty()) return nothing("there is no default route");
   Wishes out;
+  const bool held = board_ && !board_->hold.networkWhy.empty();
   out.network = networkPlan(
-      {*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(), device, pods});
+      {*slo->resourceQosStrategy, system->totalNetworkBandwidth->value(), device, pods, held});
   out.note = "services before batch work on " + device;
+  if (held) out.note += "; " + board_->hold.networkWhy;
+  if (board_ && out.network) board_->means.networkAt = now.look.at;
   if (out.network) wantClassIds(now.look, pods, out);
   return out;
 }

@@ -22,6 +22,11 @@ struct Entries {
   }
 };
 
+std::optional<uint64_t> asMask(std::string_view text) {
+  const auto mask = parseInt<uint64_t>(text, 16);
+  return mask ? std::optional(*mask) : std::nullopt;
+}
+
 // At least as many ways as the machine demands: grown downwards, then upwards.
 std::string widened(const std::string& mask, const CacheFacts& facts) {
   const uint64_t full = parseInt<uint64_t>(facts.fullMask, 16).value_or(0);
@@ -121,6 +126,30 @@ std::string_view resctrlClass(api::Qos qos) {
 
 std::string podGroup(std::string_view uid) {
   return fmt::format("{}{}", kPodResctrlPrefix, uid);
+}
+
+std::string lowestWays(const std::string& l3, int ways) {
+  std::string out;
+  for (const std::string_view one : split(l3, ';')) {
+    const size_t sign = one.find('=');
+    const auto mask = sign == std::string_view::npos ? std::nullopt : asMask(one.substr(sign + 1));
+    uint64_t left = mask.value_or(0);
+    while (std::popcount(left) > ways) left &= ~(uint64_t{1} << (63 - std::countl_zero(left)));
+    out += out.empty() ? "" : ";";
+    out += mask ? fmt::format("{}={:x}", one.substr(0, sign), left) : std::string(one);
+  }
+  return out;
+}
+
+int waysOf(const CacheFacts& facts) {
+  return std::popcount(asMask(facts.fullMask).value_or(0));
+}
+
+int waysIn(const std::string& l3) {
+  const std::string_view first = std::string_view(l3).substr(0, l3.find(';'));
+  const size_t sign = first.find('=');
+  if (sign == std::string_view::npos) return 0;
+  return std::popcount(asMask(first.substr(sign + 1)).value_or(0));
 }
 
 }  // namespace mangrove::agent

@@ -40,6 +40,10 @@ struct SchemataLines {
 using BandwidthCaps = std::map<int, int64_t>;
 SchemataLines classLines(const api::ResctrlQosConfig& qos, const CacheFacts& facts,
                          const BandwidthCaps& caps = {});
+// The lowest ways of each cache's mask, so many; as it is when it has no more than that.
+std::string lowestWays(const std::string& l3, int ways);
+int waysOf(const CacheFacts& facts);  // of the whole cache; 0: no cache allocation
+int waysIn(const std::string& l3);    // of a line's first cache
 // A service's ranges beside best-effort work's instead of over them: the default lets services use
 // all ways, those of best-effort work included. As it is when nothing would be left.
 api::ResctrlQosConfig apartFrom(api::ResctrlQosConfig service, const api::ResctrlQosConfig& batch);

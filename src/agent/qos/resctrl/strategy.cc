@@ -6,7 +6,9 @@
 
 #include "agent/executor/owners.h"
 #include "agent/gates.h"
+#include "agent/qos/interference/board.h"
 #include "agent/qos/resctrl/monitors.h"
+#include "api/interference/policy.h"
 #include "base/text/strings.h"
 
 namespace mangrove::agent {
@@ -15,6 +17,7 @@ namespace {
 using kernel::Feature;
 
 constexpr std::string_view kBatch = "BE";
+constexpr std::string_view kBatchExempt = "BE-exempt";
 
 std::string pathOf(const Situation& now, std::string_view name) {
   return kernel::joinPath({now.look.machine->mounts().resctrl, name});
@@ -144,13 +147,21 @@ api::ResctrlQosConfig rangesOf(const Situation& now, const Group& group,
   return apartFrom(own, *batch->resctrlQos);
 }
 
-std::vector<const PodLook*> podsOf(const Situation& now, const Group& group) {
+// `held`: whether or not its class is on.
+std::vector<const PodLook*> podsOf(const Situation& now, const Group& group, bool held) {
   std::vector<const PodLook*> out;
-  if (!isOn(group)) return out;
+  if (!isOn(group) && !held) return out;
   for (const PodLook& pod : now.look.pods) {
     if (!pod.pod || !api::isActive(*pod.pod) || hasOwn(*pod.pod)) continue;
     if (resctrlClass(api::qosWithDefault(*pod.pod)) == group.name) out.push_back(&pod);
   }
+  return out;
+}
+
+api::ResctrlQosConfig everything() {
+  api::ResctrlQosConfig out;
+  out.catRangeStartPercent = Percent{0}, out.catRangeEndPercent = Percent{100};
+  out.mbaPercent = Percent{100};
   return out;
 }
 
@@ -160,11 +171,8 @@ void release(const Situation& now, const Group& group, const CacheFacts& facts, 
   const std::string path = pathOf(now, group.name);
   const auto present = now.present.text(path + "/schemata");
   if (!present) return;
-  api::ResctrlQosConfig everything;
-  everything.catRangeStartPercent = Percent{0}, everything.catRangeEndPercent = Percent{100};
-  everything.mbaPercent = Percent{100};
   const size_t first = out.values.size();
-  wantLines(path, classLines(everything, facts), facts.codeAndData,
+  wantLines(path, classLines(everything(), facts), facts.codeAndData,
             fmt::format("class {} is off", group.name), out);
   for (size_t i = first; i < out.values.size(); ++i)
     out.values[i].before = out.values[i].part.value;
@@ -175,6 +183,25 @@ std::vector<int> tasksOf(const Situation& now, std::span<const PodLook* const> p
   for (const PodLook* pod : pods)
     for (int id : threadsOf(now, *pod)) out.push_back(id);
   return out;
+}
+
+bool isExempt(const PodLook* pod) {
+  return pod->pod->meta.annotations.get(api::kInterferenceExempt) == "true";
+}
+
+std::vector<const PodLook*> exemptOf(std::vector<const PodLook*> pods) {
+  std::erase_if(pods, [](const PodLook* pod) { return !isExempt(pod); });
+  return pods;
+}
+
+// Who opted out keeps what its class has while the others are held.
+void wantExempt(const Situation& now, const std::vector<const PodLook*>& pods,
+                const SchemataLines& lines, bool codeAndData, Wishes& out) {
+  if (pods.empty()) return;
+  const std::string path = pathOf(now, kBatchExempt);
+  const std::string why = "offline pods that are exempt from interference's steps";
+  out.groups.push_back({path, tasksOf(now, pods), why});
+  wantLines(path, lines, codeAndData, why, out);
 }
 
 }  // namespace
@@ -193,26 +220,64 @@ Wishes Resctrl::decide(const Situation& now) {
   if (!isWanted && !now.look.machine->can().has(Feature::kResctrl)) return out;
   const auto facts = factsOf(now);
   if (!facts) return isWanted ? cannot(now) : out;
+  tellMeans(now, *facts, isOn(groups[2]) ? *strategy.beClass->resctrlQos : everything());
+  const bool isHeld = board_ && (board_->hold.ways || board_->hold.bandwidth);
   std::vector<const PodLook*> members;
   for (const Group& group : groups) {
-    if (!isOn(group)) {
+    const bool held = isHeld && group.name == kBatch;
+    if (!isOn(group) && !held) {
       release(now, group, *facts, out);
       continue;
     }
-    const api::ResctrlQosConfig qos = rangesOf(now, group, strategy.beClass);
+    const api::ResctrlQosConfig qos =
+        isOn(group) ? rangesOf(now, group, strategy.beClass) : everything();
     const std::string path = pathOf(now, group.name);
     std::string why = fmt::format("cache and bandwidth of class {}", group.name);
-    const auto pods = podsOf(now, group);
+    auto pods = podsOf(now, group, held);
     members.insert(members.end(), pods.begin(), pods.end());
     BandwidthCaps caps;
     if (group.name == kBatch && isOn(group))
       caps = follow(now, *facts, qos.mbaPercent.value_or(Percent{100}).v, out.note);
     if (!caps.empty() && !out.note.empty()) why += "; " + out.note;
+    if (held) {
+      wantExempt(now, exemptOf(pods), classLines(qos, *facts, caps), facts->codeAndData, out);
+      std::erase_if(pods, isExempt);
+      why += holdBandwidth(*facts, caps);
+    }
+    SchemataLines lines = classLines(qos, *facts, caps);
+    if (held) why += holdWays(lines);
     out.groups.push_back({path, tasksOf(now, pods), why});
-    wantLines(path, classLines(qos, *facts, caps), facts->codeAndData, why, out);
+    wantLines(path, lines, facts->codeAndData, why, out);
   }
   if (now.gates.on(gate::kResctrlCollector)) wantMonitors(now, members, out);
   return out;
+}
+
+void Resctrl::tellMeans(const Situation& now, const CacheFacts& facts,
+                        const api::ResctrlQosConfig& batch) {
+  if (!board_) return;
+  HoldMeans& means = board_->means;
+  means.cacheAt = now.look.at;
+  means.ways = waysOf(facts);
+  means.offlineWays = waysIn(classLines(batch, facts).l3);
+  means.bandwidth = !facts.bandwidthIds.empty() && facts.megabytes.value_or(1) > 0;
+}
+
+// Why, for the audit; "": not wanted. A cap of the ladder and one by measurement: the smaller.
+std::string Resctrl::holdBandwidth(const CacheFacts& facts, BandwidthCaps& caps) const {
+  if (!board_->hold.bandwidth) return "";
+  const auto percent = static_cast<int64_t>(*board_->hold.bandwidth);
+  for (const int id : facts.bandwidthIds) {
+    const auto known = caps.try_emplace(id, percent).first;
+    known->second = std::min(known->second, percent);
+  }
+  return "; " + board_->hold.bandwidthWhy;
+}
+
+std::string Resctrl::holdWays(SchemataLines& lines) const {
+  if (!board_->hold.ways || lines.l3.empty()) return "";
+  lines.l3 = lowestWays(lines.l3, *board_->hold.ways);
+  return "; " + board_->hold.waysWhy;
 }
 
 // Bytes per second of a group ("": everybody who is in none).
