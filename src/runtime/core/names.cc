@@ -97,18 +97,47 @@ std::optional<Reply> NameBook::ours(const Question& question) const {
   const Reply unknown{Code::kNoName, true, {}};
   if (labels.size() < 3 || (kind != "svc" && kind != "pod")) return unknown;
   const std::string_view ns = labels[labels.size() - 2], what = labels[labels.size() - 3];
-  Reply reply;
   if (kind == "pod") {
+    Reply byPod;
     const std::string ip = labels.size() == 3 ? dashedAddress(what) : "";
     if (ip.empty()) return unknown;
-    addAddress(reply, question, ip);
-    return reply;
+    addAddress(byPod, question, ip);
+    return byPod;
   }
   const auto found = services_.find(fmt::format("{}/{}", ns, what));
   if (found == services_.end()) return unknown;
   const std::string base = fmt::format("{}.{}.svc.{}", what, ns, kClusterDomain);
   labels.resize(labels.size() - 3);
-  return below(found->second, question, labels, base);
+  Reply reply = below(found->second, question, labels, base);
+  if (labels.size() == 1 && reply.code == Code::kNoName && !found->second.service->hasAddress())
+    return hosted(found->second, question, found->first, labels[0]);
+  return reply;
+}
+
+// What the server's endpoints do not say: which of their pods chose that name.
+Reply NameBook::hosted(const Entry& entry, const Question& question, std::string_view service,
+                       std::string_view host) const {
+  Reply reply{Code::kNoName, true, {}};
+  for (const auto& [uid, one] : hosts_) {
+    if (one.service != service || one.hostname != host) continue;
+    eachAddress(entry.endpoints.get(), [&](const auto&, const EndpointsView::Address& address) {
+      if (address.ip != one.ip) return;
+      reply.code = Code::kNoError;
+      addAddress(reply, question, one.ip);
+    });
+  }
+  return reply;
+}
+
+void NameBook::putHost(const std::string& uid, std::string service, std::string hostname,
+                       std::string ip) {
+  const std::lock_guard lock(mutex_);
+  hosts_[uid] = {std::move(service), std::move(hostname), std::move(ip)};
+}
+
+void NameBook::dropHost(const std::string& uid) {
+  const std::lock_guard lock(mutex_);
+  hosts_.erase(uid);
 }
 
 Reply NameBook::below(const Entry& entry, const Question& question,

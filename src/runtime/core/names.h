@@ -3,7 +3,8 @@
 // gives them.
 //
 //   web.default.svc.cluster.local                 the service's address; headless: its pods'
-//   web-0.db.default.svc.cluster.local            a pod of a headless service, by its host name
+//   web-0.db.default.svc.cluster.local            a pod of a headless service, by its host name: a
+//                                                 StatefulSet's, or the one it chose (hostname, subdomain)
 //   _http._tcp.web.default.svc.cluster.local      SRV: port and host
 //   10-88-0-7.default.pod.cluster.local           a pod, by its address
 //
@@ -32,6 +33,11 @@ class NameBook {
   void put(std::string_view key, std::shared_ptr<const ServiceView> service,
            std::shared_ptr<const EndpointsView> endpoints);
 
+  // A pod that chose its own host name below a headless service ("namespace/subdomain"); found
+  // while the service has its address. dropHost: it is gone.
+  void putHost(const std::string& uid, std::string service, std::string hostname, std::string ip);
+  void dropHost(const std::string& uid);
+
   std::optional<dns::Reply> answer(const dns::Question& question) const;
   // An alias of ours for a name outside: whom to ask for its address.
   std::optional<std::string> aliasOf(const dns::Question& question) const;
@@ -50,10 +56,16 @@ class NameBook {
                            std::string_view host);
   static dns::Reply ports(const Entry& entry, const dns::Question& question, const Labels& labels,
                           std::string_view base);
+  dns::Reply hosted(const Entry& entry, const dns::Question& question, std::string_view service,
+                    std::string_view host) const;
   std::optional<dns::Reply> byAddress(const dns::Question& question) const;
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry, std::less<>> services_;
+  struct Host {
+    std::string service, hostname, ip;
+  };
+  std::map<std::string, Host> hosts_;  // by the pod's uid
 };
 
 // The resolver file of a pod. `server` "": there is none here.

@@ -54,6 +54,18 @@ std::string ask(std::string name, uint16_t type = dns::kTypeA) {
   return out.empty() ? "nothing" : out;
 }
 
+TEST(Names, AreThoseThatPodsChose) {
+  EXPECT_EQ(ask("me.db.default.svc.cluster.local"), "no such name");
+  book().putHost("u-1", "default/db", "me", "10.88.0.4");
+  book().putHost("u-2", "default/db", "stranger", "10.88.0.99");  // not behind the service
+  book().putHost("u-3", "default/web", "me", "10.96.0.7");        // not headless
+  EXPECT_EQ(ask("me.db.default.svc.cluster.local"), "10.88.0.4");
+  EXPECT_EQ(ask("stranger.db.default.svc.cluster.local"), "no such name");
+  EXPECT_EQ(ask("me.web.default.svc.cluster.local"), "no such name");
+  for (const char* uid : {"u-1", "u-2", "u-3"}) book().dropHost(uid);
+  EXPECT_EQ(ask("me.db.default.svc.cluster.local"), "no such name");
+}
+
 TEST(Names, AreThoseOfKubernetes) {
   EXPECT_EQ(ask("web.default.svc.cluster.local"), "10.96.0.7");
   EXPECT_EQ(ask("web.default.svc.cluster.local", dns::kTypeAaaa), "nothing")

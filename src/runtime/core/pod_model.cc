@@ -30,6 +30,10 @@ std::vector<ContainerSpec> containersOf(const RunPod& pod) {
   return all;
 }
 
+std::string hostnameOf(const RunPod& pod) {
+  return pod.run.hostname.empty() ? pod.name() : pod.run.hostname;
+}
+
 Grant grantOf(const api::Container& container) {
   return {container.requests, container.limits};
 }

@@ -27,6 +27,7 @@ struct RunPod {
 };
 bool read(const api::In& in, RunPod& out);
 using RunPodPtr = std::shared_ptr<const RunPod>;
+std::string hostnameOf(const RunPod& pod);  // inside it
 
 // Ephemeral ones are added to a running pod (kubectl debug): started once, never again.
 enum class ContainerRole { kInit, kSidecar, kMain, kEphemeral };
@@ -64,7 +65,8 @@ Grant grantOf(const api::Container& container);
 struct ContainerRecord {
   std::string name;
   int attempt = 0;
-  std::string id;  // of the present or last run; "": never started
+  std::string id;       // of the present or last run; "": never started
+  std::string imageId;  // of that run, where there are images
   bool running = false;
   bool starting = false;  // asked for, not confirmed
   bool stopping = false;  // told to stop

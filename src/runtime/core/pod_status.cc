@@ -76,7 +76,7 @@ json::Object containerStatus(const RunPod& pod, const PodRecord& record,
   json::Object state = stateOf(pod, record, container, r, over);
   json::Object out{{"name", container.name()},
                    {"image", container.run->image},
-                   {"imageID", ""},
+                   {"imageID", r.imageId},
                    {"restartCount", r.attempt}};
   const auto last = lastStateOf(state, r);
   out["lastState"] = last ? terminated(*last) : json::Object();

@@ -10,7 +10,7 @@
 #include "runtime/core/image_command.h"
 #include "runtime/core/services.h"
 #include "runtime/shim/container_spec.h"
-#include "runtime/shim/stage.h"
+#include "runtime/shim/stage_plan.h"
 
 namespace mangrove::runtime {
 namespace {
@@ -243,6 +243,24 @@ TEST(Stage, OverlaysWhereMountPointsAreMissing) {
   for (const auto& point : planStage(mounts, {"/tmp", "/dev"}, exists))
     overlays.push_back(point.overlay);
   EXPECT_EQ(overlays, (std::vector<std::string>{"", "", "/etc", "", "", "", "/opt"}));
+}
+
+TEST(Stage, FileSystemsMountedAmongTheProgramsAreSeen) {
+  constexpr std::string_view kTable =
+      "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+      "30 22 8:2 / /usr/local/my\\040tools rw - ext4 /dev/sda2 rw\n"
+      "31 22 8:3 / /opt rw - xfs /dev/sda3 rw\n"
+      "32 31 8:4 / /opt/a rw - xfs /dev/sda4 rw\n"
+      "33 31 8:4 / /opt/a ro - xfs /dev/sda4 rw\n"
+      "34 31 0:40 / /opt/mangrove/pods/x/volume rw - tmpfs none rw\n"
+      "35 22 0:41 / /etc/resolv.conf rw - tmpfs none rw\n"
+      "36 22 0:42 / /home/me rw - nfs host:/me rw\n"
+      "37 22 0:43 / /usrlocal rw - tmpfs none rw\n"
+      "broken\n";
+  EXPECT_EQ(mountsAmongPrograms(kTable, "/opt/mangrove"),
+            (std::vector<std::string>{"/opt/a", "/usr/local/my tools"}))
+      << "what is mounted at /opt itself is seen as /opt";
+  EXPECT_EQ(mountsAmongPrograms(kTable, "").size(), 3U);
 }
 
 }  // namespace

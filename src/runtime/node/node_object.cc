@@ -148,16 +148,18 @@ json::Object nodeStatus(const MachineFacts& facts, WallTime now, WallTime readyS
                                    "the node runner is posting ready status", now, readySince)};
   json::Array addresses{json::Object{{"type", "InternalIP"}, {"address", facts.address}},
                         json::Object{{"type", "Hostname"}, {"address", facts.hostname}}};
-  json::Object info{{"kernelVersion", facts.kernelVersion},
-                    {"osImage", facts.osImage},
-                    {"machineID", facts.machineId},
-                    {"systemUUID", facts.machineId},
-                    {"bootID", facts.bootId},
-                    {"architecture", facts.architecture},
-                    {"operatingSystem", "linux"},
-                    {"containerRuntimeVersion", "mangrove://" + facts.version},
-                    {"kubeletVersion", "v1.35.0-mangrove." + facts.version},
-                    {"kubeProxyVersion", ""}};
+  json::Object info{
+      {"kernelVersion", facts.kernelVersion},
+      {"osImage", facts.osImage},
+      {"machineID", facts.machineId},
+      {"systemUUID", facts.machineId},
+      {"bootID", facts.bootId},
+      {"architecture", facts.architecture},
+      {"operatingSystem", "linux"},
+      {"containerRuntimeVersion",
+       facts.containerRuntime.empty() ? "mangrove://" + facts.version : facts.containerRuntime},
+      {"kubeletVersion", "v1.35.0-mangrove." + facts.version},
+      {"kubeProxyVersion", ""}};
   return {{"status", json::Object{{"capacity", amounts(facts, facts.memory)},
                                   {"allocatable", amounts(facts, facts.allocatableMemory())},
                                   {"conditions", std::move(conditions)},

@@ -21,6 +21,7 @@ struct MachineFacts {
   // What pods may have: the machine's, less what is kept for managing it.
   Bytes allocatableMemory() const { return memory - reservedMemory(memory); }
   std::string kernelVersion, osImage, machineId, bootId, architecture, version;
+  std::string containerRuntime;  // "containerd://1.6.20"; "": ours
 };
 Result<MachineFacts> readMachine(const kernel::SysRoot& root, const std::string& dataDir,
                                  std::string nodeName, std::string version);

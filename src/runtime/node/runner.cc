@@ -85,6 +85,9 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
   if (auto ok = checkRights(*cgroups, options); !ok) return pass(ok.error());
   auto machine = readMachine(root, options.dataDir, options.nodeName, options.version);
   if (!machine) return pass(machine.error());
+  auto runtime = findRuntime(options.runtimeEndpoint);
+  if (!runtime) return pass(runtime.error());
+  if (*runtime) machine->containerRuntime = (*runtime)->versionText();
   std::unique_ptr<Runner> runner(new Runner(std::move(options), client, clock, owner, io,
                                             std::move(root), std::move(*cgroups),
                                             std::move(*machine)));
@@ -96,6 +99,7 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
   if (!runner->network_.available())
     logger.warn("pods use the machine's network: {}", runner->network_.trouble());
   if (runner->network_.available()) runner->serveNames();
+  if (auto ok = *runtime ? runner->moveIn(**runtime, io) : Result<>(); !ok) return pass(ok.error());
   if (auto ok = runner->network_.available() ? runner->wayOut_.open() : Result<>(); !ok) {
     runner->node_.noWayOut = ok.error().text();
     logger.warn("pods reach each other and this machine, nothing beyond it: {}",
@@ -122,11 +126,24 @@ Runner::Runner(RunnerOptions options, client::ApiClient& client, Clock& clock, M
               {.component = "kubelet",
                .host = node_.nodeName,
                .correlator = {.memory = kRememberedEvents}}),
-      parts_{owner, clock, loop_,    client, events_,  cgroups_,
-             node_, prep_, network_, io,     running_, ports_},
+      parts_{owner, clock,    loop_, client,   events_, cgroups_, node_,
+             prep_, network_, io,    running_, ports_,  names_},
       registration_(client, owner, clock, machine_) {
   for (int i = 0; i < kPreparingThreads; ++i)
     preparing_.push_back(std::make_unique<client::Worker>());
+}
+
+Result<> Runner::moveIn(const FoundRuntime& found, net::Loop& io) {
+  CniOptions network;
+  if (network_.available())
+    network = {options_.bridge, options_.dataDir + "/addresses", network_.mask(),
+               network_.gateway()};
+  auto stay = RuntimeStay::make(found, {loop_, clock_, owner_, io}, network, options_.dataDir,
+                                options_.program);
+  if (!stay) return pass(stay.error());
+  runtime_ = std::move(*stay);
+  parts_.runtime = &runtime_->house();
+  return {};
 }
 
 // Without one pods ask whom the machine asks, and find no Services by name.
@@ -196,6 +213,7 @@ void Runner::onSynced() {
         "pods reach each other and this machine, but nothing beyond it: " + node_.noWayOut);
   }
   removeStrays();
+  if (runtime_) runtime_->begin([this](const std::string& uid) { return workers_.contains(uid); });
   for (auto& [uid, worker] : std::map(workers_)) worker->begin();
   updateTierShares();
   refreshVolumesLater();
@@ -321,6 +339,7 @@ void Runner::halt(Fn halted) {
   informer_.reset();
   halted_ = [this, halted = std::move(halted)]() mutable {
     wayOut_.close();
+    if (runtime_) runtime_->moveOut();
     network_.stop();
     cgroups_.removeAll();
     halted();

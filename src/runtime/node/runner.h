@@ -37,6 +37,7 @@
 #include "runtime/node/pods/pod_worker.h"
 #include "runtime/node/pods/static_pods.h"
 #include "runtime/node/registration.h"
+#include "runtime/node/runtime_stay.h"
 #include "runtime/node/volumes/local_volumes.h"
 
 namespace mangrove::runtime {
@@ -49,7 +50,9 @@ struct RunnerOptions {
   std::string bridge = "mangrove0";
   std::string podSubnet = "10.88.0.0/16";
   std::string staticPods;  // folder of manifests; "": none
-  std::string program;     // our own binary; "": found out
+  // Socket of a container runtime; "": one that is found, kNoRuntime: pods are our processes.
+  std::string runtimeEndpoint;
+  std::string program;  // our own binary; "": found out
   std::string version;
   BeforeStart beforeStart = {};  // asked before each container starts
   Equip equip = {};              // asked for the devices of each container
@@ -89,6 +92,7 @@ class Runner final : public frame::NodeRunner {
   void begin(const RunPodPtr& pod);
   bool usesClaim(std::string_view ns, std::string_view claim) const;
   void removeStrays();
+  Result<> moveIn(const FoundRuntime& found, net::Loop& io);
   void updateTierShares();
   void refreshVolumesLater();
   void checkStorageLater();
@@ -108,6 +112,7 @@ class Runner final : public frame::NodeRunner {
   NodeFacts node_;
   RunningRuns running_;
   ServiceBook services_;
+  NameBook names_;
   FdLoop loop_;
   Network network_;
   WayOut wayOut_;
@@ -116,10 +121,10 @@ class Runner final : public frame::NodeRunner {
   client::Worker home_;                                     // decoding, events, logs
   std::vector<std::unique_ptr<client::Worker>> preparing_;  // slow work of pods
   client::EventRecorder events_;
+  std::unique_ptr<RuntimeStay> runtime_;  // null: pods are our processes
   WorkerParts parts_;
   Registration registration_;
   std::unique_ptr<StaticPods> statics_;
-  NameBook names_;
   std::shared_ptr<NameServer> nameServer_;  // null: pods ask the machine's resolvers
   std::unique_ptr<ServiceForwarder> forwarder_;
   std::unique_ptr<LocalVolumes> volumes_;

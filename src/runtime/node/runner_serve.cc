@@ -96,6 +96,7 @@ void Runner::exec(frame::ContainerTarget target, frame::SessionOptions options,
                                options](std::unique_ptr<frame::Session> session) mutable {
       owner_.post([this, life, weak, target, options, session = std::move(session)]() mutable {
         auto pod = weak.lock();
+        if (!life.gone() && pod && pod->carry(target.container, options, session)) return;
         auto pipes = makeExecPipes(options.tty, options.in);
         if (life.gone() || !pod || !pipes)
           return session->finish({std::nullopt, "the container is not running"});
@@ -111,17 +112,19 @@ void Runner::exec(frame::ContainerTarget target, frame::SessionOptions options,
   });
 }
 
-void Runner::attach(frame::ContainerTarget target, frame::SessionOptions,
+void Runner::attach(frame::ContainerTarget target, frame::SessionOptions options,
                     UniqueFn<void(Result<frame::SessionStart>)> ready) {
-  owner_.post([this, life = life_.token(), target = std::move(target),
+  owner_.post([this, life = life_.token(), target = std::move(target), options = std::move(options),
                ready = std::move(ready)]() mutable {
     if (life.gone()) return ready(fail(Code::kUnavailable, "the node runner has stopped"));
     auto worker = runningContainer(target);
     if (!worker) return ready(pass(worker.error()));
-    ready(frame::SessionStart([this, life, weak = std::weak_ptr(*worker),
-                               target](std::unique_ptr<frame::Session> session) mutable {
-      owner_.post([this, life, weak, target, session = std::move(session)]() mutable {
+    options.command.clear();
+    ready(frame::SessionStart([this, life, weak = std::weak_ptr(*worker), target,
+                               options](std::unique_ptr<frame::Session> session) mutable {
+      owner_.post([this, life, weak, target, options, session = std::move(session)]() mutable {
         auto pod = weak.lock();
+        if (!life.gone() && pod && pod->carry(target.container, options, session)) return;
         int ends[2];
         if (life.gone() || !pod || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
           return session->finish({std::nullopt, "the container is not running"});

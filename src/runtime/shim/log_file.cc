@@ -26,7 +26,25 @@ std::string stamp(WallTime time) {
   return text;
 }
 
+void removeOldest(const std::filesystem::path& path, int64_t maxFiles) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), error))
+    if (entry.path().filename().string().starts_with(path.filename().string() + "."))
+      old.push_back(entry.path());
+  std::sort(old.begin(), old.end());
+  for (size_t i = 0; i + static_cast<size_t>(maxFiles) - 1 < old.size(); ++i)
+    fs::remove(old[i], error);
+}
+
 }  // namespace
+
+bool turnOver(const std::string& path, int64_t maxFiles, WallTime now) {
+  if (::rename(path.c_str(), (path + "." + stamp(now)).c_str()) != 0) return false;
+  removeOldest(path, maxFiles);
+  return true;
+}
 
 LogFile::LogFile(std::string path, int64_t maxBytes, int64_t maxFiles, Clock& clock)
     : path_(std::move(path)), maxBytes_(maxBytes), maxFiles_(maxFiles), clock_(clock) {}
@@ -61,7 +79,7 @@ void LogFile::write(bool isErr, std::string_view bytes) {
   if (n != static_cast<ssize_t>(batch_.size())) ++dropped_;
   if (n > 0) size_ += n;
   batch_.clear();
-  if (size_ >= maxBytes_) turnOver();
+  if (size_ >= maxBytes_) reopen();
 }
 
 void LogFile::finish() {
@@ -74,24 +92,9 @@ void LogFile::line(bool isErr, bool partial, std::string_view text) {
   batch_ += formatLogLine(logTime(clock_.wall()), isErr, partial, text);
 }
 
-void LogFile::turnOver() {
-  const std::string old = path_ + "." + stamp(clock_.wall());
-  if (::rename(path_.c_str(), old.c_str()) != 0) return;
+void LogFile::reopen() {
+  if (!turnOver(path_, maxFiles_, clock_.wall())) return;
   if (auto ok = open(); !ok) ++dropped_;
-  removeOldest();
-}
-
-void LogFile::removeOldest() {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const fs::path path(path_);
-  std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(path.parent_path(), error))
-    if (entry.path().filename().string().starts_with(path.filename().string() + "."))
-      old.push_back(entry.path());
-  std::sort(old.begin(), old.end());
-  for (size_t i = 0; i + static_cast<size_t>(maxFiles_) - 1 < old.size(); ++i)
-    fs::remove(old[i], error);
 }
 
 }  // namespace mangrove::runtime

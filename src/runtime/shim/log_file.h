@@ -13,6 +13,13 @@
 
 namespace mangrove::runtime {
 
+// The kubelet's defaults.
+inline constexpr int64_t kLogMaxBytes = 10 * 1024 * 1024;
+inline constexpr int64_t kLogMaxFiles = 5;
+
+// Renames the file and removes the oldest of its predecessors; who writes it must open it again.
+bool turnOver(const std::string& path, int64_t maxFiles, WallTime now);
+
 class LogFile {
  public:
   LogFile(std::string path, int64_t maxBytes, int64_t maxFiles, Clock& clock);
@@ -26,8 +33,7 @@ class LogFile {
 
  private:
   void line(bool isErr, bool partial, std::string_view text);
-  void turnOver();
-  void removeOldest();
+  void reopen();
 
   const std::string path_;
   const int64_t maxBytes_, maxFiles_;

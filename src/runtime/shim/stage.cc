@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/os/fd.h"
+#include "base/os/files.h"
 #include "runtime/shim/kernel_views.h"
 #include "runtime/shim/layers.h"
 #include "runtime/shim/mounts.h"
+#include "runtime/shim/stage_plan.h"
 
 namespace mangrove::runtime {
 
@@ -27,19 +29,9 @@ namespace {
 const std::vector<std::string> kPrivate = {"/tmp", "/run", "/var/log"};
 // Made anew instead of shown from the machine.
 const std::set<std::string> kOwn = {"dev", "proc", "tmp", "run"};
-// Of a contained one: copied from the machine, beside all that begins with "lib".
-const std::set<std::string> kCopied = {"usr", "bin", "sbin", "opt", "etc"};
-// … and empty ones of its own, on disk and in memory.
+// Of a contained one: empty ones of its own, on disk and in memory.
 const std::vector<std::string> kEmpty = {"/tmp", "/run", "/var", "/root"};
 const std::vector<std::string> kBare = {"/home", "/srv", "/mnt", "/media"};
-
-bool within(const std::string& path, const std::string& dir) {
-  return dir == "/" || path == dir || path.starts_with(dir + "/");
-}
-
-bool isCopied(const std::string& name) {
-  return kCopied.contains(name) || name.starts_with("lib");
-}
 
 Result<> mountAt(const char* source, const std::string& target, const char* type,
                  unsigned long flags, const std::string& data) {
@@ -113,8 +105,9 @@ class Stage {
     if (auto ok = emptyRoot(); !ok) return ok;
     mounts_ = spec_.mounts;
     addMessageFile();
-    for (auto step : {&Stage::showRoot, &Stage::privateDirs, &Stage::hideData, &Stage::mountPoints,
-                      &Stage::closeRoot, &Stage::devices, &Stage::kernelViews, &Stage::volumes})
+    for (auto step : {&Stage::showRoot, &Stage::showMounts, &Stage::privateDirs, &Stage::hideData,
+                      &Stage::mountPoints, &Stage::closeRoot, &Stage::devices, &Stage::kernelViews,
+                      &Stage::volumes})
       if (auto ok = (this->*step)(); !ok) return ok;
     return enter();
   }
@@ -156,7 +149,7 @@ class Stage {
     for (const auto& entry : fs::directory_iterator("/", error)) {
       const std::string name = entry.path().filename();
       const std::string target = at("/" + name);
-      if (contained_ && !isCopied(name)) continue;
+      if (contained_ && !isProgramFolder(name)) continue;
       if (entry.is_symlink(error)) {
         fs::copy_symlink(entry.path(), target, error);
         continue;
@@ -169,6 +162,30 @@ class Stage {
       if (!ok) return ok;
     }
     return {};
+  }
+
+  // /usr/local and /opt often have file systems of their own, drivers sometimes.
+  Result<> showMounts() {
+    auto table = contained_ ? readFile("/proc/self/mountinfo") : std::string();
+    if (!table) return pass(table.error());
+    std::error_code error;
+    for (const auto& path : mountsAmongPrograms(*table, spec_.dataDir)) {
+      if (!fs::is_directory(at(path), error) || layers_.cover(path, at(path), spec_.hidden))
+        continue;
+      // One that can have no layer over it, such as a network's, can still be read.
+      if (auto ok = showReadOnly(path); !ok) return ok.error().in("mount {} of the machine", path);
+    }
+    return {};
+  }
+  Result<> showReadOnly(const std::string& path) {
+    auto source = openPath(path);
+    if (!source) return pass(source.error());
+    auto tree = cloneTree(source->get(), false);
+    if (!tree) return pass(tree.error());
+    if (auto ok = setTraits(tree->get(), {.readOnly = true, .noDevices = spec_.noDevices}); !ok)
+      return ok;
+    auto target = openInRoot(rootFd_.get(), path);
+    return target ? attach(tree->get(), target->get()) : pass(target.error());
   }
 
   Result<> privateDirs() {
@@ -366,29 +383,6 @@ class Stage {
 };
 
 }  // namespace
-
-std::vector<StagePoint> planStage(const std::vector<MountSpec>& mounts,
-                                  const std::vector<std::string>& writable,
-                                  const std::function<bool(const std::string&)>& exists) {
-  std::vector<StagePoint> points;
-  std::vector<std::string> ours = writable;  // grows with what is mounted and overlaid
-  for (const auto& mount : mounts) {
-    StagePoint point;
-    std::string above = mount.target;
-    while (above.size() > 1 && !exists(above)) above = fs::path(above).parent_path();
-    const bool missing = above != mount.target;
-    const bool free = above == "/" || std::any_of(ours.begin(), ours.end(), [&](const auto& dir) {
-                        return within(above, dir);
-                      });
-    if (missing && !free) {
-      point.overlay = above;
-      ours.push_back(above);
-    }
-    if (!mount.readOnly) ours.push_back(mount.target);
-    points.push_back(std::move(point));
-  }
-  return points;
-}
 
 Result<> enterStage(const ContainerSpecFile& spec, int users) {
   return Stage(spec, users).build();

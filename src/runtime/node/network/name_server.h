@@ -1,6 +1,6 @@
 #pragma once
 // Answers the names that pods ask for: those of Services by itself, all others by asking the
-// machine's own resolvers. UDP on the bridge's address; one machine's worth of askers.
+// machine's own resolvers. UDP and TCP on the bridge's address; one machine's worth of askers.
 //
 //   auto server = NameServer::open(loop, "10.88.0.1", 53, book, serversIn(resolverText));
 //   (*server)->close();

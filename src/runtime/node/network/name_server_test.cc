@@ -70,6 +70,32 @@ TEST_F(TwoServers, PassesTheAnswerOfOthersOn) {
   EXPECT_EQ(addressOf(outside->port(), "example.org"), "code 5") << "there is nobody it could ask";
 }
 
+TEST_F(TwoServers, AnswersOverTcpToo) {
+  UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(inside->port());
+  ::inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+  ASSERT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+  // Two questions, the first in two pieces; the second is answered by the one outside.
+  for (const char* name : {"web.d.svc.cluster.local", "example.org"}) {
+    const std::string question = dns::writeQuestion({9, true, name, dns::kTypeA, 512});
+    const std::string framed = std::string{'\0', static_cast<char>(question.size())} + question;
+    ASSERT_EQ(::send(fd.get(), framed.data(), 5, 0), 5);
+    ASSERT_GT(::send(fd.get(), framed.data() + 5, framed.size() - 5, 0), 0);
+    unsigned char head[2];
+    ASSERT_EQ(::recv(fd.get(), head, 2, MSG_WAITALL), 2);
+    std::string answer(size_t{head[0]} << 8 | head[1], '\0');
+    ASSERT_GT(::recv(fd.get(), answer.data(), answer.size(), MSG_WAITALL), 0);
+    const auto reply = dns::readAnswer(answer);
+    ASSERT_TRUE(reply);
+    if (std::string_view(name) == "example.org")
+      EXPECT_EQ(reply->code, dns::Code::kRefused);
+    else
+      EXPECT_EQ(reply->records.at(0).data, "10.96.0.7");
+  }
+}
+
 TEST_F(TwoServers, GoesOnAfterNonsense) {
   UniqueFd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};

@@ -111,7 +111,7 @@ Result<> makeBridge(const std::string& name, const HardwareAddress& hardware) {
   return transact(message, "bridge " + name);
 }
 
-Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pid,
+Result<> makeVeth(const std::string& name, const std::string& bridge, NetworkOf peerPlace,
                   const HardwareAddress& hardware) {
   const unsigned master = ::if_nametoindex(bridge.c_str());
   if (master == 0) return failErrno(errno, "bridge " + bridge);
@@ -126,7 +126,10 @@ Result<> makeVeth(const std::string& name, const std::string& bridge, int64_t pi
   const size_t peer = message.open(VETH_INFO_PEER);
   message.interface();
   message.text(IFLA_IFNAME, "eth0").hardware(hardware);
-  message.number(IFLA_NET_NS_PID, static_cast<uint32_t>(pid));
+  if (peerPlace.fd >= 0)
+    message.number(IFLA_NET_NS_FD, static_cast<uint32_t>(peerPlace.fd));
+  else
+    message.number(IFLA_NET_NS_PID, static_cast<uint32_t>(peerPlace.pid));
   message.close(peer);
   message.close(data);
   message.close(link);

@@ -26,19 +26,19 @@ uint32_t maskOf(uint32_t bits) {
   return bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
 }
 
-// Names of interfaces have at most 15 characters.
-std::string vethName(std::string_view uid) {
-  uint64_t hash = 1469598103934665603ull;
-  for (unsigned char c : uid) hash = (hash ^ c) * 1099511628211ull;
-  return fmt::format("mgv{:011x}", hash & 0xfffffffffffull).substr(0, 15);
-}
-
 }  // namespace
 
 // 0x0a: not a manufacturer's.
 HardwareAddress hardwareAddressOf(uint32_t address) {
   const auto byte = [address](int shift) { return static_cast<uint8_t>(address >> shift); };
   return {0x0a, 0x6d, byte(24), byte(16), byte(8), byte(0)};
+}
+
+// Names of interfaces have at most 15 characters.
+std::string podInterface(std::string_view uid) {
+  uint64_t hash = 1469598103934665603ull;
+  for (unsigned char c : uid) hash = (hash ^ c) * 1099511628211ull;
+  return fmt::format("mgv{:011x}", hash & 0xfffffffffffull).substr(0, 15);
 }
 
 Network::Network(NetworkOptions options) : options_(std::move(options)) {}
@@ -92,6 +92,10 @@ std::vector<std::string> Network::holders() {
   return out;
 }
 
+std::string Network::mask() const {
+  return dotted(maskOf(maskBits_));
+}
+
 std::string Network::gateway() const {
   return dotted(base_ + 1);
 }
@@ -132,7 +136,7 @@ Result<> Network::connect(const std::string& uid, int64_t pid) {
     if (lease == leases_.end()) return fail(Code::kNotFound, "pod {} has no address", uid);
     address = lease->second;
   }
-  return makeVeth(vethName(uid), options_.bridge, pid, hardwareAddressOf(address));
+  return makeVeth(podInterface(uid), options_.bridge, {.pid = pid}, hardwareAddressOf(address));
 }
 
 void Network::release(const std::string& uid) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,9 @@ struct PodLease {
 // before reaches the pod that has it now: others would be heard again only after half a minute.
 HardwareAddress hardwareAddressOf(uint32_t address);
 
+// This machine's end of a pod's pair of interfaces.
+std::string podInterface(std::string_view uid);
+
 class Network {
  public:
   explicit Network(NetworkOptions options);
@@ -43,6 +47,7 @@ class Network {
   bool available() const { return available_; }
   const std::string& trouble() const { return trouble_; }
   std::string gateway() const;  // the bridge's own address
+  std::string mask() const;
 
   Result<PodLease> allocate(const std::string& uid);
   // Joins the network namespace of `pid` to the bridge; its end is called eth0.

@@ -75,10 +75,12 @@ void runCommand(PodWorker& worker, const std::string& container, const api::Exec
   fds.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   for (int i = 0; i < 2; ++i) fds.emplace_back(::fcntl(output->get(), F_DUPFD_CLOEXEC, 3));
   const std::string id = worker.exec(
-      container, exec.command, false, std::move(fds), [once, output](PodWorker::ExecEnd end) {
+      container, exec.command, false, std::move(fds),
+      [once, output](PodWorker::ExecEnd end) {
         const bool good = end.exitCode == 0 && end.trouble.empty();
         once->finish({good, end.trouble.empty() ? head(output->get()) : end.trouble});
-      });
+      },
+      timeout);
   once->limit(timeout, [weak = worker.weak_from_this(), id] {
     if (auto alive = weak.lock()) alive->killExec(id);
   });
@@ -134,9 +136,9 @@ void askGrpc(WorkerParts& parts, const std::string& host, const api::Grpc& grpc,
   const auto port = static_cast<uint16_t>(grpc.port);
   auto address = addressOf(host, port);
   if (!address) return once->post({false, address.error().text()});
-  once->limit(timeout,
-              askHealth(parts.loop, *address, fmt::format("{}:{}", host, port), grpc.service,
-                        [once](ActionResult result) { once->post(std::move(result)); }));
+  once->limit(timeout, askHealth(parts.loop, parts.clock, *address,
+                                 fmt::format("{}:{}", host, port), grpc.service,
+                                 [once](ActionResult result) { once->post(std::move(result)); }));
 }
 
 void tryConnect(WorkerParts& parts, const std::string& host, uint16_t port,

@@ -1,87 +1,27 @@
 #include "runtime/node/pods/grpc_probe.h"
 
 #include <cerrno>
-#include <cstring>
-#include <memory>
 
 #include <fmt/core.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include "base/os/fd.h"
+#include "runtime/node/network/grpc_channel.h"
 
 namespace mangrove::runtime {
 
 namespace {
 
 constexpr int kUnimplemented = 12;
-constexpr size_t kRead = 16 * 1024;
+constexpr std::string_view kConnect = "connect";  // what failed when nobody listens
 
-// One check over one connection. Everything but the constructor runs on the loop's thread.
-class HealthCheck : public std::enable_shared_from_this<HealthCheck> {
- public:
-  HealthCheck(FdLoop& loop, UniqueFd socket, std::function<void(ActionResult)> done)
-      : loop_(loop), socket_(std::move(socket)), done_(std::move(done)) {}
-
-  void begin(const std::string& authority, const std::string& service) {
-    id_ = wire_.request(authority, "/grpc.health.v1.Health/Check", healthRequest(service));
-    out_ = wire_.take();
-    loop_.watch(socket_.get(), EPOLLOUT | EPOLLIN,
-                [self = shared_from_this()](uint32_t) { self->ready(); });
-  }
-
-  void end() {
-    done_ = nullptr;
-    if (!socket_) return;
-    loop_.forget(socket_.get());
-    socket_.reset();
-  }
-
- private:
-  void ready() {
-    auto keep = shared_from_this();
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) return finish({false, fmt::format("connect: {}", std::strerror(error))});
-    const bool open = receive();
-    if (wire_.stream(id_).isOver() || !open) return finish(judgeHealth(wire_.replyTo(id_)));
-    send();
-  }
-
-  // False: nothing will come any more.
-  bool receive() {
-    char buffer[kRead];
-    for (;;) {
-      const ssize_t n = ::recv(socket_.get(), buffer, sizeof buffer, 0);
-      if (n < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN;
-      if (n == 0 || !wire_.give({buffer, static_cast<size_t>(n)})) return false;
-      out_ += wire_.take();
-    }
-  }
-
-  void send() {
-    while (!out_.empty()) {
-      const ssize_t n = ::send(socket_.get(), out_.data(), out_.size(), MSG_NOSIGNAL);
-      if (n <= 0) break;
-      out_.erase(0, static_cast<size_t>(n));
-    }
-    loop_.change(socket_.get(), out_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
-  }
-
-  void finish(ActionResult result) {
-    auto done = std::exchange(done_, nullptr);
-    end();
-    if (done) done(std::move(result));
-  }
-
-  FdLoop& loop_;
-  UniqueFd socket_;
-  std::function<void(ActionResult)> done_;
-  net::GrpcWire wire_{net::GrpcWire::Side::kClient};
-  int32_t id_ = 0;
-  std::string out_;
-};
+Result<UniqueFd> connectTo(const sockaddr_in& address) {
+  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const int rc =
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  if (rc < 0 && errno != EINPROGRESS) return failErrno(errno, std::string(kConnect));
+  return socket;
+}
 
 const char* statusName(unsigned value) {
   constexpr const char* kNames[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
@@ -116,19 +56,19 @@ ActionResult judgeHealth(const Result<net::GrpcReply>& reply) {
   return {false, fmt::format("service unhealthy (responded with \"{}\")", statusName(value))};
 }
 
-Fn askHealth(FdLoop& loop, const sockaddr_in& address, const std::string& authority,
+Fn askHealth(FdLoop& loop, Clock& clock, const sockaddr_in& address, const std::string& authority,
              const std::string& service, std::function<void(ActionResult)> done) {
-  UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  const int rc =
-      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-  if (rc < 0 && errno != EINPROGRESS) {
-    const std::string why = fmt::format("connect: {}", std::strerror(errno));
-    loop.post([done = std::move(done), why] { done({false, why}); });
-    return [] {};
-  }
-  auto check = std::make_shared<HealthCheck>(loop, std::move(socket), std::move(done));
-  loop.post([check, authority, service] { check->begin(authority, service); });
-  return [&loop, check] { loop.post([check] { check->end(); }); };
+  auto channel =
+      GrpcChannel::make(loop, clock, authority, [address] { return connectTo(address); });
+  // Whoever asks has a limit of his own.
+  channel->call(
+      "/grpc.health.v1.Health/Check", healthRequest(service), Duration::max(),
+      [channel, done = std::move(done)](Result<net::GrpcReply> reply) {
+        channel->close();
+        const bool answered = reply || !reply.error().sentence().starts_with(kConnect);
+        done(answered ? judgeHealth(reply) : ActionResult{false, reply.error().sentence()});
+      });
+  return [channel] { channel->close(); };
 }
 
 }  // namespace mangrove::runtime

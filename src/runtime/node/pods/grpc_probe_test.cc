@@ -79,7 +79,7 @@ class HealthServer {
 ActionResult ask(const sockaddr_in& address, const std::string& service) {
   FdLoop loop;
   std::promise<ActionResult> answer;
-  askHealth(loop, address, "localhost", service,
+  askHealth(loop, realClock(), address, "localhost", service,
             [&](ActionResult result) { answer.set_value(std::move(result)); });
   return answer.get_future().get();
 }

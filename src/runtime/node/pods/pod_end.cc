@@ -28,8 +28,19 @@ void PodWorker::end() {
 
 void PodWorker::takeDown() {
   for (const auto& spec : specs_) prober_.stop(std::string(spec.name()));
-  if (link_) (void)link_->send({{"do", "quit"}});
+  if (!link_) return removeTraces();
+  busy_ = true;
+  link_->quit([weak = weak_from_this()] {
+    auto self = weak.lock();
+    if (!self || self->left_) return;
+    self->busy_ = false;
+    self->removeTraces();
+  });
+  shim_ = nullptr;
   link_.reset();
+}
+
+void PodWorker::removeTraces() {
   const bool erase = absent_ || pod_->pod.meta.isDeleting();
   inBackground<Result<>>(
       *this,
@@ -47,6 +58,7 @@ void PodWorker::onTakenDown(Result<> result) {
   }
   parts_.network.release(pod_->uid());
   parts_.ports.close(pod_->uid());
+  parts_.names.dropHost(pod_->uid());
   record_.sandbox = false;
   takenDown_ = true;
   if (halting_) {

@@ -42,7 +42,6 @@ ExitRecord exitOf(const json::Object& state) {
   run.signal = static_cast<int>(number(state, "signal"));
   run.startedAt = timeOf(state, "startedAt");
   run.finishedAt = timeOf(state, "finishedAt");
-  run.id = "containerd://" + std::string(word(state, "id"));
   const std::string_view trouble = word(state, "trouble");
   run.message = trouble.empty() ? word(state, "message") : trouble;
   run.reason = !trouble.empty()     ? "StartError"
@@ -88,6 +87,13 @@ void PodWorker::onMessage(Result<Message> message) {
   if (event == "state") return onState(*message);
   if (event == "started") return onStarted(*message);
   if (event == "exited" || event == "failed") return onExited(*message);
+  if (event == "refused") return onRefused(*message);
+  if (event == "absent") {  // no sandbox of an earlier runner
+    busy_ = false;
+    link_.reset();
+    readLeftStates();
+    return sync();
+  }
   if (event == "network") {
     if (message->word("trouble").empty()) return sandboxReady();
     parts_.events.warning(ref(), "NoPodNetwork", message->word("trouble"));
@@ -113,6 +119,11 @@ void PodWorker::onState(const Message& message) {
     for (const auto& one : all->get_array())
       if (one.is_object()) recover(one.get_object());
   if (networkAsked_) return setUpNetwork();
+  if (inRuntime_ && !message.word("ip").empty()) record_.ip = message.word("ip");
+  // A network that is not ours tells the address only now; its containers are built after this.
+  if (inRuntime_ && !parts_.runtime->ownNetwork)
+    preparing_.post(
+        [&prep = parts_.prep, pod = pod_, ip = record_.ip] { (void)prep.makeSandbox(*pod, ip); });
   if (record_.ip.empty() && !pod_->pod.spec->hostNetwork)
     record_.ip = std::string(pod_->pod.status.podIp.view());
   sandboxReady();
@@ -124,7 +135,8 @@ void PodWorker::recover(const json::Object& state) {
   const ContainerSpec* spec = specOf(name);
   if (!spec) return;
   ContainerRecord& r = recordOf(name);
-  r.id = "containerd://" + std::string(word(state, "id"));
+  r.id = idText(word(state, "id"));
+  r.imageId = word(state, "imageId");
   r.attempt = static_cast<int>(number(state, "attempt"));
   r.crashes = r.attempt;
   const auto* known = pod_->pod.status.find(spec->spec->name);
@@ -135,6 +147,7 @@ void PodWorker::recover(const json::Object& state) {
     r.before = exitOf(*known->lastState);
   if (!flag(state, "running")) {
     r.last = exitOf(state);
+    r.last->id = r.id;
     return;
   }
   r.last = std::exchange(r.before, std::nullopt);
@@ -182,6 +195,8 @@ void PodWorker::readLeftStates() {
 
 void PodWorker::recordExit(ContainerRecord& r, const json::Object& state) {
   r.before = std::exchange(r.last, exitOf(state));
+  if (!word(state, "id").empty()) r.id = idText(word(state, "id"));
+  r.last->id = r.id;
   if (r.last->finishedAt == kZeroTime) r.last->finishedAt = parts_.clock.wall();
   r.crashes = crashesAfter(r.crashes, *r.last);
   parts_.running.remove(RunningRuns::key(pod_->uid(), r.name, r.attempt));
@@ -223,26 +238,31 @@ void PodWorker::onExited(const Message& message) {
 }
 
 void PodWorker::onShimLost(const Error& error) {
+  shim_ = nullptr;
   link_.reset();
   busy_ = false;
   if (takenDown_ || finished_) return;
   if (!record_.sandbox) {
     // It never got anywhere: what it said last is why.
-    const std::string said = endOf(parts_.node.podDir(pod_->uid()) + "/shim.log");
+    const std::string said = inRuntime_ ? "" : endOf(parts_.node.podDir(pod_->uid()) + "/shim.log");
     return sandboxFailed("FailedCreatePodSandBox",
                          said.empty() ? error : Error(Code::kUnavailable, lastLine(said)));
   }
-  log.warn("pod {}/{}: its shim has gone: {}", pod_->ns(), pod_->name(), error.text());
+  const std::string what = inRuntime_ ? "sandbox" : "shim";
+  log.warn("pod {}/{}: its {} has gone: {}", pod_->ns(), pod_->name(), what, error.text());
+  if (inRuntime_)
+    parts_.events.normal(ref(), "SandboxChanged",
+                         "Pod sandbox changed, it will be killed and re-created.");
   for (auto& r : record_.containers) {
     if (!r.running && !r.starting) continue;
     json::Object state{{"exitCode", 137},
                        {"signal", 9},
-                       {"message", "the pod's shim has ended"},
+                       {"message", "the pod's " + what + " has ended"},
                        {"startedAt", formatMicroTime(r.startedAt)}};
     recordExit(r, state);
     r.last->id = r.id;
   }
-  for (auto& [id, done] : execs_) done({std::nullopt, "the pod's shim has ended"});
+  for (auto& [id, done] : execs_) done({std::nullopt, "the pod's " + what + " has ended"});
   execs_.clear();
   record_.sandbox = false;
   sync();
@@ -251,21 +271,14 @@ void PodWorker::onShimLost(const Error& error) {
 // ---- exec and attach -------------------------------------------------------------------------
 
 std::string PodWorker::exec(const std::string& container, const std::vector<std::string>& argv,
-                            bool tty, std::vector<UniqueFd> fds, UniqueFn<void(ExecEnd)> done) {
+                            bool tty, std::vector<UniqueFd> fds, UniqueFn<void(ExecEnd)> done,
+                            Duration limit) {
   const std::string id =
       fmt::format("e{}-{}", parts_.clock.mono().time_since_epoch().count(), nextExec_++);
-  json::Array words;
-  for (const auto& word : argv) words.emplace_back(word);
   std::vector<int> raw;
   for (const auto& fd : fds) raw.push_back(fd.get());
   Result<> sent = fail(Code::kGone, "the container is not running");
-  if (link_)
-    sent = link_->send({{"do", "exec"},
-                        {"exec", id},
-                        {"container", container},
-                        {"tty", tty},
-                        {"argv", std::move(words)}},
-                       raw);
+  if (link_) sent = link_->exec({id, container, argv, tty, limit}, raw);
   if (sent) {
     execs_[id] = std::move(done);
   } else {
@@ -275,18 +288,16 @@ std::string PodWorker::exec(const std::string& container, const std::vector<std:
 }
 
 void PodWorker::killExec(const std::string& id) {
-  if (link_) (void)link_->send({{"do", "killExec"}, {"exec", id}});
+  if (link_) link_->killExec(id);
 }
 
 Result<> PodWorker::attach(const std::string& container, UniqueFd socket) {
   if (!link_) return fail(Code::kGone, "the container is not running");
-  return link_->send({{"do", "attach"}, {"container", container}}, {socket.get()});
+  return link_->attach(container, socket.get());
 }
 
 void PodWorker::resize(const std::string& container, uint16_t columns, uint16_t rows) {
-  if (link_)
-    (void)link_->send(
-        {{"do", "resize"}, {"container", container}, {"columns", columns}, {"rows", rows}});
+  if (link_) link_->resize(container, columns, rows);
 }
 
 }  // namespace mangrove::runtime

@@ -97,8 +97,7 @@ void PodPrep::hostsFile(const RunPod& pod, const std::string& podIp) {
   // The first line is Kubernetes': people and tests look for it.
   std::string text =
       "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost\n";
-  const std::string hostname = pod.run.hostname.empty() ? pod.name() : pod.run.hostname;
-  if (!podIp.empty()) text += podIp + "\t" + hostname + "\n";
+  if (!podIp.empty()) text += podIp + "\t" + hostnameOf(pod) + "\n";
   if (!pod.run.hostAliases.empty()) text += "\n# Entries added by HostAliases.\n";
   for (const auto& alias : pod.run.hostAliases)
     text += alias.ip + "\t" + join(alias.hostnames, "\t") + "\n";
@@ -155,8 +154,6 @@ Result<std::vector<std::string>> PodPrep::environment(const RunPod& pod,
                                                       const ContainerSpec& container,
                                                       const DownwardFacts& facts,
                                                       Environment& known) {
-  known["PATH"] = kPath;
-  known["HOSTNAME"] = pod.run.hostname.empty() ? pod.name() : pod.run.hostname;
   services_.addVariables(pod.ns(), known);
   for (const auto& from : container.run->envFrom) {
     const bool isMap = from.configMap.has_value();
@@ -288,7 +285,7 @@ Result<BuiltContainer> PodPrep::build(const RunPod& pod, const ContainerSpec& co
   spec.name = name;
   spec.id = newContainerId();
   spec.attempt = attempt;
-  Environment known;
+  Environment known{{"PATH", std::string(kPath)}, {"HOSTNAME", hostnameOf(pod)}};
   auto env = environment(pod, container, facts, known);
   if (!env) return pass(env.error());
   spec.env = std::move(*env);

@@ -3,13 +3,16 @@
 // for the shim. Blocking; runs on preparing threads, one pod on one thread at a time.
 
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "client/api_client.h"
 #include "runtime/core/image_command.h"
 #include "runtime/core/pod_model.h"
+#include "runtime/cri/image_keeper.h"
 #include "runtime/node/network/service_forwarder.h"
 #include "runtime/node/node_facts.h"
 #include "runtime/node/pods/cgroups.h"
@@ -21,10 +24,11 @@ namespace mangrove::runtime {
 
 struct BuiltContainer {
   std::string specPath;
-  std::string id;
+  std::string id;    // "": the container runtime will give it one
   std::string note;  // for an Event: what an image without a command became
   bool standIn = false;
-  Grant grant;  // the resources its cgroup was made for
+  Grant grant;                                      // the resources its cgroup was made for
+  std::optional<cri::ContainerConfig> config = {};  // for a container runtime, instead of a file
 };
 
 class PodPrep {
@@ -38,6 +42,16 @@ class PodPrep {
   // kNotFound for a missing ConfigMap or Secret of a variable: CreateContainerConfigError.
   Result<BuiltContainer> build(const RunPod& pod, const ContainerSpec& container, int attempt,
                                const std::string& podIp);
+  // The same for a container runtime, with the image that it has.
+  Result<BuiltContainer> buildForRuntime(const RunPod& pod, const ContainerSpec& container,
+                                         int attempt, const std::string& podIp,
+                                         const cri::HeldImage& image);
+  // Its cgroup, made and set up before the runtime puts the first process there.
+  void beforeStart(const RunPod& pod, const std::string& container, const std::string& id);
+  // What RuntimeClass `name` calls its handler.
+  Result<std::string> runtimeHandler(const std::string& name);
+  // Those of the pod's pull secrets that are there; the others are named in `missing`.
+  std::vector<cri::PullSecret> pullSecrets(const RunPod& pod, std::vector<std::string>& missing);
   // ConfigMaps and the like that have changed appear in the volumes of a running pod.
   void refreshVolumes(const RunPod& pod, const std::string& podIp);
   // Everything of the pod on this machine, logs included. kUnavailable: something is still in use.
@@ -61,6 +75,8 @@ class PodPrep {
   Result<> contain(const RunPod& pod, const api::ContainerRun& run, ContainerSpecFile& spec);
   Result<> equip(const RunPod& pod, ContainerSpecFile& spec);
   Result<> filterFor(uint64_t capabilities, ContainerSpecFile& spec);
+  Result<cri::Mount> runtimeMount(const RunPod& pod, const std::string& container,
+                                  const MountSpec& mount, size_t number);
   void hostsFile(const RunPod& pod, const std::string& podIp);
   void resolverFileOf(const RunPod& pod);
 

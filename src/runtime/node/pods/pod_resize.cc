@@ -101,8 +101,7 @@ void PodWorker::signalIfAsked(const RunPod& before, const RunPod& after) {
   const auto number = parseInt<int>(cut(now, '.').before);
   if (now == old || !number || *number <= 0 || *number >= NSIG || !link_) return;
   for (const auto& r : record_.containers)
-    if (r.running)
-      (void)link_->send({{"do", "signal"}, {"container", r.name}, {"signal", *number}});
+    if (r.running) link_->signal(r.name, *number, graceOf());
   log.debug("pod {}/{}: signal {}", pod_->ns(), pod_->name(), *number);
 }
 

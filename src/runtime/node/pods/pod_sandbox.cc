@@ -15,17 +15,25 @@ const Logger log("runtime");
 }  // namespace
 
 void PodWorker::makeSandbox() {
-  const bool own = !pod_->pod.spec->hostNetwork && parts_.network.available();
+  const bool bridged = !inRuntime_ || parts_.runtime->ownNetwork;
+  const bool own = bridged && !pod_->pod.spec->hostNetwork && parts_.network.available();
   if (own && record_.ip.empty()) {
     auto lease = parts_.network.allocate(pod_->uid());
     if (!lease) return sandboxFailed("FailedCreatePodSandBox", lease.error());
     record_.ip = lease->address;
   }
-  inBackground<Result<>>(
+  inBackground<Result<std::string>>(
       *this,
-      [&prep = parts_.prep, pod = pod_, ip = record_.ip] { return prep.makeSandbox(*pod, ip); },
-      [](PodWorker& self, Result<> made) {
-        if (!made) return self.sandboxFailed("FailedMount", made.error());
+      [&prep = parts_.prep, pod = pod_, ip = record_.ip,
+       inRuntime = inRuntime_]() -> Result<std::string> {
+        auto made = prep.makeSandbox(*pod, ip);
+        if (!made) return pass(made.error());
+        const std::string name(pod->pod.spec->runtimeClassName.view());
+        return inRuntime ? prep.runtimeHandler(name) : std::string();
+      },
+      [](PodWorker& self, Result<std::string> handler) {
+        if (!handler) return self.sandboxFailed("FailedMount", handler.error());
+        if (self.inRuntime_) return self.runInRuntime(*handler);
         self.startShim();
       });
 }
@@ -43,7 +51,7 @@ void PodWorker::startShim() {
   ShimStart start;
   start.dir = parts_.node.podDir(pod_->uid());
   start.program = parts_.node.program;
-  start.hostname = pod_->run.hostname.empty() ? pod_->name() : pod_->run.hostname;
+  start.hostname = hostnameOf(*pod_);
   start.ownNetwork = wantsNetwork && can.network && parts_.network.available();
   start.ownUser = can.user;
   start.firstUser = firstUserOf(*pod_, can.mapUsers, withoutOf(*pod_, parts_.node.testProtections));
@@ -61,11 +69,9 @@ void PodWorker::startShim() {
         fmt::format("this machine does not permit these namespaces: {}", can.missing()));
   if (!start.ownNetwork) record_.ip = parts_.node.hostIp;
   networkAsked_ = start.ownNetwork;
-  auto link = ShimLink::spawn(parts_.loop, parts_.owner, start,
-                              [weak = weak_from_this()](Result<Message> message) {
-                                if (auto self = weak.lock()) self->onMessage(std::move(message));
-                              });
+  auto link = ShimLink::spawn(parts_.loop, parts_.owner, start, hearing());
   if (!link) return sandboxFailed("FailedCreatePodSandBox", link.error());
+  shim_ = link->get();
   link_ = std::move(*link);
   busy_ = true;  // until its first state has come
 }
@@ -76,10 +82,11 @@ void PodWorker::setUpNetwork() {
   auto joined = lease ? parts_.network.connect(pod_->uid(), shimPid_) : pass(lease.error());
   if (!joined) {
     busy_ = false;
+    shim_ = nullptr;
     link_.reset();
     return sandboxFailed("FailedCreatePodSandBox", joined.error());
   }
-  (void)link_->send({{"do", "network"},
+  (void)shim_->send({{"do", "network"},
                      {"address", lease->address},
                      {"mask", lease->mask},
                      {"gateway", lease->gateway}});
@@ -94,6 +101,9 @@ void PodWorker::openHostPorts() {
 void PodWorker::sandboxReady() {
   record_.sandbox = true;
   openHostPorts();
+  const auto& run = pod_->run;
+  if (!run.hostname.empty() && !run.subdomain.empty())
+    parts_.names.putHost(pod_->uid(), pod_->ns() + "/" + run.subdomain, run.hostname, record_.ip);
   busy_ = false;
   sync();
 }

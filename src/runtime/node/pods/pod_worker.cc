@@ -9,6 +9,7 @@
 #include "api/pod/classes.h"
 #include "base/os/log.h"
 #include "runtime/core/pod_status.h"
+#include "runtime/cri/pod_config.h"
 #include "runtime/node/pods/action.h"
 #include "runtime/node/pods/slow.h"
 
@@ -38,6 +39,7 @@ PodWorker::PodWorker(WorkerParts& parts, Mailbox& preparing, RunPodPtr pod, Fn g
       pod_(std::move(pod)),
       gone_(std::move(gone)),
       specs_(containersOf(*pod_)),
+      inRuntime_(parts.runtime && cri::isForRuntime(*pod_)),
       prober_(probeDesk()),
       volumes_(parts.prep, parts.node, preparing, parts.owner),
       status_(parts.client, parts.owner, parts.clock, pod_->ns(), pod_->name(), pod_->uid()) {
@@ -54,6 +56,7 @@ PodWorker::~PodWorker() = default;
 
 void PodWorker::leave() {
   left_ = true;
+  shim_ = nullptr;
   link_.reset();
   wake_.reset();
   killTimers_.clear();
@@ -69,6 +72,7 @@ void PodWorker::refreshVolumes() {
 
 void PodWorker::checkStorage() {
   if (!hasFiles() || !record_.failReason.empty()) return;
+  if (link_) link_->trimLogs();
   volumes_.check(pod_, [weak = weak_from_this()](std::string trouble) {
     auto self = weak.lock();
     if (!self || self->left_ || !self->record_.failReason.empty()) return;
@@ -90,11 +94,15 @@ void PodWorker::halt() {
 
 void PodWorker::begin() {
   begun_ = true;
-  auto link = ShimLink::adopt(parts_.loop, parts_.owner, parts_.node.podDir(pod_->uid()),
-                              [weak = weak_from_this()](Result<Message> message) {
-                                if (auto self = weak.lock()) self->onMessage(std::move(message));
-                              });
-  if (link) link_ = std::move(*link);
+  auto link =
+      ShimLink::adopt(parts_.loop, parts_.owner, parts_.node.podDir(pod_->uid()), hearing());
+  if (link) {
+    shim_ = link->get();
+    link_ = std::move(*link);
+  } else if (inRuntime_) {
+    link_ = cri::RuntimeLink::adopt(parts_.runtime->parts, placeInRuntime(), sandboxConfig(),
+                                    hearing());
+  }
   if (isFinal(*pod_)) return clearAway();
   if (link_) {
     busy_ = true;  // until its state has come
@@ -109,7 +117,7 @@ void PodWorker::begin() {
 void PodWorker::clearAway() {
   told_ = true;
   std::error_code error;
-  if (std::filesystem::exists(parts_.node.podDir(pod_->uid()), error)) return takeDown();
+  if (link_ || std::filesystem::exists(parts_.node.podDir(pod_->uid()), error)) return takeDown();
   parts_.network.release(pod_->uid());
   takenDown_ = true;
   sync();
@@ -220,7 +228,8 @@ void PodWorker::act(PodActions next) {
   publish();
   if (next.makeSandbox) return makeSandbox();
   wakeAt(next.wakeAt);
-  if (!next.start.empty()) startContainer(next.start.front());
+  for (const auto& name : next.start)
+    if (!isImageHeld(name)) return startContainer(name);
 }
 
 // ---- containers ------------------------------------------------------------------------------
@@ -228,14 +237,18 @@ void PodWorker::act(PodActions next) {
 void PodWorker::startContainer(const std::string& name) {
   const ContainerSpec* spec = specOf(name);
   if (!spec || !link_) return;
+  if (inRuntime_ && !imageWaits_[name].held) return fetchImage(name);
+  const auto image = std::exchange(imageWaits_[name].held, std::nullopt);
   ContainerRecord& r = recordOf(name);
   const int attempt = r.everRan() ? r.attempt + 1 : r.attempt;
   inBackground<Result<BuiltContainer>>(
       *this,
-      [&prep = parts_.prep, pod = pod_, name, attempt,
-       ip = record_.ip]() -> Result<BuiltContainer> {
+      [&prep = parts_.prep, pod = pod_, name, attempt, ip = record_.ip,
+       image]() -> Result<BuiltContainer> {
         for (const auto& one : containersOf(*pod))
-          if (one.name() == name) return prep.build(*pod, one, attempt, ip);
+          if (one.name() == name)
+            return image ? prep.buildForRuntime(*pod, one, attempt, ip, *image)
+                         : prep.build(*pod, one, attempt, ip);
         return fail(Code::kNotFound, "the pod has no container {}", name);
       },
       [name](PodWorker& self, Result<BuiltContainer> built) {
@@ -256,7 +269,8 @@ void PodWorker::onBuilt(const std::string& name, Result<BuiltContainer> built) {
   r.blockedMessage.clear();
   if (pod_->pod.meta.isDeleting() || !record_.failReason.empty()) return sync();
   if (r.everRan()) ++r.attempt;
-  r.id = "containerd://" + built->id;
+  if (!built->id.empty()) r.id = idText(built->id);
+  if (built->config) r.imageId = built->config->image;
   r.starting = true;
   parts_.running.add(RunningRuns::key(pod_->uid(), name, r.attempt));  // its log may be followed
   r.stopping = r.held = r.started = r.ready = false;
@@ -269,8 +283,7 @@ void PodWorker::onBuilt(const std::string& name, Result<BuiltContainer> built) {
     }
   }
   parts_.events.normal(ref(), "Created", "Created container: " + name);
-  auto sent = link_ ? link_->send({{"do", "start"}, {"container", name}, {"spec", built->specPath}})
-                    : fail(Code::kGone, "the shim has gone");
+  auto sent = link_ ? link_->start(name, *built) : fail(Code::kGone, "the shim has gone");
   if (!sent) onShimLost(sent.error());
   sync();
 }
@@ -280,6 +293,7 @@ void PodWorker::onStarted(const Message& message) {
   ContainerRecord& r = recordOf(name);
   r.running = true;
   r.starting = false;
+  if (!message.word("id").empty()) r.id = idText(message.word("id"));
   parts_.running.add(RunningRuns::key(pod_->uid(), name, r.attempt));
   r.startedAt = parts_.clock.wall();
   const ContainerSpec* spec = specOf(name);
@@ -323,7 +337,7 @@ void PodWorker::stopContainer(const std::string& name) {
         owner.post([weak, name] {
           auto self = weak.lock();
           if (!self || !self->link_ || !self->recordOf(name).stopping) return;
-          (void)self->link_->send({{"do", "signal"}, {"container", name}, {"signal", SIGKILL}});
+          self->link_->signal(name, SIGKILL, Duration::zero());
         });
       });
   const ContainerSpec* spec = specOf(name);
@@ -335,7 +349,7 @@ void PodWorker::stopContainer(const std::string& name) {
 }
 
 void PodWorker::terminate(const std::string& name) {
-  if (link_) (void)link_->send({{"do", "signal"}, {"container", name}, {"signal", SIGTERM}});
+  if (link_) link_->signal(name, SIGTERM, graceOf());
 }
 
 // What hears of a probe may be what ends the worker, so it is held until that is over.

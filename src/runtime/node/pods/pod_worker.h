@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +32,11 @@
 #include "client/api_client.h"
 #include "client/events/event_recorder.h"
 #include "net/loop.h"
+#include "runtime/core/names.h"
 #include "runtime/core/pod_actions.h"
 #include "runtime/core/pod_model.h"
+#include "runtime/cri/image_keeper.h"
+#include "runtime/cri/runtime_link.h"
 #include "runtime/node/network/fd_loop.h"
 #include "runtime/node/network/host_ports.h"
 #include "runtime/node/network/network.h"
@@ -41,9 +45,19 @@
 #include "runtime/node/pods/prober.h"
 #include "runtime/node/pods/running_runs.h"
 #include "runtime/node/pods/status_writer.h"
+#include "runtime/node/sessions/pod_link.h"
 #include "runtime/node/sessions/shim_link.h"
 
 namespace mangrove::runtime {
+
+// The container runtime of this machine, where there is one.
+struct RuntimeHouse {
+  cri::RuntimeParts parts;
+  cri::ImageKeeper& images;
+  std::string name;         // containerd, cri-o: what ids begin with
+  std::string runner;       // value of the label on our pods
+  bool ownNetwork = false;  // its pods are on our bridge, with addresses of ours
+};
 
 // What all workers share; outlives them.
 struct WorkerParts {
@@ -59,6 +73,8 @@ struct WorkerParts {
   net::Loop& io;
   RunningRuns& running;
   HostPorts& ports;
+  NameBook& names;
+  const RuntimeHouse* runtime = nullptr;  // null: we run everything ourselves
 };
 
 class PodWorker : public std::enable_shared_from_this<PodWorker> {
@@ -95,11 +111,18 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   // A process in a running container. The descriptors are the process's and are closed here.
   // Returns the id by which it can be killed.
   std::string exec(const std::string& container, const std::vector<std::string>& argv, bool tty,
-                   std::vector<UniqueFd> fds, UniqueFn<void(ExecEnd)> done);
+                   std::vector<UniqueFd> fds, UniqueFn<void(ExecEnd)> done,
+                   Duration limit = Duration::zero());
   void killExec(const std::string& id);
   // Gives a running container's streams to `socket` (frames of shim_container.h).
   Result<> attach(const std::string& container, UniqueFd socket);
   void resize(const std::string& container, uint16_t columns, uint16_t rows);
+  // True when a container runtime carries the session, without pipes of ours. Without a command it
+  // is attached.
+  bool carry(const std::string& container, const frame::SessionOptions& options,
+             std::unique_ptr<frame::Session>& session) {
+    return link_ && link_->carry(container, options, session);
+  }
 
   WorkerParts& parts() { return parts_; }
   const ContainerSpec* specOf(const std::string& name) const;
@@ -112,6 +135,15 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void act(PodActions next);
   void makeSandbox();
   void startShim();
+  void runInRuntime(const std::string& handler);
+  cri::RuntimePlace placeInRuntime();
+  cri::SandboxConfig sandboxConfig() const;
+  PodLink::Handler hearing();
+  bool isImageHeld(const std::string& container);
+  void fetchImage(const std::string& container);
+  void onImage(const std::string& container, cri::HeldImage image);
+  void onRefused(const Message& message);
+  std::string idText(std::string_view id) const;
   void setUpNetwork();
   void sandboxReady();
   void sandboxFailed(const std::string& reason, const Error& error);
@@ -126,6 +158,7 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   bool hasFiles() const;
   void end();
   void takeDown();
+  void removeTraces();
   bool resizeIfAsked();
   void onResized(const RunPod& pod, const std::vector<std::pair<std::string, std::string>>& runs,
                  Result<> done);
@@ -163,7 +196,17 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   bool absent_ = false;  // the object is not on the server any more
   PodRecord record_;
   std::vector<ContainerSpec> specs_;
-  std::unique_ptr<ShimLink> link_;
+  std::unique_ptr<PodLink> link_;
+  ShimLink* shim_ = nullptr;  // the link, when it is one of ours
+  const bool inRuntime_;      // a container runtime runs it
+  struct ImageWait {
+    int failures = 0;
+    WallTime due = kZeroTime;
+    std::string trouble;
+    bool said = false;
+    std::optional<cri::HeldImage> held;  // for the start that is under way
+  };
+  std::map<std::string, ImageWait> imageWaits_;  // by container
   int64_t shimPid_ = 0;
   bool networkAsked_ = false;
   bool busy_ = false, again_ = false, begun_ = false, takenDown_ = false, finished_ = false;

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/node/pods/pod_prep.h"
+
 namespace mangrove::runtime {
 
 namespace {
@@ -106,7 +108,9 @@ struct ShimLink::Shared : std::enable_shared_from_this<Shared> {
 };
 
 ShimLink::ShimLink(FdLoop& loop, Mailbox& owner, UniqueFd socket, Handler handler)
-    : loop_(loop), shared_(std::make_shared<Shared>(owner, std::move(socket), std::move(handler))) {
+    : loop_(loop),
+      owner_(owner),
+      shared_(std::make_shared<Shared>(owner, std::move(socket), std::move(handler))) {
   loop_.post([&loop, shared = shared_] {
     loop.watch(shared->socket.get(), EPOLLIN,
                [&loop, shared](uint32_t) { shared->onReadable(loop); });
@@ -136,6 +140,43 @@ Result<std::unique_ptr<ShimLink>> ShimLink::adopt(FdLoop& loop, Mailbox& owner,
   std::unique_ptr<ShimLink> link(new ShimLink(loop, owner, std::move(*socket), std::move(handler)));
   if (auto ok = link->send({{"do", "state"}}); !ok) return pass(ok.error());
   return link;
+}
+
+Result<> ShimLink::start(const std::string& container, const BuiltContainer& built) {
+  return send({{"do", "start"}, {"container", container}, {"spec", built.specPath}});
+}
+
+void ShimLink::signal(const std::string& container, int number, Duration) {
+  (void)send({{"do", "signal"}, {"container", container}, {"signal", number}});
+}
+
+Result<> ShimLink::exec(const ExecWish& wish, const std::vector<int>& fds) {
+  json::Array words;
+  for (const auto& word : wish.argv) words.emplace_back(word);
+  return send({{"do", "exec"},
+               {"exec", wish.id},
+               {"container", wish.container},
+               {"tty", wish.tty},
+               {"argv", std::move(words)}},
+              fds);
+}
+
+void ShimLink::killExec(const std::string& id) {
+  (void)send({{"do", "killExec"}, {"exec", id}});
+}
+
+Result<> ShimLink::attach(const std::string& container, int socket) {
+  return send({{"do", "attach"}, {"container", container}}, {socket});
+}
+
+void ShimLink::resize(const std::string& container, uint16_t columns, uint16_t rows) {
+  (void)send({{"do", "resize"}, {"container", container}, {"columns", columns}, {"rows", rows}});
+}
+
+// It ends when it reads this; what is left of its cgroup goes with the pod's.
+void ShimLink::quit(Fn gone) {
+  (void)send({{"do", "quit"}});
+  owner_.post(std::move(gone));
 }
 
 Result<> ShimLink::send(const json::Object& body, const std::vector<int>& fds) {

@@ -3,7 +3,7 @@
 // its news to the owner thread.
 //
 //   auto link = ShimLink::spawn(loop, owner, {.dir = dir, …}, [this](Result<Message> m) { … });
-//   (*link)->send({{"do", "start"}, {"container", "main"}, {"spec", path}});
+//   (*link)->start("main", built);
 //
 // send() from any thread. The handler runs on the owner thread, never after destruction; a failure
 // is the last thing it hears: the shim is gone. Destroying the link leaves the shim alone.
@@ -16,6 +16,7 @@
 #include "base/mailbox.h"
 #include "base/result.h"
 #include "runtime/node/network/fd_loop.h"
+#include "runtime/node/sessions/pod_link.h"
 #include "runtime/shim/message.h"
 
 namespace mangrove::runtime {
@@ -30,15 +31,26 @@ struct ShimStart {
   int64_t firstUser = 0;
 };
 
-class ShimLink {
+class ShimLink final : public PodLink {
  public:
-  using Handler = std::function<void(Result<Message>)>;
   static Result<std::unique_ptr<ShimLink>> spawn(FdLoop& loop, Mailbox& owner,
                                                  const ShimStart& start, Handler handler);
   // kNotFound or kIo when nobody listens there.
   static Result<std::unique_ptr<ShimLink>> adopt(FdLoop& loop, Mailbox& owner,
                                                  const std::string& dir, Handler handler);
-  ~ShimLink();
+  ~ShimLink() override;
+
+  Result<> start(const std::string& container, const BuiltContainer& built) override;
+  void signal(const std::string& container, int number, Duration grace) override;
+  Result<> exec(const ExecWish& wish, const std::vector<int>& fds) override;
+  void killExec(const std::string& id) override;
+  Result<> attach(const std::string& container, int socket) override;
+  void resize(const std::string& container, uint16_t columns, uint16_t rows) override;
+  bool carry(const std::string&, const frame::SessionOptions&,
+             std::unique_ptr<frame::Session>&) override {
+    return false;
+  }
+  void quit(Fn gone) override;
 
   Result<> send(const json::Object& body, const std::vector<int>& fds = {});
 
@@ -46,6 +58,7 @@ class ShimLink {
   struct Shared;
   ShimLink(FdLoop& loop, Mailbox& owner, UniqueFd socket, Handler handler);
   FdLoop& loop_;
+  Mailbox& owner_;
   std::shared_ptr<Shared> shared_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/text/encoding.h"
 #include "runtime/core/token_access.h"
+#include "runtime/cri/runtime_class.h"
 
 namespace mangrove::runtime {
 
@@ -162,6 +163,12 @@ Result<Data> ConfigSource::secret(const std::string& ns, const std::string& name
   Data out;
   if (auto ok = addEncoded(*object, "data", out); !ok) return pass(ok.error());
   return out;
+}
+
+Result<std::string> ConfigSource::runtimeHandler(const std::string& name) {
+  auto found = fetch(client_, cri::kRuntimeClass, "", name, "RuntimeClass");
+  if (!found) return pass(found.error());
+  return std::string(text(*found, "handler"));
 }
 
 Result<std::string> ConfigSource::claimPath(const std::string& ns, const std::string& claim) {

@@ -32,6 +32,8 @@ class ConfigSource {
   Result<std::map<std::string, std::string>> configMap(const std::string& ns,
                                                        const std::string& name);
   Result<std::map<std::string, std::string>> secret(const std::string& ns, const std::string& name);
+  // What a RuntimeClass calls the handler of the container runtime.
+  Result<std::string> runtimeHandler(const std::string& name);
   // Where the data of a bound claim is on this machine.
   Result<std::string> claimPath(const std::string& ns, const std::string& claim);
   // Asked for once and again when four fifths of its life, or a day, are over.

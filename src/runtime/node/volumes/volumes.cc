@@ -234,7 +234,8 @@ Result<ReadyVolumes> makeVolumes(const RunPod& pod, const NodeFacts& node,
 void releaseVolumes(const std::string& podDir) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(podDir + "/volumes", error))
-    if (isMountPoint(entry.path())) ::umount2(entry.path().c_str(), MNT_DETACH);
+    if (entry.path().filename().string().starts_with(kPartPrefix) || isMountPoint(entry.path()))
+      ::umount2(entry.path().c_str(), MNT_DETACH);
 }
 
 }  // namespace mangrove::runtime

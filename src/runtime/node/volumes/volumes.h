@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "runtime/node/node_facts.h"
@@ -26,7 +27,11 @@ Result<ReadyVolumes> makeVolumes(const RunPod& pod, const NodeFacts& node,
                                  const DownwardFacts& facts, ConfigSource& source);
 // Writes the files again when they have changed; true then.
 Result<bool> writeFiles(const std::string& dir, const Files& files, int defaultMode, WallTime now);
-// Gives back what needs more than deleting files: memory-backed directories.
+// What begins the names of mounts that show a part of a volume to a container runtime, beside the
+// volumes; no volume's name has a dot.
+inline constexpr std::string_view kPartPrefix = "sub.";
+// Gives back what needs more than deleting files: memory-backed directories and those mounts, behind
+// which may be files that are not the pod's.
 void releaseVolumes(const std::string& podDir);
 
 }  // namespace mangrove::runtime
