@@ -15,7 +15,7 @@
 namespace mangrove::sim {
 
 struct Event {
-  enum class Kind : uint8_t { kService, kJob, kDeploy, kReplace, kOutage, kRepair };
+  enum class Kind : uint8_t { kService, kJob, kDeploy, kReplace, kOutage, kRepair, kEnd };
   Seconds at = 0;
   Kind kind{};
   size_t subject = 0;  // of the trace: service, job or outage

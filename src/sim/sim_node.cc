@@ -95,7 +95,8 @@ void SimNode::want(Seconds at) {
     const auto runs = static_cast<double>(std::clamp<Seconds>(at + step() - pod.starts, 0, step()));
     const double part = runs / static_cast<double>(step());
     if (pod.isTask) {
-      pod.wants = std::min(coresOf(pod.cpu) * part, pod.left / static_cast<double>(step()));
+      pod.wants =
+          std::min(coresOf(pod.cpu) * pod.cpuUse * part, pod.left / static_cast<double>(step()));
       pod.bytes = part > 0 ? bytesUsed(pod.memory, pod.memoryUse, 1) : 0;
       continue;
     }

@@ -44,6 +44,7 @@ struct SimPod {
   MilliCpu cpu;
   Bytes memory;
   double memoryUse = 1;
+  double cpuUse = 1;   // of a task: share of its request that it wants
   Seconds starts = 0;  // runs from then on
   // Of a replica.
   const Curve* curve = nullptr;

@@ -58,6 +58,7 @@ struct Service {
   double noise = 0;        // a replica differs by up to this share of its use, anew every step
   double memoryUse = 0.7;  // share of the request at a curve of 1
   Seconds at = 0;
+  Seconds until = 0;                  // it is taken away then; 0: never
   std::vector<Seconds> deploys = {};  // all replicas are replaced, one after the other
   bool operator==(const Service&) const = default;
 };
@@ -66,11 +67,12 @@ struct Job {
   std::string name;
   Seconds at = 0;
   int64_t tasks = 1;
-  MilliCpu cpu;  // of a task, sold as batch-cpu; it uses all of it
+  MilliCpu cpu;  // of a task, sold as batch-cpu
   Bytes memory;
   Seconds work = 60;       // how long a task takes with all of its CPU
   Seconds checkpoint = 0;  // work that is saved every so often; 0: an evicted task begins anew
   double memoryUse = 0.9;
+  double cpuUse = 1;  // share of the request that it wants
   bool operator==(const Job&) const = default;
 };
 
@@ -93,6 +95,8 @@ struct Trace {
   int64_t podCount() const;  // replicas and tasks; replacements do not count
   bool operator==(const Trace&) const = default;
 };
+
+double coresOf(const Job& job);  // that a task wants
 
 Result<Trace> readTrace(std::string_view text, std::string_view name);
 std::string writeTrace(const Trace& trace);

@@ -128,6 +128,10 @@ class Reader {
     line.share("noise", service.noise, 1);
     line.share("memoryUse", service.memoryUse, 10);
     line.span("at", service.at, 0);
+    line.span("until", service.until, 0);
+    if (service.until != 0 && service.until <= service.at)
+      line.complain("until={}: want a time after at={}", spanText(service.until),
+                    spanText(service.at));
     line.spans("deploys", service.deploys);
     const auto at = std::find_if(trace_.curves.begin(), trace_.curves.end(),
                                  [&](const Curve& one) { return one.name == curve; });
@@ -147,6 +151,8 @@ class Reader {
     line.span("work", job.work, 1, Need::kRequired);
     line.span("checkpoint", job.checkpoint, 0);
     line.share("memoryUse", job.memoryUse, 10);
+    line.share("cpuUse", job.cpuUse, 10);
+    if (job.cpuUse <= 0) line.complain("cpuUse={}: want a share above 0", job.cpuUse);
     trace_.jobs.push_back(std::move(job));
   }
 
@@ -193,6 +199,10 @@ int64_t Trace::podCount() const {
   for (const Service& service : services) out += service.replicas;
   for (const Job& job : jobs) out += job.tasks;
   return out;
+}
+
+double coresOf(const Job& job) {
+  return static_cast<double>(job.cpu.v) / 1000 * job.cpuUse;
 }
 
 Result<Trace> readTrace(std::string_view text, std::string_view name) {

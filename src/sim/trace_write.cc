@@ -30,6 +30,7 @@ void writeService(const Trace& trace, const Service& service, std::string& out) 
                      service.name, service.replicas, cores(service.cpu), bytes(service.memory),
                      trace.curves[service.curve].name, service.noise, service.memoryUse,
                      spanText(service.at));
+  if (service.until != 0) out += " until=" + spanText(service.until);
   std::vector<std::string> deploys;
   for (Seconds at : service.deploys) deploys.push_back(spanText(at));
   if (!deploys.empty()) out += " deploys=" + join(deploys, ",");
@@ -60,9 +61,10 @@ std::string writeTrace(const Trace& trace) {
   for (const Service& service : trace.services) writeService(trace, service, out);
   for (const Job& job : trace.jobs)
     out +=
-        fmt::format("job {} at={} tasks={} cpu={} memory={} work={} checkpoint={} memoryUse={}\n",
+        fmt::format("job {} at={} tasks={} cpu={} memory={} work={} checkpoint={} memoryUse={}{}\n",
                     job.name, spanText(job.at), job.tasks, cores(job.cpu), bytes(job.memory),
-                    spanText(job.work), spanText(job.checkpoint), job.memoryUse);
+                    spanText(job.work), spanText(job.checkpoint), job.memoryUse,
+                    job.cpuUse == 1 ? "" : fmt::format(" cpuUse={}", job.cpuUse));
   for (const Outage& outage : trace.outages)
     out += fmt::format("outage {} at={} for={}\n", outage.node, spanText(outage.at),
                        spanText(outage.lasts));

@@ -35,6 +35,8 @@ Result<> World::begin() {
   for (size_t i = 0; i < trace_.services.size(); i++) {
     const Service& service = trace_.services[i];
     events_.put({.at = service.at, .kind = Event::Kind::kService, .subject = i});
+    if (service.until > 0)
+      events_.put({.at = service.until, .kind = Event::Kind::kEnd, .subject = i});
     for (Seconds at : service.deploys)
       if (at > service.at) events_.put({.at = at, .kind = Event::Kind::kDeploy, .subject = i});
   }
@@ -137,8 +139,9 @@ SimPod World::podOf(const Member& member, size_t number, Seconds at) const {
     out.cpu = job.cpu;
     out.memory = job.memory;
     out.memoryUse = job.memoryUse;
+    out.cpuUse = job.cpuUse;
     out.left = member.left;
-    out.saveEvery = static_cast<double>(job.checkpoint) * static_cast<double>(job.cpu.v) / 1000;
+    out.saveEvery = static_cast<double>(job.checkpoint) * coresOf(job);
     return out;
   }
   const Service& service = trace_.services[member.owner];

@@ -42,6 +42,7 @@ class World {
   void addJob(size_t job, Seconds at);
   void deploy(size_t service, Seconds at);
   void replace(size_t service, size_t replica, Seconds at);
+  void takeAway(size_t service);
   void fail(size_t outage, Seconds at);
   void repair(size_t outage);
 

@@ -22,6 +22,8 @@ void World::happen(const Event& event, Seconds at) {
       return fail(event.subject, at);
     case Event::Kind::kRepair:
       return repair(event.subject);
+    case Event::Kind::kEnd:
+      return takeAway(event.subject);
   }
 }
 
@@ -35,7 +37,7 @@ void World::addService(size_t service, Seconds at) {
 
 void World::addJob(size_t number, Seconds at) {
   const Job& job = trace_.jobs[number];
-  const double work = static_cast<double>(job.work) * static_cast<double>(job.cpu.v) / 1000;
+  const double work = static_cast<double>(job.work) * coresOf(job);
   for (size_t i = 0; i < static_cast<size_t>(job.tasks); i++) {
     members_.push_back({.isTask = true, .owner = number, .index = i, .left = work, .came = at});
     backlog_.push_back(members_.size() - 1);
@@ -55,6 +57,23 @@ void World::replace(size_t service, size_t replica, Seconds at) {
   Member& member = members_[number];
   if (!member.node) return;  // it is being replaced as it is
   if (auto pod = nodes_[*member.node]->remove(number)) again(number, std::move(*pod), at);
+}
+
+// With its replicas, those that wait for a node included.
+void World::takeAway(size_t service) {
+  for (size_t i = 0; i < static_cast<size_t>(trace_.services[service].replicas); i++) {
+    const size_t number = firstReplica_[service] + i;
+    Member& member = members_[number];
+    if (!member.pod) continue;
+    if (member.node)
+      (void)nodes_[*member.node]->remove(number);
+    else
+      waitingReplicas_--;
+    placer_.pod(member.pod, nullptr);
+    byUid_.erase(member.pod->meta.uid);
+    member.pod.reset();
+    member.node.reset();
+  }
 }
 
 void World::fail(size_t outage, Seconds at) {
