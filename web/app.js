@@ -3,25 +3,29 @@
 import {make} from './format.js';
 import {known, onChange, follow, setToken} from './feed.js';
 import * as pages from './views.js';
+import {cluster} from './overview.js';
 import {quotas} from './quotas.js';
 import {devices} from './devices.js';
 import {migrations} from './migrations.js';
+import {interference} from './interference.js';
+import {jobs} from './jobs.js';
 
 const main = document.getElementById('main');
 const dialog = document.getElementById('reason');
-const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas', 'devices', 'migrations'];
-const views = {...pages, quotas, devices, migrations};
-let view = null;
+const PAGES = ['cluster', 'node', 'pods', 'decisions', 'config', 'quotas', 'devices', 'migrations', 'interference', 'jobs'];
+const views = {...pages, cluster, quotas, devices, migrations, interference, jobs};
+let view = null, shown = '';
 
-// "#/node/worker-1" → ['node', 'worker-1']
+// "#/node/worker-1" → ['node', 'worker-1']; without a page, one machine is shown as itself and several as a cluster.
 function route() {
   const parts = location.hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
-  return PAGES.includes(parts[0]) ? [parts[0], parts.slice(1).join('/')] : ['cluster', ''];
+  return PAGES.includes(parts[0]) ? [parts[0], parts.slice(1).join('/')] : [known.nodes.length === 1 ? 'node' : 'cluster', ''];
 }
 
 function show() {
   const [page, rest] = route();
   view?.close?.();
+  shown = page;
   for (const link of document.querySelectorAll('nav a'))
     link.dataset.page === page ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
   main.replaceChildren();
@@ -69,12 +73,13 @@ document.getElementById('theme').addEventListener('click', () => {
 window.addEventListener('hashchange', () => { show(); main.focus(); });
 window.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName) || dialog.open) return;
-  const page = PAGES[Number(event.key) - 1];
+  const page = PAGES[event.key === '0' ? 9 : Number(event.key) - 1];
   if (page) location.hash = `#/${page}`;
   else if (event.key === '/') { document.querySelector('input[type=search]')?.focus(); event.preventDefault(); }
 });
 onChange(what => {
   linkState();
+  if (what === 'nodes' && route()[0] !== shown) return show();  // now it is known how many there are
   if (view) view.update?.(what);
 });
 theme();

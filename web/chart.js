@@ -1,7 +1,7 @@
 // Charts over time on a canvas: stacked areas, lines, and marks that can be opened. One scale of
 // time for all charts of a page; drawn once per tick, not per frame.
 
-import {make, clock} from './format.js';
+import {make, clock, day} from './format.js';
 
 const MARGIN = {left: 44, right: 10, top: 8, bottom: 20};
 
@@ -25,7 +25,7 @@ export function shapeAt(shape, x, y, r) {
 
 export class TimeChart {
   // options: {title, height, unit(value), areas: [{name, colour, value(point)}], lines: [{name, colour, dash, value}],
-  //           top(points) → least upper end of the scale}
+  //           top(points) → least upper end of the scale, gap: ms without a point that are a hole (5 s)}
   constructor(options) {
     this.options = options;
     this.canvas = make('canvas', {role: 'img', tabindex: '0', 'aria-label': options.title});
@@ -77,6 +77,8 @@ export class TimeChart {
     pen.restore();
   }
 
+  runs(points) { return runs(points, this.options.gap ?? 5000); }
+
   grid(pen) {
     pen.font = '11px system-ui, sans-serif';
     pen.strokeStyle = colour('line');
@@ -90,9 +92,10 @@ export class TimeChart {
       pen.fillText(this.options.unit(value), MARGIN.left - 6, y + 4);
     }
     pen.textAlign = 'center';
-    const span = this.end - this.begin, every = [10, 30, 60, 120, 300, 600].map(s => s * 1000).find(s => span / s * 70 < this.width) ?? 6e5;
+    const span = this.end - this.begin, every = [10, 30, 60, 120, 300, 600, 3600, 21600, 86400].map(s => s * 1000).find(s => span / s * 70 < this.width) ?? 864e5;
+    const text = every < 36e5 ? clock : day;
     for (let t = Math.ceil(this.begin / every) * every; t <= this.end; t += every)
-      if (this.x(t) > MARGIN.left + 20 && this.x(t) < this.width - 24) pen.fillText(clock(t), this.x(t), this.height - 5);
+      if (this.x(t) > MARGIN.left + 20 && this.x(t) < this.width - 24) pen.fillText(text(t), this.x(t), this.height - 5);
   }
 
   // From the bottom up; a gap in the points is a gap in the picture.
@@ -101,7 +104,7 @@ export class TimeChart {
     for (const area of this.options.areas ?? []) {
       pen.fillStyle = colour(area.colour);
       pen.globalAlpha = 0.85;
-      for (const [from, to] of runs(seen)) {
+      for (const [from, to] of this.runs(seen)) {
         pen.beginPath();
         for (let i = from; i < to; i++) pen.lineTo(this.x(seen[i].t), this.y(floor[i]));
         for (let i = to - 1; i >= from; i--) pen.lineTo(this.x(seen[i].t), this.y(floor[i] + (area.value(seen[i]) ?? 0)));
@@ -116,7 +119,7 @@ export class TimeChart {
     pen.strokeStyle = colour(line.colour);
     pen.lineWidth = 2;
     pen.setLineDash(line.dash ?? []);
-    for (const [from, to] of runs(seen)) {
+    for (const [from, to] of this.runs(seen)) {
       pen.beginPath();
       for (let i = from; i < to; i++) {
         const value = line.value(seen[i]);
@@ -160,7 +163,7 @@ export class TimeChart {
     const point = this.seen[index];
     const said = [...(this.options.areas ?? []), ...(this.options.lines ?? [])]
       .map(series => [series.name, series.value(point)]).filter(([, value]) => value !== null && value !== undefined && value > 0);
-    this.tip.replaceChildren(make('b', {}, clock(point.t)), ...said.map(([name, value]) => make('div', {}, `${name}: ${this.options.unit(value)}`)));
+    this.tip.replaceChildren(make('b', {}, ((this.options.gap ?? 0) > 3600000 ? day : clock)(point.t)), ...said.map(([name, value]) => make('div', {}, `${name}: ${this.options.unit(value)}`)));
     this.tip.style.display = 'block';
     const x = this.x(point.t);
     this.tip.style.left = `${x > this.width / 2 ? x - this.tip.offsetWidth - 10 : x + 10}px`;
@@ -186,11 +189,11 @@ export class TimeChart {
   }
 }
 
-// Index ranges without a hole of more than five seconds.
-function runs(points) {
+// Index ranges without a hole of more than `gap`.
+function runs(points, gap) {
   const out = [];
   let from = 0;
   for (let i = 1; i <= points.length; i++)
-    if (i === points.length || points[i].t - points[i - 1].t > 5000) { out.push([from, i]); from = i; }
+    if (i === points.length || points[i].t - points[i - 1].t > gap) { out.push([from, i]); from = i; }
   return out;
 }

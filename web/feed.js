@@ -3,8 +3,9 @@
 
 const KEPT_TICKS = 900;
 const KEPT_DECISIONS = 500;
+const KEPT_MOMENTS = 360;
 
-export const known = {version: '', nodes: [], ticks: [], decisions: [], config: null, live: false, liveNode: null};
+export const known = {version: '', nodes: [], ticks: [], moments: [], decisions: [], config: null, live: false, heard: false, liveNode: null};
 const listeners = new Set();
 
 export function onChange(listener) { listeners.add(listener); return () => listeners.delete(listener); }
@@ -22,8 +23,10 @@ export const getJson = async path => (await get(path)).json();
 
 const take = {
   hello(data) { known.version = data.version; known.liveNode = data.liveNode; },
-  nodes(data) { known.nodes = data; },
-  ticks(data) { known.ticks = data; },
+  nodes(data) { known.heard = true; known.nodes = data; if (known.ticks.length) overlay(known.ticks[known.ticks.length - 1]); },
+  ticks(data) { known.ticks = data; if (data.length) overlay(data[data.length - 1]); },
+  moments(data) { known.moments = data; },
+  moment(data) { known.moments.push(data); if (known.moments.length > KEPT_MOMENTS) known.moments.shift(); },
   tick(data) { overlay(data); known.ticks.push(data); if (known.ticks.length > KEPT_TICKS) known.ticks.splice(0, known.ticks.length - KEPT_TICKS); },
   decisions(data) { known.decisions = data; },
   decision(data) { known.decisions.unshift(data); known.decisions.length = Math.min(known.decisions.length, KEPT_DECISIONS); },

@@ -25,6 +25,11 @@ export function clock(ms) {
   return new Date(ms).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false});
 }
 
+// With the weekday, for axes of days.
+export function day(ms) {
+  return new Date(ms).toLocaleString([], {weekday: 'short', hour: '2-digit', minute: '2-digit', hour12: false});
+}
+
 export function ago(seconds) {
   if (seconds === null || seconds === undefined) return 'never';
   if (seconds < 90) return `${Math.round(seconds)} s ago`;

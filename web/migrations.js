@@ -1,5 +1,5 @@
 // The migrations page: moves of pods as arrows between nodes, then each with its reason, proof, state
-// and account. A function of where to put itself, as the other pages.
+// and account, then those that were asked about and stay. A function of where to put itself, as the other pages.
 
 import {ago, clock, make} from './format.js';
 import {getJson} from './feed.js';
@@ -34,11 +34,16 @@ function arrows(list) {
   return picture;
 }
 
-const change = pair => pair[1] === null ? `${pair[0].toFixed(1)} % before` : `${pair[0].toFixed(1)} → ${pair[1].toFixed(1)} %`;
+const figure = (value, unit) => value === null ? 'not known' : `${value.toFixed(1)} ${unit}`;
+const change = (pair, unit = '%') => pair[1] === null ? `${figure(pair[0], unit)} before` : `${figure(pair[0], unit)} → ${figure(pair[1], unit)}`;
+// What nobody measured or reported, before and after, is not shown.
 function accountFacts(account) {
   if (!account) return [];
-  return [['source CPU', change(account.source.cpu)], ['source memory', change(account.source.memory)],
-    ['target CPU', change(account.target.cpu)], ['target memory', change(account.target.memory)]];
+  const {source, target} = account;
+  return [['source CPU', source.cpu], ['source memory', source.memory], ['source: services wait for CPU', source.waits],
+    ['target CPU', target.cpu], ['target memory', target.memory], ['target: services wait for CPU', target.waits],
+    ['the pod waits for CPU', account.podWaits], ['the pod is throttled', account.podThrottled], ['its latency', account.podLatencyMs, 'ms']]
+    .filter(([, pair]) => pair && (pair[0] !== null || pair[1] !== null)).map(([name, pair, unit]) => [name, change(pair, unit)]);
 }
 
 function open(move) {
@@ -60,6 +65,14 @@ function table(moves) {
   return make('div', {class: 'scroll'}, make('table', {}, make('thead', {}, make('tr', {}, head)), make('tbody', {}, moves.map(row))));
 }
 
+function staying(list, count) {
+  const head = ['Pod', 'Node', 'Why'].map(title => make('th', {scope: 'col'}, title));
+  const rows = list.map(one => make('tr', {}, make('td', {}, one.pod), make('td', {}, one.node || '–'), make('td', {}, one.why)));
+  return make('div', {class: 'card'}, make('h3', {}, 'Asked about, and they stay'),
+    ...(count > list.length ? [make('p', {}, `${count} pods; ${list.length} of them are shown.`)] : []),
+    make('div', {class: 'scroll'}, make('table', {}, make('thead', {}, make('tr', {}, head)), make('tbody', {}, rows))));
+}
+
 export function migrations(place) {
   const filter = make('input', {type: 'search', placeholder: 'filter pods, nodes and reasons', 'aria-label': 'Filter migrations', oninput: () => draw()});
   const content = make('div');
@@ -67,12 +80,14 @@ export function migrations(place) {
   place.append(make('h2', {}, 'Migrations'), make('div', {class: 'tools'}, filter), content);
   function draw() {
     if (!found) return;
+    const stays = (found.stays ?? []).filter(one => `${one.pod} ${one.node} ${one.why}`.includes(filter.value));
+    const kept = stays.length ? [staying(stays, filter.value ? stays.length : found.staying)] : [];
     if (!found.moves?.length)
-      return content.replaceChildren(make('p', {class: 'empty'}, 'There is no PodMigrationJob here, or this process does not watch the cluster.'));
+      return content.replaceChildren(make('p', {class: 'empty'}, 'There is no PodMigrationJob here, or this process does not watch the cluster.'), ...kept);
     const shown = found.moves.filter(move => `${move.pod} ${move.from} ${move.to} ${move.why} ${move.phase}`.includes(filter.value));
     content.replaceChildren(make('p', {}, `${found.underWay} under way, ${found.succeeded} succeeded, ${found.failed} failed.`),
       ...(found.arrows.length ? [make('div', {class: 'card'}, make('h3', {}, 'From where to where'), arrows(found.arrows))] : []),
-      make('div', {class: 'card'}, shown.length ? table(shown) : make('p', {class: 'empty'}, 'No move is like that.')));
+      make('div', {class: 'card'}, shown.length ? table(shown) : make('p', {class: 'empty'}, 'No move is like that.')), ...kept);
   }
   async function ask() {
     try { found = await getJson('api/migrations'); if (!closed) draw(); } catch { /* the next round asks again */ }

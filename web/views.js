@@ -1,10 +1,11 @@
-// The pages of the cluster and its nodes (quotas have their own file). Each is a function of where to put itself and the rest of the address; it returns
+// The pages of a node, the pods, decisions and the configuration (the others have their own files). Each is a function of where to put itself and the rest of the address; it returns
 // {update(what), close()}.
 
-import {CLASSES, CLASS_NAMES, cores, bytes, percent, clock, ago, make, qosBadge, classBar, legend, table} from './format.js';
+import {CLASSES, CLASS_NAMES, cores, bytes, percent, clock, make, qosBadge, legend, table} from './format.js';
 import {TimeChart, shapeAt} from './chart.js';
 import {known, getJson} from './feed.js';
 import {openReason} from './app.js';
+import {weekPart} from './week.js';
 
 const SPANS = [[60, '1 min'], [300, '5 min'], [900, '15 min']];
 
@@ -39,7 +40,7 @@ function openDecision(decision) {
     ['was', decision.from], ['is', decision.to], ['outcome', decision.outcome], ['number', String(decision.number)]]);
 }
 
-function decisionRows(decisions) {
+export function decisionRows(decisions) {
   const body = decisions.map(decision => make('tr', {}, make('td', {}, clock(decision.at)), make('td', {}, kindOf(decision).name),
     make('td', {class: 'wide'}, make('button', {type: 'button', onclick: () => openDecision(decision)}, decision.why || decision.owner)),
     make('td', {}, decision.file), make('td', {}, decision.from === '' ? decision.to : `${decision.from} → ${decision.to}`)));
@@ -47,7 +48,7 @@ function decisionRows(decisions) {
   return make('div', {class: 'scroll'}, make('table', {}, make('thead', {}, make('tr', {}, head)), make('tbody', {}, body)));
 }
 
-const noDecisions = () => make('p', {class: 'empty'}, 'Nothing was changed on this machine yet. Decisions appear here as the agent takes them.');
+export const noDecisions = () => make('p', {class: 'empty'}, 'Nothing was changed on this machine yet. Decisions appear here as the agent takes them.');
 
 export function decisions(place) {
   const filter = make('input', {type: 'search', placeholder: 'filter', 'aria-label': 'Filter decisions', oninput: () => update('decision')});
@@ -63,22 +64,7 @@ export function decisions(place) {
   return {update};
 }
 
-// ---- cluster ---------------------------------------------------------------------------------
-
-function sum(nodes, value) { return nodes.reduce((total, node) => total + (value(node) ?? 0), 0); }
-
-function sums(nodes) {
-  const capacity = sum(nodes, n => n.cpu.capacity), used = sum(nodes, n => n.cpu.used);
-  const facts = [
-    [String(nodes.length), nodes.length === 1 ? 'node' : 'nodes'],
-    [percent(capacity ? used / capacity : null), `CPU in use, ${cores(used)} of ${cores(capacity)} cores`],
-    [cores(sum(nodes, n => n.cpu.classes?.BE)), 'cores used by BE'],
-    [cores(sum(nodes, n => n.batchCpu.total)), 'batch cores for sale'],
-    [cores(sum(nodes, n => n.batchCpu.asked)), 'batch cores asked for'],
-    ...(nodes.some(n => n.reserved) ? [[cores(sum(nodes, n => n.reserved?.cpu)), 'cores reserved for pods to come']] : []),
-    [bytes(sum(nodes, n => n.memory.used)), `memory in use of ${bytes(sum(nodes, n => n.memory.capacity))}`]];
-  return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
-}
+// ---- node ------------------------------------------------------------------------------------
 
 // One machine: what it is, what it sells, what holds now.
 function nodeFacts(node) {
@@ -95,45 +81,6 @@ function nodeFacts(node) {
     [String(node.pods), node.pods === 1 ? 'pod' : 'pods']];
   return make('div', {class: 'card sums'}, facts.map(([value, name]) => make('div', {}, make('b', {}, value), make('span', {}, name))));
 }
-
-function reservedText(node) {
-  if (!node.reserved) return null;
-  const parts = [[node.reserved.cpu, `${cores(node.reserved.cpu)} cores`], [node.reserved.batchCpu, `${cores(node.reserved.batchCpu)} batch cores`],
-    [node.reserved.memory, bytes(node.reserved.memory)]].filter(([amount]) => amount > 0).map(([, text]) => text);
-  return make('small', {}, `reserved: ${parts.join(', ') || 'nothing is left'}`);
-}
-
-const age = node => (Date.now() - node.measured) / 1000;
-
-function tile(node) {
-  const share = node.cpu.capacity ? (node.cpu.used ?? 0) / node.cpu.capacity : 0;
-  const state = !node.ready ? make('small', {class: 'bad'}, 'not ready')
-    : node.measured === null ? make('small', {}, 'no measurement yet')
-      : make('small', {class: age(node) > 180 ? 'bad' : null}, `measured ${ago(age(node))}`);
-  const pressure = node.pressure ? make('small', {}, `pressure: CPU ${percent(node.pressure.cpu)}, memory ${percent(node.pressure.memory)}`) : null;
-  return make('a', {class: 'tile', href: `#/node/${encodeURIComponent(node.name)}`, 'aria-label': `${node.name}, ${percent(share)} of its CPU in use`},
-    make('strong', {}, node.name), classBar(node.cpu.classes, node.cpu.capacity, node.reserved?.cpu),
-    make('small', {}, `CPU ${percent(share)} of ${cores(node.cpu.capacity)} cores`), classBar(node.memory.classes, node.memory.capacity, node.reserved?.memory),
-    make('small', {}, `memory ${bytes(node.memory.used)} of ${bytes(node.memory.capacity)}`),
-    make('small', {}, `batch ${cores(node.batchCpu.asked)} of ${cores(node.batchCpu.total)} cores taken`), reservedText(node), pressure, state);
-}
-
-export function cluster(place) {
-  const filter = make('input', {type: 'search', placeholder: 'filter nodes', 'aria-label': 'Filter nodes', oninput: () => update('nodes')});
-  const content = make('div');
-  place.append(make('h2', {}, 'Cluster'), make('div', {class: 'tools'}, filter), content);
-  function update(what) {
-    if (what !== 'nodes' && what !== 'start') return;
-    const nodes = known.nodes.filter(node => node.name.includes(filter.value));
-    if (!known.nodes.length)
-      return content.replaceChildren(make('p', {class: 'empty'}, known.live ? 'This process does not watch a cluster; see the Node page.' : 'Waiting for the first picture.'));
-    content.replaceChildren(sums(nodes), legend(false), make('div', {class: nodes.length > 120 ? 'tiles many' : 'tiles'}, nodes.map(tile)));
-  }
-  update('start');
-  return {update};
-}
-
-// ---- node ------------------------------------------------------------------------------------
 
 function cpuChart() {
   return new TimeChart({
@@ -226,21 +173,21 @@ export function node(place, name) {
   if (known.nodes.length > 1)
     place.append(make('div', {class: 'tools'}, make('select', {'aria-label': 'Node shown', onchange: event => { location.hash = `#/node/${encodeURIComponent(event.target.value)}`; }},
       known.nodes.map(entry => make('option', {value: entry.name, selected: entry.name === chosen}, entry.name)))));
-  const facts = make('div'), live = make('div'), podPlace = make('div');
-  place.append(facts, live, make('div', {class: 'card'}, make('h3', {}, 'Pods'), podPlace));
+  const facts = make('div'), live = make('div'), past = make('div'), podPlace = make('div');
+  place.append(facts, live, past, make('div', {class: 'card'}, make('h3', {}, 'Pods'), podPlace));
   const pods = podTable(podPlace, chosen ? `?node=${encodeURIComponent(chosen)}` : '');
-  let drawLive = null, named = chosen;
+  let drawLive = null, week = null, named = chosen;
   function update(what) {
     if (!named && (known.liveNode || known.nodes.length)) return window.dispatchEvent(new HashChangeEvent('hashchange'));
     const node = known.nodes.find(entry => entry.name === named);
     if (node && (what === 'nodes' || what === 'start')) facts.replaceChildren(nodeFacts(node));
     if (named !== known.liveNode && (what === 'start' || what === 'hello'))
       live.replaceChildren(make('p', {class: 'empty'}, `Second by second only the machine that serves this page is shown; here are the reports of ${named || 'the node'}.`));
-    if (named === known.liveNode && !drawLive) { live.replaceChildren(); drawLive = livePart(live); }
+    if (named === known.liveNode && !drawLive) { live.replaceChildren(); drawLive = livePart(live); week = weekPart(past); }
     if (drawLive && ['tick', 'ticks', 'decision', 'decisions', 'theme'].includes(what)) drawLive();
   }
   update('start');
-  return {update, close: pods.close};
+  return {update, close() { pods.close(); week?.close(); }};
 }
 
 export function pods(place) {

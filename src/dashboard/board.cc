@@ -111,6 +111,12 @@ void Board::api(std::string_view path, std::string_view query,
     return exchange->reply(told ? jsonResponse(std::move(*told))
                                 : net::HttpResponse::text(404, "no agent enforces here\n"));
   }
+  if (path == "almanac") {
+    auto told = hub_.almanac(exchange->request().target);
+    if (told) return exchange->reply(jsonResponse(*std::move(told)));
+    const int status = told.error().code() == Code::kNotFound ? 404 : 400;
+    return exchange->reply(net::HttpResponse::text(status, told.error().text() + "\n"));
+  }
   if (path == "stream") {
     net::HttpResponse head = net::HttpResponse::text(200, "");
     head.headers.set("Content-Type", "text/event-stream");
@@ -125,15 +131,21 @@ void Board::api(std::string_view path, std::string_view query,
     const auto node = asked ? asked->find("node") : std::nullopt;
     return feed_->askPods(std::string(node.value_or("")), std::move(answer));
   }
+  if (path == "overview") return feed_ ? feed_->askOverview(std::move(answer)) : answer("{}");
   if (path == "quotas") return feed_ ? feed_->askQuotas(std::move(answer)) : answer("{}");
   if (path == "devices") return feed_ ? feed_->askDevices(std::move(answer)) : answer("{}");
   if (path == "migrations") return feed_ ? feed_->askMigrations(std::move(answer)) : answer("{}");
+  if (path == "interference")
+    return feed_ ? feed_->askInterference(std::move(answer)) : answer("{}");
+  if (path == "jobs") return feed_ ? feed_->askJobs(std::move(answer)) : answer("{}");
   if (path == "config") {
     if (feed_) return feed_->askConfig(std::move(answer));
     return answer(R"({"name":"slo-controller-config","exists":false,"keys":[],"findings":[]})");
   }
   exchange->reply(net::HttpResponse::text(
-      404, "want api/state, stream, pods, quotas, devices, migrations, config or controls\n"));
+      404,
+      "want api/state, stream, overview, pods, quotas, devices, migrations, "
+      "interference, jobs, config, almanac or controls\n"));
 }
 
 }  // namespace mangrove::dashboard

@@ -83,6 +83,17 @@ TEST_F(BoardTest, TellsWhatTheAgentOfTheProcessHolds) {
   EXPECT_EQ(get("/dashboard/api/controls").body, R"({"enforcement":"on"})");
 }
 
+TEST_F(BoardTest, AsksTheAlmanacOfTheAgentOfTheProcess) {
+  serve("");
+  EXPECT_EQ(get("/dashboard/api/almanac?subject=node").status, 404);
+  hub_.setAlmanac([](std::string_view target) -> Result<std::string> {
+    if (target.find("subject=node") == target.npos) return invalid("no subject");
+    return std::string("{}");
+  });
+  EXPECT_EQ(get("/dashboard/api/almanac?subject=node").body, "{}");
+  EXPECT_EQ(get("/dashboard/api/almanac").status, 400);
+}
+
 TEST_F(BoardTest, AStreamBeginsWithWhatIsKnownAndGoesOnWithChanges) {
   serve("");
   hub_.nodes(R"([{"name":"a"}])");

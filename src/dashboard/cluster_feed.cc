@@ -5,7 +5,10 @@
 #include "api/wire/names.h"
 #include "client/informer/follow.h"
 #include "dashboard/device_rows.h"
+#include "dashboard/interference_rows.h"
+#include "dashboard/job_rows.h"
 #include "dashboard/migration_rows.h"
+#include "dashboard/overview.h"
 #include "dashboard/quota_rows.h"
 #include "manager/webhook/configmap/lint.h"
 
@@ -13,7 +16,10 @@ namespace mangrove::dashboard {
 namespace {
 
 // Quick enough for a person, slow enough for five thousand nodes.
-constexpr Duration kPublishEvery = std::chrono::seconds(1);
+constexpr Duration kBeat = std::chrono::seconds(1);
+constexpr size_t kManyNodes = 500;
+constexpr int kManyBeats = 5, kMomentBeats = 10;
+constexpr Duration kJobsEvery = std::chrono::seconds(5);
 
 FeedSetup withDefaults(FeedSetup setup) {
   if (setup.configNamespace.empty()) setup.configNamespace = api::object::kSystemNamespace;
@@ -63,6 +69,9 @@ ClusterFeed::ClusterFeed(FeedSetup setup, Hub& hub)
       reservations_(client::follow(setup_, client::kind::kReservation)),
       devices_(following(setup_, client::kind::kDevice, "metadata.name")),
       migrations_(client::follow(setup_, client::kind::kPodMigrationJob)),
+      notice_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
+                                descheduler::kNotice)),
+      interference_(client::follow(setup_, api::kind::kInterferenceReport)),
       config_(client::followOne(setup_, client::kind::kConfigMap, setup_.configNamespace,
                                 setup_.configName)) {
   nodes_.onChange([this](const auto&) { changed_ = true; });
@@ -83,6 +92,8 @@ void ClusterFeed::start() {
     quotas_.start();
     reservations_.start();
     migrations_.start();
+    notice_.start();
+    interference_.start();
   }
   devices_.start();
   config_.start();
@@ -90,13 +101,23 @@ void ClusterFeed::start() {
 }
 
 void ClusterFeed::arm() {
-  timer_ = setup_.clock->after(kPublishEvery, [owner = setup_.owner, self = self_] {
+  timer_ = setup_.clock->after(kBeat, [owner = setup_.owner, self = self_] {
     owner->post([self] {
       if (!*self) return;
-      if (std::exchange((*self)->changed_, false)) (*self)->publish();
+      (*self)->beat();
+      (*self)->lookAtJobs();
       (*self)->arm();
     });
   });
+}
+
+// Many nodes are told less often: some of them change every second.
+void ClusterFeed::beat() {
+  ++beats_;
+  const bool due = nodes_.size() < kManyNodes || beats_ % kManyBeats == 0;
+  if (due && std::exchange(changed_, false)) publish();
+  if (beats_ % kMomentBeats == 0 && nodes_.size() > 0)
+    hub_.moment(json::write(momentOf(nodeRows(view()), setup_.clock->wall())));
 }
 
 ClusterView ClusterFeed::view() const {
@@ -117,11 +138,36 @@ void ClusterFeed::publish() {
   hub_.nodes(json::write(nodeRows(view())));
 }
 
+void ClusterFeed::lookAtJobs() {
+  const MonoTime now = setup_.clock->mono();
+  const bool isEarly = jobsAt_ != MonoTime::min() && now - jobsAt_ < kJobsEvery;
+  if (!setup_.node.empty() || isEarly || !pods_.hasSynced()) return;
+  jobsAt_ = now;
+  feedLedger(view(), setup_.clock->wall(), jobs_);
+}
+
+void ClusterFeed::askJobs(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const ClusterFeed& feed = **self;
+    if (!feed.setup_.node.empty()) return answer("{}");
+    answer(json::write(jobBoard(feed.view(), feed.jobs_, feed.setup_.clock->wall())));
+  });
+}
+
 void ClusterFeed::askPods(std::string node, Answer answer) {
   setup_.owner->post([self = self_, node = std::move(node), answer = std::move(answer)]() mutable {
     if (!*self) return;
     const auto live = (*self)->hub_.live();
     answer(json::write(podRows((*self)->view(), node, live.get())));
+  });
+}
+
+void ClusterFeed::askOverview(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const auto live = (*self)->hub_.live();
+    answer(json::write(overviewOf((*self)->view(), live.get())));
   });
 }
 
@@ -159,8 +205,23 @@ void ClusterFeed::askMigrations(Answer answer) {
     feed.migrations_.each([&](std::string_view key, const api::PodMigrationJob&) {
       jobs.push_back(feed.migrations_.find(key));
     });
-    answer(json::write(
-        migrationBoard(jobs, [&](std::string_view key) { return feed.pods_.find(key); })));
+    const auto said = feed.notice_.find(feed.setup_.configNamespace, descheduler::kNotice);
+    answer(json::write(migrationBoard(
+        jobs, [&](std::string_view key) { return feed.pods_.find(key); },
+        said ? descheduler::noticeOf(said->data) : descheduler::Notice{})));
+  });
+}
+
+void ClusterFeed::askInterference(Answer answer) {
+  setup_.owner->post([self = self_, answer = std::move(answer)]() mutable {
+    if (!*self) return;
+    const ClusterFeed& feed = **self;
+    if (!feed.setup_.node.empty()) return answer("{}");
+    InterferenceObjects reports;
+    feed.interference_.each([&](std::string_view key, const api::InterferenceReport&) {
+      reports.push_back(feed.interference_.find(key));
+    });
+    answer(json::write(interferenceBoard(reports)));
   });
 }
 

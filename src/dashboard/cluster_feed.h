@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "api/interference/report.h"
 #include "api/koordinator/device.h"
 #include "api/koordinator/elastic_quota.h"
 #include "api/koordinator/pod_migration_job.h"
@@ -20,6 +21,7 @@
 #include "base/fn.h"
 #include "client/informer/informer.h"
 #include "dashboard/hub.h"
+#include "report/batch_ledger.h"
 
 namespace mangrove::dashboard {
 
@@ -42,19 +44,27 @@ class ClusterFeed {
   using Answer = UniqueFn<void(std::string json)>;
   // Rows of the pods of one node, or of all for "".
   void askPods(std::string node, Answer answer);
+  // Who waits and why, and who uses most (overview.h).
+  void askOverview(Answer answer);
   // The quotas' trees and who borrows from whom; {} beside an agent, which sees one node alone.
   void askQuotas(Answer answer);
   // Every node's cards and who has what share of them.
   void askDevices(Answer answer);
-  // Who moves from where to where, and why; {} beside an agent.
+  // Who moves from where to where and who stays, and why; {} beside an agent.
   void askMigrations(Answer answer);
+  // Which services suffer or suffered, and from whom; {} beside an agent.
+  void askInterference(Answer answer);
+  // Batch work by job: who lives, waits and was evicted; {} beside an agent.
+  void askJobs(Answer answer);
   // The configuration's keys and what the linter says of them.
   void askConfig(Answer answer);
 
  private:
   ClusterView view() const;
   void publish();
+  void lookAtJobs();
   void arm();
+  void beat();
 
   FeedSetup setup_;
   Hub& hub_;
@@ -65,8 +75,13 @@ class ClusterFeed {
   client::Informer<api::Reservation> reservations_;
   client::Informer<api::Device> devices_;
   client::Informer<api::PodMigrationJob> migrations_;
+  client::Informer<api::ConfigMap> notice_;  // of the descheduler: who stays
+  client::Informer<api::InterferenceReport> interference_;
   client::Informer<api::ConfigMap> config_;
+  report::BatchLedger jobs_;
+  MonoTime jobsAt_ = MonoTime::min();  // the ledger's last look
   bool changed_ = false;
+  int beats_ = 0;
   Timer timer_;
   // What posted messages hold: they may run after we are gone.
   std::shared_ptr<ClusterFeed*> self_ = std::make_shared<ClusterFeed*>(this);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "dashboard/overview.h"
 #include "frame/version.h"
 
 namespace mangrove::dashboard {
@@ -51,6 +52,22 @@ std::optional<std::string> Hub::controls() const {
   return controls_();
 }
 
+void Hub::setAlmanac(Almanac almanac) {
+  std::lock_guard lock(mutex_);
+  almanac_ = std::move(almanac);
+}
+
+// Reads a file, so not under the lock.
+Result<std::string> Hub::almanac(std::string_view target) const {
+  Almanac asked;
+  {
+    std::lock_guard lock(mutex_);
+    asked = almanac_;
+  }
+  if (!asked) return fail(Code::kNotFound, "no agent keeps an almanac here");
+  return asked(target);
+}
+
 void Hub::send(std::string_view name, const std::string& json) {
   const std::string text = event(name, json);
   std::erase_if(readers_, [&](const auto& reader) { return !reader->write(text); });
@@ -84,10 +101,18 @@ void Hub::nodes(std::string json) {
   send("nodes", nodes_);
 }
 
+void Hub::moment(std::string json) {
+  std::lock_guard lock(mutex_);
+  send("moment", json);
+  moments_.push_back(std::move(json));
+  if (moments_.size() > kMoments) moments_.pop_front();
+}
+
 void Hub::join(std::unique_ptr<net::ResponseStream> stream) {
   std::lock_guard lock(mutex_);
-  const bool open = stream->write(event("hello", hello()) + event("nodes", nodes_) +
-                                  event("ticks", ticks()) + event("decisions", decisions()));
+  const bool open =
+      stream->write(event("hello", hello()) + event("nodes", nodes_) + event("ticks", ticks()) +
+                    event("moments", arrayOf(moments_)) + event("decisions", decisions()));
   if (open) readers_.push_back(std::move(stream));
 }
 
@@ -95,6 +120,14 @@ std::string Hub::hello() const {
   return json::write(json::Object{
       {"version", frame::version()},
       {"liveNode", liveNode_.empty() ? json::Value(nullptr) : json::Value(liveNode_)}});
+}
+std::string Hub::nodesNow() const {
+  if (liveNode_.empty() || ticks_.empty()) return nodes_;
+  auto rows = json::parse(nodes_);
+  const auto tick = json::parse(ticks_.back());
+  if (!rows || !tick) return nodes_;
+  showTick(rows->as_array(), liveNode_, tick->as_object());
+  return json::write(*rows);
 }
 std::string Hub::ticks() const {
   return arrayOf(ticks_);
@@ -105,7 +138,7 @@ std::string Hub::decisions() const {
 
 std::string Hub::state() const {
   std::lock_guard lock(mutex_);
-  return fmt::format(R"({{"hello":{},"nodes":{},"tick":{},"decisions":{}}})", hello(), nodes_,
+  return fmt::format(R"({{"hello":{},"nodes":{},"tick":{},"decisions":{}}})", hello(), nodesNow(),
                      ticks_.empty() ? "null" : ticks_.back(), decisions());
 }
 

@@ -12,6 +12,7 @@ namespace {
 using descheduler::Account;
 using descheduler::MigrationStory;
 using descheduler::NodeShares;
+using descheduler::PodFacts;
 
 // Times as milliseconds, as everywhere on the pages.
 json::Value millis(WallTime when) {
@@ -19,22 +20,33 @@ json::Value millis(WallTime when) {
   return std::chrono::floor<std::chrono::milliseconds>(when).time_since_epoch().count();
 }
 
+using Maybe = std::optional<double>;
+
+json::Value valueOf(const Maybe& value) {
+  return value ? json::Value(*value) : json::Value(nullptr);
+}
+// Before and after; null where it is not known (yet).
+json::Array pair(const Maybe& was, const Maybe& is) {
+  return {valueOf(was), valueOf(is)};
+}
+
 json::Object change(const NodeShares& before, const NodeShares* after) {
-  const auto pair = [&](double was, double is) {
-    return json::Array{was, after == nullptr ? json::Value(nullptr) : json::Value(is)};
-  };
-  return {{"cpu", pair(before.cpu, after ? after->cpu : 0)},
-          {"memory", pair(before.memory, after ? after->memory : 0)}};
+  return {{"cpu", pair(before.cpu, after ? Maybe(after->cpu) : Maybe())},
+          {"memory", pair(before.memory, after ? Maybe(after->memory) : Maybe())},
+          {"waits", pair(before.waits, after ? after->waits : Maybe())}};
 }
 
 json::Value accountOf(const std::optional<Account>& account) {
   if (!account) return nullptr;
+  const auto& before = account->before;
   const auto* after = account->after ? &*account->after : nullptr;
-  return json::Object{
-      {"source", change(account->before.source, after ? &after->source : nullptr)},
-      {"target", change(account->before.target, after ? &after->target : nullptr)},
-      {"podCores", json::Array{account->before.podCores,
-                               after ? json::Value(after->podCores) : json::Value(nullptr)}}};
+  const PodFacts pod = after ? after->pod : PodFacts{};
+  return json::Object{{"source", change(before.source, after ? &after->source : nullptr)},
+                      {"target", change(before.target, after ? &after->target : nullptr)},
+                      {"podCores", pair(before.pod.cores, after ? Maybe(pod.cores) : Maybe())},
+                      {"podWaits", pair(before.pod.waits, pod.waits)},
+                      {"podThrottled", pair(before.pod.throttled, pod.throttled)},
+                      {"podLatencyMs", pair(before.pod.latency, pod.latency)}};
 }
 
 json::Object rowOf(const MigrationStory& story) {
@@ -83,9 +95,21 @@ json::Array arrowsOf(const std::vector<MigrationStory>& stories) {
   return out;
 }
 
+// Where it is now is the page's own knowledge.
+json::Array staysOf(const descheduler::Notice& notice, const FindPod& find) {
+  json::Array out;
+  for (const descheduler::Stays& one : notice.stays) {
+    const auto pod = find ? find(one.pod) : nullptr;
+    out.push_back(json::Object{
+        {"pod", one.pod}, {"node", pod ? pod->nodeName.str() : std::string()}, {"why", one.why}});
+  }
+  return out;
+}
+
 }  // namespace
 
-json::Object migrationBoard(const MigrationObjects& jobs, const FindPod& pod) {
+json::Object migrationBoard(const MigrationObjects& jobs, const FindPod& pod,
+                            const descheduler::Notice& notice) {
   const std::vector<MigrationStory> stories = storiesOf(jobs, pod);
   json::Array rows;
   int64_t underWay = 0, succeeded = 0, failed = 0;
@@ -95,11 +119,10 @@ json::Object migrationBoard(const MigrationObjects& jobs, const FindPod& pod) {
     succeeded += story.phase == "Succeeded" ? 1 : 0;
     failed += story.phase == "Failed" ? 1 : 0;
   }
-  return {{"moves", std::move(rows)},
-          {"arrows", arrowsOf(stories)},
-          {"underWay", underWay},
-          {"succeeded", succeeded},
-          {"failed", failed}};
+  return {{"moves", std::move(rows)}, {"arrows", arrowsOf(stories)},
+          {"underWay", underWay},     {"succeeded", succeeded},
+          {"failed", failed},         {"stays", staysOf(notice, pod)},
+          {"staying", notice.count}};
 }
 
 }  // namespace mangrove::dashboard

@@ -66,6 +66,7 @@ TEST(MigrationBoard, SaysWhoMovedFromWhereToWhereAndWhy) {
   const json::Array& cpu = row.at("account").at("source").at("cpu").as_array();
   EXPECT_EQ(cpu.at(0).to_number<double>(), 90);
   EXPECT_EQ(cpu.at(1).to_number<double>(), 65);
+  EXPECT_EQ(json::write(row.at("account").at("podLatencyMs")), "[null,null]") << "nobody said";
   EXPECT_EQ(row.at("ended").as_int64() - row.at("created").as_int64(), 9000);
 }
 
@@ -80,6 +81,18 @@ TEST(MigrationBoard, AJobMadeByHandHasAReasonToo) {
 TEST(MigrationBoard, CountsArrowsBetweenNodesAndNoneForWhatFailed) {
   EXPECT_EQ(json::write(board().at("arrows")), R"([{"from":"n1","to":"n2","moves":1}])");
   EXPECT_EQ(json::write(migrationBoard({}, {}).at("moves")), "[]");
+}
+
+TEST(MigrationBoard, SaysWhoStaysAndWhere) {
+  auto pod = std::make_shared<api::Pod>();
+  pod->nodeName = Interned("n7");
+  const json::Object all =
+      migrationBoard({}, [&](std::string_view key) { return key == "d/a" ? pod : nullptr; },
+                     {{{"d/a", "a DaemonSet keeps it on its node"}, {"d/gone", "why"}}, 40});
+  EXPECT_EQ(json::write(all.at("stays").as_array().at(0)),
+            R"({"pod":"d/a","node":"n7","why":"a DaemonSet keeps it on its node"})");
+  EXPECT_EQ(all.at("stays").as_array().at(1).at("node"), "");
+  EXPECT_EQ(all.at("staying").to_number<int>(), 40);
 }
 
 // One story, two tellers: what the page shows is what the command says.

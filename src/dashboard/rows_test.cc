@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dashboard/overview.h"
 #include "dashboard/top.h"
 
 namespace mangrove::dashboard {
@@ -174,6 +175,36 @@ TEST(Top, KeysTurnTheView) {
   EXPECT_TRUE(turnKey('k', picture(), view));
   EXPECT_EQ(view.skip, 0u);
   EXPECT_FALSE(turnKey('x', picture(), view));
+}
+
+TEST(Overview, SumsAMoment) {
+  const json::Object moment = momentOf(nodeRows(oneNode()), WallTime(std::chrono::seconds(7)));
+  EXPECT_EQ(json::write(moment),
+            R"({"t":7000,"nodes":1,"capacity":16,"used":6,"be":4,"sold":8,"asked":3,)"
+            R"("memory":68719476736,"memoryUsed":21474836480})");
+}
+
+TEST(Overview, NamesWhoWaitsAndWhoUsesMost) {
+  const json::Object found = overviewOf(oneNode(), nullptr);
+  EXPECT_EQ(found.at("waits").as_int64(), 1);
+  const json::Object& waiting = found.at("waiting").as_array().at(0).as_object();
+  EXPECT_EQ(waiting.at("key").as_string(), "etl/late");
+  EXPECT_NE(waiting.at("why").as_string().find("Insufficient"), std::string::npos);
+  EXPECT_EQ(found.at("top").as_array().at(0).as_object().at("key").as_string(), "etl/job");
+}
+
+TEST(Overview, ShowsTheTickOfItsOwnNode) {
+  json::Array rows = nodeRows(oneNode());
+  const json::Object tick{{"t", 9},
+                          {"used", 2.5},
+                          {"cpu", json::Object{{"LS", 2.5}}},
+                          {"memory", json::Object{{"LS", 5}, {"other", 7}}},
+                          {"psi", json::Object{{"cpu", 0.5}}}};
+  showTick(rows, "n2", tick);
+  EXPECT_EQ(rows[0].as_object().at("cpu").as_object().at("used").to_number<double>(), 6);
+  showTick(rows, "n1", tick);
+  EXPECT_EQ(json::write(rows[0].as_object().at("cpu").as_object().at("classes")), R"({"LS":2.5})");
+  EXPECT_EQ(rows[0].as_object().at("memory").as_object().at("used").to_number<double>(), 12);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 
 namespace mangrove::demo {
 
-enum class Turn : uint32_t { kNobody, kAwake, kCareless, kBatch };
+enum class Turn : uint32_t { kNobody, kAwake, kCareless, kPlain, kBatch };
 
 struct Board {
   static constexpr size_t kWorkers = 128;  // of each kind
@@ -32,7 +32,7 @@ struct Board {
   };
 
   std::atomic<uint32_t> turn;  // also the word that workers sleep on
-  std::array<std::array<Lane, kWorkers>, 4> lanes;
+  std::array<std::array<Lane, kWorkers>, 5> lanes;
   agent::LoadResult load;
 
   void setTurn(Turn whose);

@@ -13,10 +13,14 @@ enum class Condition : uint8_t {
   kAlone,     // the service and nobody else
   kAwake,     // alone, with an idle-class loop on every CPU so that none falls asleep
   kCareless,  // batch work started inside the service's own pod
+  kPlain,     // a BestEffort pod as plain Kubernetes runs it: own group, least weight, no limit
   kMangrove,  // the same batch work as best-effort pods
 };
 inline constexpr Condition kConditions[] = {Condition::kAlone, Condition::kAwake,
-                                            Condition::kCareless, Condition::kMangrove};
+                                            Condition::kCareless, Condition::kPlain,
+                                            Condition::kMangrove};
+// Whether batch work runs in it.
+bool hasBatch(Condition condition);
 std::string_view nameOf(Condition condition);
 // One word, for JSON and progress lines.
 std::string_view wordOf(Condition condition);

@@ -41,7 +41,8 @@ uint16_t freePort() {
 }
 
 Turn turnOf(Condition condition) {
-  constexpr Turn kTurns[] = {Turn::kNobody, Turn::kAwake, Turn::kCareless, Turn::kBatch};
+  constexpr Turn kTurns[] = {Turn::kNobody, Turn::kAwake, Turn::kCareless, Turn::kPlain,
+                             Turn::kBatch};
   return kTurns[static_cast<size_t>(condition)];
 }
 
@@ -134,7 +135,7 @@ class Demo {
     if (auto ok = house_.startPod("awake", {"--qos", "BE"}, awake); !ok) return ok;
     for (int i = 0; i < kBatchPods; ++i)
       if (auto ok = startBatch(i); !ok) return ok;
-    return {};
+    return house_.startPlainPod(workers());
   }
 
   // The service answers and every worker has come to the board.
@@ -159,7 +160,7 @@ class Demo {
 
   // Gives each kind of worker a short turn to show that it is there.
   bool everybodyWorks() {
-    for (Turn turn : {Turn::kAwake, Turn::kCareless, Turn::kBatch}) {
+    for (Turn turn : {Turn::kAwake, Turn::kCareless, Turn::kPlain, Turn::kBatch}) {
       if (house_.board().done(turn).units > 0) continue;
       house_.board().setTurn(turn);
       return false;
@@ -277,9 +278,9 @@ Result<> perform(const DemoOptions& options, frame::Interrupt& interrupt) {
   if (!house) return pass(house.error());
   Demo demo(options, interrupt, **house);
   say(fmt::format(
-      "{}\nfour conditions in random order within every hour of a compressed day; rule "
-      "fixed beforehand: {}\nstarting      mangrove up, a service pod (LS), batch pods (BE)\n",
-      demo.about(), options.discard.text()));
+      "{}\nfive conditions in random order within every hour of a compressed day; rule "
+      "fixed beforehand: {}\n{}\nstarting      mangrove up, a service pod (LS), batch pods (BE)\n",
+      demo.about(), options.discard.text(), kWays));
   if (auto ok = demo.start(); !ok) return ok;
   if (auto ok = demo.measure(); !ok) return ok;
   const Findings found = demo.findings();

@@ -1,6 +1,6 @@
 #pragma once
 // `mangrove demo`: a service and batch work on this machine, with real processes and cgroups, in
-// short blocks of four conditions in random order; then what it cost and what it brought, with
+// short blocks of five conditions in random order; then what it cost and what it brought, with
 // confidence intervals. Needs root.
 //
 //   return runDemo({.rounds = 12});           // exit code; prints as it goes

@@ -106,6 +106,16 @@ Row rowOf(const std::vector<Block>& blocks, Condition condition, const Situation
   return row;
 }
 
+// Both were chosen beforehand, but are compared as strictly as with the baseline.
+void sayGain(const std::vector<Block>& blocks, Findings& out) {
+  out.gain = costAgainst(Condition::kPlain, Condition::kMangrove, blocks, out.situation.confidence);
+  const auto cores = [](const Block& b) { return b.batchCores; };
+  out.gained = gainSentence(
+      out.gain, compare(keptOf(blocks, Condition::kMangrove), keptOf(blocks, Condition::kPlain),
+                        cores, out.situation.confidence)
+                    .ratio);
+}
+
 std::string wholeSentence(const Findings& f) {
   return fmt::format("batch got {:.0f} % of the machine, {}", f.batchPercent,
                      costSentence(f.row(Condition::kMangrove).cost));
@@ -167,6 +177,30 @@ std::string costSentence(const stats::Effect& cost) {
   return fmt::format("the service paid {:.1f} % ± {:.1f} % p99", percent, half);
 }
 
+std::string gainSentence(const stats::Effect& gain, const stats::Interval& batch) {
+  constexpr const char* kAdds =
+      "what it adds there is an amount: batch work is placed by what is free, gives memory back "
+      "and "
+      "leaves when a service needs the room";
+  if (!gain.enough())
+    return fmt::format(
+        "what Mangrove gained over that cannot be told: only {} hours were undisturbed in both",
+        gain.pairs);
+  const double percent = 100 * (gain.ratio.estimate - 1);
+  const std::string share =
+      fmt::format("batch got {:.0f} % of that pod's CPU time", 100 * batch.estimate);
+  const std::string range = fmt::format("{:+.1f} % [{:+.1f} to {:+.1f}]", percent,
+                                        100 * (gain.ratio.low - 1), 100 * (gain.ratio.high - 1));
+  if (!gain.significant())
+    return fmt::format(
+        "against that pod Mangrove gained no latency that could be told (p99 {}), {}; {}", range,
+        share, kAdds);
+  if (percent > 0)
+    return fmt::format("against that pod Mangrove gained no latency, it cost some (p99 {}), {}; {}",
+                       range, share, kAdds);
+  return fmt::format("against that pod Mangrove gained latency (p99 {}), {}", range, share);
+}
+
 Findings conclude(const std::vector<Block>& blocks, const Situation& situation) {
   Findings out;
   out.situation = situation;
@@ -179,11 +213,14 @@ Findings conclude(const std::vector<Block>& blocks, const Situation& situation) 
   const Row& ours = out.row(Condition::kMangrove);
   out.batchPercent = 100 * ours.batchCores.estimate / static_cast<double>(situation.cpus);
   out.sentence = wholeSentence(out);
-  const Row& careless = out.row(Condition::kCareless);
-  out.careless =
-      fmt::format("placed carelessly it got {:.0f} % of the machine, {}",
-                  100 * careless.batchCores.estimate / static_cast<double>(situation.cpus),
-                  costSentence(careless.cost));
+  const auto otherwise = [&](const char* how, const Row& row) {
+    return fmt::format("{} it got {:.0f} % of the machine, {}", how,
+                       100 * row.batchCores.estimate / static_cast<double>(situation.cpus),
+                       costSentence(row.cost));
+  };
+  out.careless = otherwise("placed carelessly", out.row(Condition::kCareless));
+  out.plain = otherwise("as a BestEffort pod of plain Kubernetes", out.row(Condition::kPlain));
+  sayGain(blocks, out);
   return out;
 }
 
@@ -195,14 +232,20 @@ std::string_view nameOf(Condition condition) {
       return "alone, CPUs kept awake";
     case Condition::kCareless:
       return "batch beside it, carelessly";
+    case Condition::kPlain:
+      return "batch as a BestEffort pod";
     case Condition::kMangrove:
       return "batch under Mangrove";
   }
   return "";
 }
 
+bool hasBatch(Condition condition) {
+  return condition >= Condition::kCareless;
+}
+
 std::string_view wordOf(Condition condition) {
-  constexpr std::string_view kWords[] = {"alone", "awake", "careless", "mangrove"};
+  constexpr std::string_view kWords[] = {"alone", "awake", "careless", "plain", "mangrove"};
   return kWords[static_cast<size_t>(condition)];
 }
 

@@ -6,6 +6,7 @@
 //   found.sentence        // "batch got 78 % of the machine, the service paid 2 % ± 3 % p99"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "demo/condition.h"
@@ -48,6 +49,9 @@ struct Findings {
   double batchPercent = 0;  // of the machine, under Mangrove
   std::string sentence;
   std::string careless;  // the same about batch work placed carelessly
+  std::string plain;     // and about the BestEffort pod of plain Kubernetes
+  stats::Effect gain;    // p99 under Mangrove against that pod, hour by hour
+  std::string gained;    // what may be said of it, also where there is nothing
   const Row& row(Condition condition) const { return rows[static_cast<size_t>(condition)]; }
 };
 
@@ -63,6 +67,14 @@ Findings conclude(const std::vector<Block>& blocks, const Situation& situation);
 // "paid 3 % ± 2 % p99", "no significant difference in …" (only where a fifth more would have been
 // seen), or that it cannot be told.
 std::string costSentence(const stats::Effect& cost);
+
+// What Mangrove gained over a BestEffort pod. `batch`: CPU time of batch work, of what that pod got.
+std::string gainSentence(const stats::Effect& gain, const stats::Interval& batch);
+// What the two ways without Mangrove are, for those who read the figures.
+inline constexpr std::string_view kWays =
+    "carelessly: batch processes in the service's own group, the worst case; as a BestEffort pod: "
+    "as "
+    "plain Kubernetes runs it, a group of its own with the least weight and no limit";
 
 std::string toTable(const Findings& findings, const DiscardRule& rule);
 std::string toJson(const Findings& findings, const std::vector<Block>& blocks,

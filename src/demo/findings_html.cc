@@ -17,7 +17,7 @@ std::string shown(const stats::Interval& i, double scale, int digits) {
 }
 
 std::vector<std::string> cells(const Findings& f, const Row& row) {
-  const bool batch = row.condition == Condition::kCareless || row.condition == Condition::kMangrove;
+  const bool batch = hasBatch(row.condition);
   const bool ours = row.condition == Condition::kMangrove;
   std::string cost = "baseline";
   if (row.condition != f.baseline)
@@ -39,7 +39,8 @@ std::vector<std::string> cells(const Findings& f, const Row& row) {
 }
 
 size_t colourOf(Condition condition) {
-  return static_cast<size_t>(condition);
+  constexpr size_t kColours[] = {0, 1, 2, 4, 3};
+  return kColours[static_cast<size_t>(condition)];
 }
 
 std::string intervals(const Findings& f, const std::string& label, bool log,
@@ -108,6 +109,7 @@ std::string toHtml(const Findings& f, const std::vector<Block>& blocks, const Di
   report::Page page("Mangrove: what colocation brought, and what it cost");
   page.answer(f.sentence + ".");
   page.paragraph(f.careless + ".");
+  page.paragraph(f.plain + "; " + f.gained + ".");
   page.paragraph(about + fmt::format("; intervals at {:.0f} %.", 100 * f.situation.confidence));
   page.heading("Figures");
   std::vector<std::vector<std::string>> rows;
@@ -121,7 +123,7 @@ std::string toHtml(const Findings& f, const std::vector<Block>& blocks, const Di
   page.figure(tails(blocks), "The tail: how long the slowest requests took.");
   page.figure(
       byHour(blocks, "p99, ms", true, &p99Of),
-      "Every hour was lived through four times with the very same requests, in random order.");
+      "Every hour was lived through five times with the very same requests, in random order.");
   page.heading("The machine");
   page.figure(intervals(f, "machine busy, %", false, &Row::utilisation, 100),
               "Without the loops that only keep CPUs awake.");
@@ -133,6 +135,7 @@ std::string toHtml(const Findings& f, const std::vector<Block>& blocks, const Di
       "latency counts from when a request should have left, so a stalled service cannot hide "
       "its stall. Conditions are compared hour by hour; the cost is the Hodges-Lehmann "
       "estimate of the ratio with the signed-rank interval (docs/impact.md).");
+  page.paragraph("Without Mangrove there are two ways: " + std::string(kWays) + ".");
   page.paragraph("Rule fixed beforehand: " + rule.text() + ".");
   page.paragraph(
       fmt::format("Baseline: {}, the stricter of the two ways to be alone. Because it was chosen "

@@ -14,7 +14,7 @@ namespace mangrove::demo {
 namespace {
 
 // A machine whose conditions cost what we say: factors on all latencies, by condition.
-std::vector<Block> machine(const double (&factors)[4], size_t rounds, uint64_t seed,
+std::vector<Block> machine(const double (&factors)[5], size_t rounds, uint64_t seed,
                            int requests = 400) {
   Rng rng(seed);
   std::vector<Block> out;
@@ -29,8 +29,7 @@ std::vector<Block> machine(const double (&factors)[4], size_t rounds, uint64_t s
             static_cast<float>(tail * factors[static_cast<size_t>(condition)]));
       }
       std::sort(block.latencies.begin(), block.latencies.end());
-      block.batchCores =
-          condition == Condition::kCareless || condition == Condition::kMangrove ? 1.6 : 0;
+      block.batchCores = hasBatch(condition) ? 1.6 : 0;
       block.batchUnits = condition == Condition::kMangrove ? 1500 : 1600;
       block.busyCores = 0.3 + block.batchCores;
       block.kept = keeps({}, block);
@@ -41,20 +40,39 @@ std::vector<Block> machine(const double (&factors)[4], size_t rounds, uint64_t s
 }
 
 TEST(Conclude, TakesTheStricterBaseline) {
-  EXPECT_EQ(conclude(machine({1, 1.5, 4, 1}, 12, 1), {.cpus = 2}).baseline, Condition::kAlone);
-  EXPECT_EQ(conclude(machine({1.5, 1, 4, 1}, 12, 1), {.cpus = 2}).baseline, Condition::kAwake);
+  EXPECT_EQ(conclude(machine({1, 1.5, 4, 1.5, 1}, 12, 1), {.cpus = 2}).baseline, Condition::kAlone);
+  EXPECT_EQ(conclude(machine({1.5, 1, 4, 1.5, 1}, 12, 1), {.cpus = 2}).baseline, Condition::kAwake);
 }
 
 TEST(Conclude, SaysWhatItCost) {
-  const auto harmless = conclude(machine({1, 1.2, 4, 1}, 12, 2, 1600), {.cpus = 2});
+  const auto harmless = conclude(machine({1, 1.2, 4, 1.5, 1}, 12, 2, 1600), {.cpus = 2});
   EXPECT_TRUE(
       harmless.sentence.starts_with("batch got 80 % of the machine, no significant difference"))
       << harmless.sentence;
   EXPECT_NE(harmless.careless.find("the service paid"), std::string::npos) << harmless.careless;
   EXPECT_NEAR(harmless.row(Condition::kMangrove).workShare.estimate, 1500.0 / 1600, 1e-6);
   EXPECT_NEAR(harmless.row(Condition::kMangrove).cpuShare.estimate, 1, 1e-6);
-  const auto bad = conclude(machine({1, 1.2, 4, 2}, 12, 2), {.cpus = 2});
+  const auto bad = conclude(machine({1, 1.2, 4, 1, 2}, 12, 2), {.cpus = 2});
   EXPECT_NE(bad.sentence.find("the service paid"), std::string::npos) << bad.sentence;
+}
+
+// The way plain Kubernetes would run it is a row of its own, and what Mangrove adds to it is said also
+// where that is nothing.
+TEST(Conclude, SaysWhatIsGainedOverABestEffortPod) {
+  const auto better = conclude(machine({1, 1.2, 4, 1.6, 1}, 12, 2, 1600), {.cpus = 2});
+  EXPECT_TRUE(better.plain.starts_with("as a BestEffort pod of plain Kubernetes it got 80 %"))
+      << better.plain;
+  EXPECT_TRUE(better.gained.starts_with("against that pod Mangrove gained latency (p99 -"))
+      << better.gained;
+  EXPECT_NEAR(better.gain.ratio.estimate, 1 / 1.6, 0.08);
+  const auto same = conclude(machine({1, 1.2, 4, 1, 1}, 12, 2, 1600), {.cpus = 2});
+  EXPECT_NE(same.gained.find("gained no latency that could be told"), std::string::npos);
+  EXPECT_NE(same.gained.find("batch got 100 % of that pod's CPU time"), std::string::npos);
+  EXPECT_NE(same.gained.find("an amount"), std::string::npos);
+  const auto worse = conclude(machine({1, 1.2, 4, 1, 1.6}, 12, 2, 1600), {.cpus = 2});
+  EXPECT_NE(worse.gained.find("it cost some"), std::string::npos) << worse.gained;
+  const auto few = conclude(machine({1, 1, 1, 1, 1}, 3, 2), {.cpus = 2});
+  EXPECT_NE(few.gained.find("cannot be told"), std::string::npos) << few.gained;
 }
 
 TEST(Conclude, NoDifferenceIsSaidOnlyWhereOneWouldHaveBeenSeen) {
@@ -80,7 +98,7 @@ TEST(Conclude, ClaimsWrongCostsRarely) {
   constexpr int kRuns = 400;
   int wrong = 0;
   for (int i = 0; i < kRuns; ++i) {
-    const auto blocks = machine({1, 1, 4, 1}, 12, static_cast<uint64_t>(i));
+    const auto blocks = machine({1, 1, 4, 1, 1}, 12, static_cast<uint64_t>(i));
     const Condition baseline = stricterBaseline(blocks);
     wrong += costAgainst(baseline, Condition::kMangrove, blocks, 0.95).significant() ? 1 : 0;
     EXPECT_TRUE(costAgainst(baseline, Condition::kCareless, blocks, 0.95).significant());
@@ -89,7 +107,7 @@ TEST(Conclude, ClaimsWrongCostsRarely) {
 }
 
 TEST(Conclude, TooFewHoursAreSaid) {
-  const auto few = conclude(machine({1, 1, 1, 1}, 3, 2), {.cpus = 2});
+  const auto few = conclude(machine({1, 1, 1, 1, 1}, 3, 2), {.cpus = 2});
   EXPECT_NE(few.sentence.find("cannot be told"), std::string::npos) << few.sentence;
   const auto none = conclude({}, {.cpus = 2});
   EXPECT_NE(none.sentence.find("cannot be told"), std::string::npos);
@@ -98,7 +116,7 @@ TEST(Conclude, TooFewHoursAreSaid) {
 }
 
 TEST(Conclude, ThrownAwayBlocksDoNotCount) {
-  auto blocks = machine({1, 1.2, 4, 1}, 12, 2);
+  auto blocks = machine({1, 1.2, 4, 1.5, 1}, 12, 2);
   for (Block& block : blocks)
     if (block.round < 4) block.strangers = 1, block.kept = keeps({}, block);
   const auto found = conclude(blocks, {.cpus = 2});
@@ -120,7 +138,7 @@ TEST(Keeps, ByTheRule) {
 }
 
 TEST(Reports, HaveEveryConditionAndAskForNothing) {
-  const auto blocks = machine({1, 1.2, 4, 1}, 8, 3);
+  const auto blocks = machine({1, 1.2, 4, 1.5, 1}, 8, 3);
   const auto found = conclude(blocks, {.cpus = 2, .evictions = 1});
   const std::string page = toHtml(found, blocks, {}, "about");
   for (Condition condition : kConditions) {
@@ -128,6 +146,9 @@ TEST(Reports, HaveEveryConditionAndAskForNothing) {
     EXPECT_NE(toTable(found, {}).find(nameOf(condition)), std::string::npos);
     EXPECT_NE(toJson(found, blocks, {}).find(wordOf(condition)), std::string::npos);
   }
+  for (const std::string& text : {page, toTable(found, {})})
+    for (std::string_view said : {"in the service's own group", "against that pod"})
+      EXPECT_NE(text.find(said), std::string::npos) << said;
   for (std::string_view foreign : {"http://", "https://", "<script", "src=", "href="})
     EXPECT_EQ(page.find(foreign), std::string::npos) << foreign;
 }

@@ -37,10 +37,6 @@ std::string costRange(const stats::Effect& cost) {
   return fmt::format("[{:+.0f}-{:+.0f}]", 100 * (cost.ratio.low - 1), 100 * (cost.ratio.high - 1));
 }
 
-bool hasBatch(Condition condition) {
-  return condition == Condition::kCareless || condition == Condition::kMangrove;
-}
-
 json::Value number(double value) {
   return std::isfinite(value) ? json::Value(value) : json::Value(nullptr);
 }
@@ -111,7 +107,8 @@ std::string toTable(const Findings& f, const DiscardRule& rule) {
                  compared ? costRange(row.cost) : "", "", ours ? percentRange(row.cpuShare) : "",
                  ours ? percentRange(row.workShare) : ""});
   }
-  return out + fmt::format("\n{}.\n{}.\n", f.sentence, f.careless);
+  return out + fmt::format("\n{}.\n{}.\n{}; {}.\n({})\n", f.sentence, f.careless, f.plain, f.gained,
+                           kWays);
 }
 
 std::string toJson(const Findings& f, const std::vector<Block>& blocks, const DiscardRule& rule) {
@@ -136,6 +133,9 @@ std::string toJson(const Findings& f, const std::vector<Block>& blocks, const Di
                                         {"batchPercent", f.batchPercent},
                                         {"sentence", f.sentence},
                                         {"careless", f.careless},
+                                        {"plain", f.plain},
+                                        {"gained", f.gained},
+                                        {"gain", asJson(f.gain)},
                                         {"rows", std::move(rows)},
                                         {"blocks", blocksAsJson(blocks)}}) +
          "\n";

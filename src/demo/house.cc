@@ -13,9 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/bench/batch_work.h"
 #include "base/os/fd.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
+#include "kernel/control_files.h"
+#include "kernel/cpu_units.h"
 #include "kernel/resource_names.h"
 
 namespace mangrove::demo {
@@ -28,6 +31,7 @@ using std::chrono::seconds;
 constexpr Duration kReadyWithin = seconds(60);
 constexpr Duration kEndWithin = seconds(12);
 constexpr uint16_t kDashboardPort = 9317;
+constexpr const char* kPlainPod = "91a10000-0000-0000-0000-000000000001";
 
 bool portIsFree(uint16_t port) {
   const UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -192,6 +196,28 @@ Result<> House::startPod(const std::string& name, const std::vector<std::string>
   return {};
 }
 
+Result<> House::startPlainPod(int64_t workers) {
+  auto made = agent::PodCgroups::make(cgroup_);
+  if (!made) return made.error().in("a BestEffort pod");
+  plain_.emplace(*std::move(made));
+  const auto tier = kernel::PodTier::kBestEffort;
+  if (auto ok = plain_->add(kPlainPod, 1, false, tier); !ok) return ok;
+  const auto* shares = kernel::findResource(kernel::resource_name::kCpuShares);
+  const std::string least = kernel::sharesText(kernel::kMinShares, plain_->trees().version());
+  for (const std::string& dir : {agent::PodCgroups::tierDir(tier), plain_->podDir(kPlainPod),
+                                 plain_->firstContainer(kPlainPod)})
+    if (auto ok = kernel::SysRoot().write(*kernel::filePath(plain_->trees(), *shares, dir), least);
+        !ok)
+      return ok.error().in("a BestEffort pod");
+  for (int64_t i = 0; i < workers; ++i) {
+    auto pid = plain_->start(kPlainPod, [&] {
+      board().work(Turn::kPlain, static_cast<size_t>(i), &agent::multiplyOnce);
+    });
+    if (!pid) return pass(pid.error());
+  }
+  return {};
+}
+
 Result<pid_t> House::startPart(const std::vector<std::string>& part) {
   std::vector<std::string> args{"demo-part"};
   args.insert(args.end(), part.begin(), part.end());
@@ -240,6 +266,7 @@ void House::stop() {
   for (const auto& [name, pid] : pods_) ::waitpid(pid, nullptr, 0);
   pods_.clear();
   endUp();
+  plain_.reset();  // after `up`: its groups are inside of those of up's pods
   if (!dir_.empty()) endProcessesOf(dir_);
   sweepCgroup(cgroup_);
   cgroup_.clear();

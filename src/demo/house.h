@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include "agent/bench/pod_cgroups.h"
 #include "base/os/temp_folder.h"
 #include "base/result.h"
 #include "demo/board.h"
@@ -36,6 +37,9 @@ class House {
   // `mangrove run FLAGS --name NAME -- this binary demo-part PART`. Does not wait.
   Result<> startPod(const std::string& name, const std::vector<std::string>& flags,
                     const std::vector<std::string>& part);
+  // Batch work in a BestEffort pod as a kubelet makes it, beside the service's: the least weight, no
+  // limit, and nobody who looks after it. After the pods.
+  Result<> startPlainPod(int64_t workers);
   // A part outside of any pod.
   Result<pid_t> startPart(const std::vector<std::string>& part);
   // Pods of the given names whose `mangrove run` has ended since the last call.
@@ -61,6 +65,7 @@ class House {
   std::optional<TempFolder> folder_;
   std::string dir_, cgroup_, dashboard_;
   std::unique_ptr<BoardFile> board_;
+  std::optional<agent::PodCgroups> plain_;
   pid_t up_ = 0;
   std::map<std::string, pid_t> pods_;
 };

@@ -93,10 +93,10 @@ std::string horizontals(const Scale& y) {
   return out;
 }
 
-// Circle, square, diamond, triangle: never colour alone.
+// Circle, square, diamond, triangle, cross: never colour alone.
 std::string mark(double x, double y, size_t kind) {
   constexpr double r = 4.5;
-  switch (kind % 4) {
+  switch (kind % 5) {
     case 0:
       return fmt::format("<circle class=\"f{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\"/>", kind, x, y,
                          r);
@@ -106,9 +106,13 @@ std::string mark(double x, double y, size_t kind) {
     case 2:
       return fmt::format("<path class=\"f{}\" d=\"M{:.1f} {:.1f}l5.5 5.5-5.5 5.5-5.5-5.5z\"/>",
                          kind, x, y - 5.5);
-    default:
+    case 3:
       return fmt::format("<path class=\"f{}\" d=\"M{:.1f} {:.1f}l5.5 9.5h-11z\"/>", kind, x,
                          y - 5.5);
+    default:
+      return fmt::format(
+          "<path class=\"f{}\" d=\"M{:.1f} {:.1f}h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z\"/>",
+          kind, x - 1.5, y - 5);
   }
 }
 
