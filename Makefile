@@ -5,10 +5,10 @@ JOBS   ?= $(shell nproc)
 
 PREFIX ?= /usr/local
 
-.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations test-devices test-power test-backup test-conformance bench format check build setup fuzz help binary setup-program
+.PHONY: demo up reference install test test-long parse build-times tidy test-vm test-kubernetes test-chaos test-reservations test-devices test-batch test-power test-backup test-conformance bench format check build setup fuzz help binary setup-program
 
 help:
-	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 3 minutes; DEMO_FLAGS)"
+	@echo "make demo    build the program, then measure what Mangrove does on this machine (root, 4 minutes; DEMO_FLAGS)"
 	@echo "make up      build, then everything on this machine in one process (root)"
 	@echo "make install optimised build into PREFIX (/usr/local): binary, kubectl plugin, man page, completions"
 	@echo "make image   optimised build as an OCI image without a daemon, into build/image; make chart packs the Helm chart"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make test-reservations  MINUTES=10 of reservations made, matched, expired and deleted beside schedulers killed with -9"
 	@echo "make test-devices  MINUTES=10 of pods with cards that come and go, cards that fall ill, and a scheduler killed with -9"
+	@echo "make test-batch  Spark, PyTorch and YARN for real on up, losing executors and capacity to a service (root; CASES=\"spark torch yarn\"; skips what is not there)"
 	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
 	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"
@@ -143,6 +144,10 @@ test-reservations: build
 
 test-devices: build
 	@MANGROVE=$(abspath $(BUILD))/bin/mangrove SECONDS_LONG=$$(($(MINUTES) * 60)) $(if $(SEED),SEED=$(SEED)) test/e2e/scheduler_devices_kill.sh || [ $$? -eq 77 ]
+
+# Wants java, and Spark below /opt; YARN is fetched from Maven Central.
+test-batch: binary
+	@MANGROVE=$(abspath $(BUILD))/bin/mangrove CASES="$(CASES)" test/batch/run
 
 # Every suite into build/bench (JSON, table, pictures) and docs/benchmarks.* within half an hour; PEERS names a folder with kube-apiserver, etcd, … to
 # compare with. SUITES chooses some, which leave the pages alone.

@@ -66,9 +66,10 @@ scripts = (
     ("api_peers.sh", ["--runs", "5"], ["--nodes", "50", "--pods", "50", "--runs", "1", "--starts", "1", "--watchers", "2", "--fan-out-writes", "5"], ("kube-apiserver",), of_api),
     ("scheduler_peers.sh", ["--nodes", "5000", "--pods", "2000", "--turns", "0"], ["--nodes", "100", "--pods", "100", "--turns", "0"], ("kube-apiserver", "kube-scheduler"), of_scheduler),
     ("manager_peers.py", ["--nodes", "2000"], ["--nodes", "50"], ("kube-apiserver", "koord-manager"), of_pair),
+    ("descheduler_peers.py", ["--nodes", "1000", "--pods", "10000"], ["--nodes", "20", "--pods", "200", "--seconds", "12"], ("kube-apiserver", "koord-descheduler"), of_pair),
     ("agent_peers.py", ["--pods", "100", "--seconds", "30"], ["--pods", "3", "--seconds", "4"], ("kube-apiserver", "koordlet"), of_pair),
 )
-reference = ("koord-scheduler", "koord-manager", "koordlet")
+reference = ("koord-scheduler", "koord-manager", "koord-descheduler", "koordlet")
 
 
 def there(folder, name):

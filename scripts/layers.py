@@ -40,7 +40,7 @@ HEAVY = {  # library header -> the only folder that may include it
     "seccomp": "runtime", "re2": "apiserver", "CLI": "frame",
 }
 # Control files have names in kernel/resource_names.h; nobody else spells them. Tests and their fixtures do: they are the kernel.
-CONTROL_FILE = re.compile(r'"(?:cpu|cpuset|cpuacct|memory|io|blkio|net_cls|pids|cgroup)\.[a-z_.]+"')
+CONTROL_FILE = re.compile(r'"(?!io\.kubernetes\.)(?:cpu|cpuset|cpuacct|memory|io|blkio|net_cls|pids|cgroup)\.[a-z_.]+"')
 SPELLS_CONTROL_FILES = re.compile(r"^src/kernel/|/testing/|_test\.cc$|^src/base/")
 # One writer: of the agent only executor/ writes to the machine. One reader: strategies ask the tick's picture.
 WRITES_MACHINE = re.compile(r"\broot_?(?:\(\))?\.write\(|Access::k(?:Read)?Write")

@@ -19,6 +19,8 @@ int benchAgent(const std::vector<std::string>& args) {
   flags.add("further-pods", options.further,
             "pods added after measuring, to say what one more costs in memory");
   flags.add("containers", options.containers, "containers per pod");
+  flags.add("busy", options.busy,
+            "services with a process that never rests; more than there are CPUs make them wait");
   flags.add("warmup", options.warmup, "time before measuring");
   flags.add("duration", options.measure,
             "how long to measure; from 10m on it says whether memory is flat");

@@ -27,11 +27,14 @@ std::string tableOf(const PassBenchOptions& o, const PassBenchResult& r) {
       "descheduler on {} nodes with {} pods, {} % hot{}{}\n"
       "  caches filled   {:8.2f} s\n"
       "  a pass          {:8.3f} s, {:.3f} s of CPU (middle of {})\n"
-      "  its moves       {:8}\n"
+      "  its moves       {:8}{}\n"
       "  memory          {:8.1f} MB\n",
       o.cluster.nodes, o.cluster.pods, o.cluster.hotPercent, o.proven ? ", proven moves" : "",
       o.minimal ? ", minimal plans" : "", r.fillSeconds, middleOf(r.passSeconds),
       middleOf(r.passCpuSeconds), r.passSeconds.size(), r.moves,
+      r.needed > 0 ? fmt::format(", at least {} are needed ({:.2f} x)", r.needed,
+                                 static_cast<double>(r.moves) / static_cast<double>(r.needed))
+                   : std::string(),
       static_cast<double>(r.rssBytes) / (1024.0 * 1024));
 }
 
@@ -43,6 +46,7 @@ std::string jsonOf(const PassBenchOptions& o, const PassBenchResult& r) {
                                         {"passSeconds", middleOf(r.passSeconds)},
                                         {"passCpuSeconds", middleOf(r.passCpuSeconds)},
                                         {"moves", r.moves},
+                                        {"needed", r.needed},
                                         {"rssBytes", r.rssBytes}});
 }
 

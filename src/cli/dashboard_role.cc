@@ -44,7 +44,7 @@ Result<> DashboardRole::serve(frame::RoleContext& context) {
       dashboard::FeedSetup{.client = house.client,
                            .owner = &context.owner,
                            .home = house.home,
-                           .clock = &context.clock,
+                           .clock = &context.asideClock(),
                            .configNamespace = house.configNamespace,
                            .configName = house.configName,
                            .node = house.node},

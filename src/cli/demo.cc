@@ -14,7 +14,7 @@ int demo(const std::vector<std::string>& args) {
   mangrove::demo::DemoOptions options;
   frame::Flags flags(
       "mangrove demo",
-      "a service beside batch work on this machine, measured (about 3 minutes, root)");
+      "a service beside batch work on this machine, measured (about 4 minutes, root)");
   flags.add("rounds", options.rounds, "hours of the compressed day; at least 8 for intervals");
   flags.add("seconds", options.length, "measured part of one block, e.g. 3200ms");
   flags.add("settle", options.settle, "between the change of condition and the measured part");

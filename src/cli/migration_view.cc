@@ -55,10 +55,17 @@ std::string accountText(const Account& account) {
   if (!account.after)
     return fmt::format("open: {} at {:.1f} % CPU, {} at {:.1f} %", was.source.node, was.source.cpu,
                        was.target.node, was.target.cpu);
-  return fmt::format("{}: {} {:.1f} -> {:.1f} % CPU, {} {:.1f} -> {:.1f} %",
-                     account.paid ? "it paid" : "it did not pay", was.source.node, was.source.cpu,
-                     account.after->source.cpu, was.target.node, was.target.cpu,
-                     account.after->target.cpu);
+  const auto& is = *account.after;
+  std::string out =
+      fmt::format("{}: {} {:.1f} -> {:.1f} % CPU, {} {:.1f} -> {:.1f} %",
+                  account.paid ? "it paid" : "it did not pay", was.source.node, was.source.cpu,
+                  is.source.cpu, was.target.node, was.target.cpu, is.target.cpu);
+  if (was.pod.waits && is.pod.waits)
+    out +=
+        fmt::format("; the pod waits for CPUs {:.0f} -> {:.0f} %", *was.pod.waits, *is.pod.waits);
+  if (was.pod.latency && is.pod.latency)
+    out += fmt::format("; its latency {:.1f} -> {:.1f} ms", *was.pod.latency, *is.pod.latency);
+  return out;
 }
 
 std::string endText(const MigrationScene& scene) {

@@ -24,8 +24,7 @@ struct PlanFlags {
   ClusterAccess access;
   Output output;
   std::string config, schedulerConfig;
-  std::vector<std::string> whom;
-  int64_t budget = 5;
+  mangrove::descheduler::RoomQuestion room;
 };
 
 using Config = mangrove::descheduler::DeschedulerConfig;
@@ -51,10 +50,10 @@ Result<Told> look(mangrove::descheduler::Descheduler& descheduler, Mailbox& owne
 Result<Told> planned(const PlanFlags& flags) {
   auto config = configOf(flags.config);
   if (!config) return pass(config.error());
-  if (flags.whom.empty())
+  if (flags.room.isEmpty())
     mangrove::descheduler::planAtOnce(*config);
-  else
-    mangrove::descheduler::planRoomFor(*config, flags.whom, flags.budget);
+  else if (auto ok = mangrove::descheduler::planRoomFor(*config, flags.room); !ok)
+    return pass(ok.error());
   Mailbox owner;  // outlives the loop's thread, which posts answers into it
   net::Loop loop;
   const auto client = flags.access.open(loop);
@@ -86,9 +85,18 @@ int plan(const std::vector<std::string>& args) {
             "DeschedulerConfiguration; without one the configuration that we recommend");
   flags.add("scheduler-config", settings.schedulerConfig,
             "KubeSchedulerConfiguration of the live scheduler, by which moves are proven");
-  flags.add("for", settings.whom,
+  mangrove::descheduler::RoomQuestion& room = settings.room;
+  flags.add("for", room.whom,
             "namespace/name of waiting pods or gangs: whom to move so that they get a place");
-  flags.add("budget", settings.budget, "with --for: at most so many moves");
+  flags.add(
+      "shape",
+      [&room](std::string_view text) -> Result<> {  // its commas are its own
+        room.shapes.emplace_back(text);
+        return {};
+      },
+      "", "cpu=8,memory=32Gi: whom to move so that there is a place for a pod like that");
+  flags.add("empty-nodes", room.emptyNodes, "whom to move so that so many nodes have no pods");
+  flags.add("budget", room.budget, "with these: at most so many moves");
   if (const auto end = readArguments(flags, args)) return *end;
   LogConfig quiet;
   quiet.level = LogLevel::kWarn;  // what would be done is told below

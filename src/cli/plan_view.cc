@@ -69,8 +69,10 @@ json::Object dataOf(const std::vector<NodeBalance>& nodes, const Journal& journa
                                    {"after", loadOf(one.after)}});
   json::Object refused;
   for (const auto& [pod, why] : journal.refused()) refused[pod] = why;
-  return {
-      {"moves", std::move(moves)}, {"nodes", std::move(balance)}, {"refused", std::move(refused)}};
+  return {{"moves", std::move(moves)},
+          {"needed", journal.needed()},
+          {"nodes", std::move(balance)},
+          {"refused", std::move(refused)}};
 }
 
 // Room is made for whom nobody looks twice at.
@@ -91,6 +93,8 @@ Told tellPlan(const mangrove::descheduler::Look& look, const Journal& journal,
   told.answer = moves.empty() ? std::string("nothing would be moved now")
                               : fmt::format("{} pod{} would be moved now{}", moves.size(),
                                             moves.size() == 1 ? "" : "s", supposed(moves));
+  if (journal.needed() > 0)
+    told.answer += fmt::format("; at least {} are needed", journal.needed());
   if (!moves.empty()) told.terms = movesTable(moves) + "\n" + nodesTable(nodes);
   told.terms += refusedText(journal);
   for (const Error& error : errors) told.todo.push_back(error.text() + ".");

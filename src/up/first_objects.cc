@@ -4,6 +4,7 @@
 
 #include "base/os/log.h"
 #include "runtime/core/claims.h"
+#include "runtime/cri/runtime_class.h"
 
 namespace mangrove::up {
 
@@ -40,6 +41,16 @@ FirstObject localStorage() {
   body["metadata"].get_object()["annotations"] =
       json::Object{{"storageclass.kubernetes.io/is-default-class", "true"}};
   return {client::kind::kStorageClass, "", std::move(body)};
+}
+
+// Pods of this class are processes of this machine, whatever container runtime it has.
+FirstObject ownRuntimeClass() {
+  return {runtime::cri::kRuntimeClass,
+          "",
+          {{"apiVersion", "node.k8s.io/v1"},
+           {"kind", "RuntimeClass"},
+           {"metadata", meta(runtime::cri::kOwnRuntimeClass, "")},
+           {"handler", runtime::cri::kOwnRuntimeClass}}};
 }
 
 // Whoever may look at a namespace may look at what its pods use.
@@ -116,6 +127,7 @@ std::vector<FirstObject> firstObjects() {
           priorityClass("koord-batch", 5000, "Batch work on reclaimed resources"),
           priorityClass("koord-free", 3000, "Work that gets what is left over"),
           localStorage(),
+          ownRuntimeClass(),
           metricsReader(),
           sloConfig()};
 }

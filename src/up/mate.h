@@ -7,6 +7,7 @@
 // Made and ended from the server's owner thread; what is in between happens on the mate's.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "apiserver/core/server.h"
@@ -16,6 +17,7 @@
 #include "base/metrics.h"
 #include "base/result.h"
 #include "client/queue/worker.h"
+#include "frame/record/recorder.h"
 
 namespace mangrove::up {
 
@@ -26,6 +28,12 @@ struct MateHouse {
   client::ApiClient& client;
   Clock& clock;
   Registry& metrics;
+  // The same for what answers others beside its own decisions, and is never recorded.
+  struct Aside {
+    Mailbox& home;
+    client::ApiClient& client;
+    Clock& clock;
+  } aside;
 };
 
 // A role as `up` sees it: its destructor runs on its own thread after stop's `done`.
@@ -37,25 +45,35 @@ class MateRole {
 };
 using MakeMate = UniqueFn<std::unique_ptr<MateRole>(MateHouse& house)>;
 
+// Where a mate's life is written down, and what a replay needs to make it again.
+struct MateRecording {
+  frame::record::RecordOptions where = {};  // no path: nowhere
+  frame::record::Session session = {};
+};
+
 class Mate {
  public:
   // Waits until the role has started, or says why it did not.
   static Result<std::unique_ptr<Mate>> start(Mailbox& serverOwner, apiserver::Server& server,
                                              Clock& clock, Registry& metrics, std::string userAgent,
-                                             MakeMate make);
+                                             MakeMate make, MateRecording recording = {});
   ~Mate();
   // `done` runs on the server's owner thread.
   void stop(Fn done);
 
  private:
-  Mate(Mailbox& serverOwner, apiserver::Server& server, Clock& clock, Registry& metrics,
-       std::string userAgent);
+  Mate(Mailbox& serverOwner, apiserver::Server& server, std::string userAgent);
+  Result<> begin(Clock& clock, Registry& metrics, MakeMate& make, MateRecording& recording);
+  Result<> record(Clock& clock, MateRecording& recording);
   Mailbox& serverOwner_;
   apiserver::InProcessClient client_;
   client::Worker home_;
   client::Worker thread_;
-  MateHouse house_;
-  std::unique_ptr<MateRole> role_;  // on thread_
+  // On thread_.
+  std::unique_ptr<frame::record::Recorder> recorder_;  // null: nobody writes
+  std::unique_ptr<client::ApiClient> recorded_;
+  std::optional<MateHouse> house_;
+  std::unique_ptr<MateRole> role_;
 };
 
 }  // namespace mangrove::up

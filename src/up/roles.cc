@@ -43,18 +43,20 @@ class ManagerMate final : public MateRole {
                   .metrics = &house.metrics,
                   .events = &events_},
                  {}),
-        picture_({.client = &house.client,
+        picture_({.client = &house.aside.client,
                   .owner = &house.owner,
-                  .home = &house.home,
-                  .clock = &house.clock,
+                  .home = &house.aside.home,
+                  .clock = &house.aside.clock,
                   .metrics = &house.metrics}),
-        judge_({.client = &house.client,
+        judge_({.client = &house.aside.client,
                 .owner = &house.owner,
-                .home = &house.home,
-                .clock = &house.clock,
+                .home = &house.aside.home,
+                .clock = &house.aside.clock,
                 .picture = &picture_,
                 .nodes = [this] { return manager_.nodeLabels(); }}),
-        clock_(house.clock),
+        notices_(house.aside.client, house.aside.home, house.aside.clock,
+                 {.component = "koordinator-manager"}),
+        clock_(house.aside.clock),
         owner_(house.owner) {}
   ~ManagerMate() override { slot_->takeBack(); }
   Result<> start() override {
@@ -82,7 +84,7 @@ class ManagerMate final : public MateRole {
     LentAdmission lent;
     lent.now = [this] { return picture_.now(); };
     lent.heard = [this](const auto& question, const manager::Notice& notice) {
-      events_.warning(aboutObject(question), notice.reason, notice.message);
+      notices_.warning(aboutObject(question), notice.reason, notice.message);
     };
     lent.ask = [this, life = life_.token()](auto question) {
       owner_.post(
@@ -97,6 +99,7 @@ class ManagerMate final : public MateRole {
   manager::Manager manager_;
   manager::ClusterPicture picture_;
   manager::OwnerJudge judge_;
+  client::EventRecorder notices_;  // of admission
   Clock& clock_;
   Mailbox& owner_;
   Timer lendTimer_;
@@ -227,7 +230,7 @@ class AgentMate final : public MateRole {
     if (options_.gates != nullptr && !options_.observeOnly) enforce();
     agent_->onLook([this](const agent::Look& look) {
       note(look);
-      if (options_.onLook) options_.onLook(look, enforcement_.get());
+      if (options_.onLook) options_.onLook(look, {enforcement_.get(), almanac_});
     });
     agent_->start();
     return {};
@@ -279,18 +282,21 @@ class AgentMate final : public MateRole {
 
 std::vector<NamedMate> allRoles(const RolesOptions& options) {
   std::vector<NamedMate> roles;
-  roles.push_back(
-      {"koord-manager", [slot = options.picture](MateHouse& house) -> std::unique_ptr<MateRole> {
-         return std::make_unique<ManagerMate>(house, slot);
-       }});
+  roles.push_back({"koord-manager",
+                   [slot = options.picture](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<ManagerMate>(house, slot);
+                   },
+                   true});
   roles.push_back({"koord-scheduler",
                    [config = options.scheduler](MateHouse& house) -> std::unique_ptr<MateRole> {
                      return std::make_unique<SchedulerMate>(house, config);
-                   }});
+                   },
+                   true});
   roles.push_back({"koord-descheduler",
                    [config = options.scheduler](MateHouse& house) -> std::unique_ptr<MateRole> {
                      return std::make_unique<DeschedulerMate>(house, config);
-                   }});
+                   },
+                   true});
   roles.push_back({"workload-controllers",
                    [usage = options.usage](MateHouse& house) -> std::unique_ptr<MateRole> {
                      return std::make_unique<WorkloadsMate>(house, usage);

@@ -2,11 +2,10 @@
 // The roles of a cluster's control plane and node, in one process: manager, scheduler,
 // descheduler, workload controllers and agent, each as a Mate.
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "agent/look.h"
+#include "agent/look_hook.h"
 #include "base/feature_gates.h"
 #include "frame/ops_server.h"
 #include "kernel/cgroup_layout.h"
@@ -15,10 +14,6 @@
 #include "up/one_machine.h"
 #include "up/start_gate.h"
 #include "workloads/autoscaler/usage_board.h"
-
-namespace mangrove::agent {
-class Enforcement;
-}
 
 namespace mangrove::up {
 
@@ -33,9 +28,7 @@ struct RolesOptions {
   // Of the agent's enforcing half, agent::agentGates() at least; null: it only observes.
   const FeatureGates* gates = nullptr;
   frame::OpsServer* ops = nullptr;  // where it shows what it does; may be null
-  // Told of every tick of the agent, on its thread, with its enforcing half (null while it only
-  // observes).
-  std::function<void(const agent::Look&, const agent::Enforcement*)> onLook = {};
+  agent::LookHook onLook = {};      // told of every tick of the agent, on its thread
   // What the agent measures of pods, for autoscalers.
   std::shared_ptr<workloads::UsageBoard> usage = std::make_shared<workloads::UsageBoard>();
   // Where the manager's admission finds its picture of the cluster.
@@ -47,6 +40,7 @@ struct RolesOptions {
 struct NamedMate {
   std::string name;
   MakeMate make;
+  bool records = false;  // --record writes it down
 };
 // In the order in which they are started; they end in reverse.
 std::vector<NamedMate> allRoles(const RolesOptions& options);

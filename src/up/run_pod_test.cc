@@ -55,13 +55,14 @@ TEST(RunPod, SaysWhatDoesNotFit) {
 
 TEST(FirstObjects, AreWhatTheSpecificationSays) {
   const auto objects = firstObjects();
-  ASSERT_EQ(objects.size(), 8u);
+  ASSERT_EQ(objects.size(), 9u);
   EXPECT_EQ(json::Value(objects[0].body).at("metadata").at("name"), "koordinator-system");
   const int values[] = {9000, 7000, 5000, 3000};
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(json::Value(objects[i + 1].body).at("value"), values[i]);
   EXPECT_EQ(json::Value(objects[5].body).at("provisioner"), "mangrove.io/local");
-  EXPECT_EQ(json::Value(objects[6].body).at("kind"), "ClusterRole");
-  const json::Value config = objects[7].body;
+  EXPECT_EQ(json::Value(objects[6].body).at("handler"), "mangrove-process");
+  EXPECT_EQ(json::Value(objects[7].body).at("kind"), "ClusterRole");
+  const json::Value config = objects[8].body;
   auto colocation =
       json::parse(std::string_view(config.at("data").at("colocation-config").as_string()));
   ASSERT_TRUE(colocation);

@@ -9,6 +9,7 @@
 
 #include "agent/gates.h"
 #include "base/os/log.h"
+#include "frame/role_flags.h"
 #include "frame/version.h"
 #include "net/loopback.h"
 #include "net/own_address.h"
@@ -83,8 +84,12 @@ void UpRole::flags(frame::Flags& flags) {
       "scheduler-config", schedulerConfig_,
       "KubeSchedulerConfiguration with the profiles of the scheduler; our own when not given");
   flags.add("static-pods", runnerOptions_.staticPods, "folder of manifests that always run here");
+  flags.add("container-runtime-endpoint", runnerOptions_.runtimeEndpoint,
+            "socket of the container runtime that runs pods from images; the one of containerd or "
+            "CRI-O when it is there; none: pods are processes of this machine");
   flags.add("bridge", runnerOptions_.bridge, "network bridge of the pods");
   flags.add("pod-subnet", runnerOptions_.podSubnet, "IPv4 network of the pods' addresses");
+  frame::declareRecord(flags, record_);
   server_.add(flags);
 }
 
@@ -161,11 +166,23 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   for (auto& role : roles) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
     auto mate = Mate::start(context.owner, serving_->embedded().server(), context.clock,
-                            context.metrics, role.name, std::move(role.make));
+                            context.metrics, role.name, std::move(role.make),
+                            role.records ? recordingOf(role.name) : MateRecording{});
     if (!mate) return mate.error().in("{}", role.name);
     mates_.push_back(std::move(*mate));
   }
   return {};
+}
+
+// A ring of files for each role. What a replay needs of our own flags is the scheduler's rules.
+MateRecording UpRole::recordingOf(const std::string& role) const {
+  MateRecording out;
+  if (record_.path.empty()) return out;
+  out.where = {record_.path + "." + role, record_.limit};
+  std::vector<std::string> args;
+  if (!schedulerConfig_.empty()) args = {"--scheduler-config=" + schedulerConfig_};
+  out.session = frame::record::sessionOf("up/" + role, args);
+  return out;
 }
 
 Result<> UpRole::startServer(frame::RoleContext& context) {

@@ -39,14 +39,14 @@ class UpRole final : public frame::Role {
 
   // Before the start: one more role beside ours, and somebody who watches the agent.
   void addRole(NamedMate role) { guests_.push_back(std::move(role)); }
-  using LookHook = std::function<void(const agent::Look&, const agent::Enforcement*)>;
-  void onLook(LookHook hook) { onLook_ = std::move(hook); }
+  void onLook(agent::LookHook hook) { onLook_ = std::move(hook); }
   // The Node of this machine, from the start on.
   std::string nodeName() const { return runner_ ? runner_->nodeName() : observedNode_; }
   const std::string& dashboard() const { return dashboard_; }
   const std::string& dashboardTokenFile() const { return dashboardTokenFile_; }
 
  private:
+  MateRecording recordingOf(const std::string& role) const;
   Result<> startServer(frame::RoleContext& context);
   Result<> startRunner(frame::RoleContext& context);
   Result<> startObserver(frame::RoleContext& context);
@@ -65,13 +65,14 @@ class UpRole final : public frame::Role {
   bool bestEffortBeside_ = true;
   std::string schedulerConfig_;  // a file; "": none
   placement::SchedulerConfig schedulerRules_;
+  frame::record::RecordOptions record_;
   bool keepPods_ = false;
   bool enforce_ = true;
   std::vector<std::string> without_;
   std::string dashboard_ = "127.0.0.1:9317";
   std::string dashboardTokenFile_;
   std::vector<NamedMate> guests_;
-  LookHook onLook_;
+  agent::LookHook onLook_;
   runtime::RunnerOptions runnerOptions_;
 
   Mailbox* owner_ = nullptr;
