@@ -36,14 +36,19 @@ async function until(page, ask, argument) {
 }
 
 const page = await open({viewport: {width: 1080, height: 860}, colorScheme: 'light'});
+check('one machine opens on its own page', await until(page, () => document.querySelector('nav a[aria-current]')?.dataset.page === 'node'));
+await page.keyboard.press('1');
 await page.waitForSelector('.tile');
 check('the cluster has its node', (await page.locator('.tile').count()) >= 1);
+check('the last hour is drawn', await until(page, () => document.querySelector('main canvas')?.width > 0));
+check('who waits and why is said', await until(page, () => document.querySelector('main').innerText.includes('Waiting for a node')));
 await page.screenshot({path: `${out}/cluster-light.png`});
 
 await page.keyboard.press('2');
 await page.waitForSelector('canvas');
 const before = await page.evaluate(() => document.querySelector('canvas').toDataURL());
 check('the chart moves', await until(page, old => document.querySelector('canvas').toDataURL() !== old, before));
+check('last week is there', await until(page, () => document.querySelector('#week p:last-child')?.textContent.length > 0));
 check('pods are listed', await until(page, () => document.querySelectorAll('main table tbody tr').length > 0));
 // A mark on the time axis opens its reason, by pointer and by keys.
 await page.locator('main select[aria-label="Time shown"]').selectOption('900');
@@ -107,6 +112,7 @@ await dark.waitForTimeout(1500);  // one more tick, for the picture
 await dark.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
 await dark.screenshot({path: `${out}/node-dark.png`});
 const phone = await open({viewport: {width: 390, height: 844}, isMobile: true, colorScheme: 'light'});
+await phone.goto(`${url}#/cluster`);
 await phone.waitForSelector('.tile');
 check('a phone need not scroll sideways', await phone.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
 await phone.screenshot({path: `${out}/cluster-phone.png`});

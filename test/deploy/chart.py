@@ -165,6 +165,10 @@ def enforcing_acts():
             if any(r.startswith("pods") for rule in hook["rules"] for r in rule["resources"]):
                 spared = [e for e in hook["namespaceSelector"]["matchExpressions"] if e["key"] == "kubernetes.io/metadata.name"]
                 check(spared and {"here", "kube-system"} <= set(spared[0]["values"]), f"{hook['name']} can lock its own manager out")
+    told = lambda *flags: [word for word in args_of(render("--set", "mode=enforce", *flags), "Deployment", "mangrove-manager") if "report-validity" in word]  # noqa: E731
+    check(told() == ["--report-validity=13m"], f"reports where everybody is ours: {told()}")
+    check(told("--set", "scheduler.enabled=false") == [], "somebody else's scheduler would call reports expired")
+    check(told("--set", "manager.reportValidity=") == [], "a value that was emptied is said all the same")
     names = [one["metadata"]["name"] for one in objects]
     check(not any("koordinator-webhook" in name or "koordinator-mutating" in name for name in names), "an object has a name of Koordinator's release")
 

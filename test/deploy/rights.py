@@ -29,7 +29,7 @@ verbs = {"GET": "get", "POST": "create", "PATCH": "patch", "PUT": "update", "DEL
 # Granted and not asked for here, with the reason: what this test does not do.
 elsewhere = {
     "agent": {"devices": "gates Accelerators and RDMADevices, with hardware", "nodes/proxy": "only in config/rbac-kubelet", "nodes patch": "--cooldown-taint",
-              "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "pods patch": "gate CheckpointPreemption", "interferencereports": "gates of interference", "persistentvolumeclaims": "block I/O by volume",
+              "nodes/status": "after an eviction", "pods/eviction": "when limits are not enough", "pods patch": "gate CheckpointPreemption", "interferencereports": "gates of interference", "interferencefences": "as above", "persistentvolumeclaims": "block I/O by volume",
               "nodemetrics/status": "needs a tick of 5 s and a NodeMetric; test/e2e/agent_nodemetric.sh", "noderesourcetopologies create": "as above",
               "noderesourcetopologies patch": "as above", "events": "only where something is wrong",
               "tokenreviews": "somebody asks for its pages; test/e2e/agent_evict.sh", "subjectaccessreviews": "as above"},
@@ -40,7 +40,7 @@ elsewhere = {
                 "leases watch": "a second replica", "secrets": "certificates of a service; here they are files, because the API server has no service network", "elasticquotas create": "a quota profile",
                 "events create": "only where something is worth one", "reservations create": "a Spark application", "reservations patch": "as above", "reservations delete": "as above", "sparkapplications watch": "a cluster with Spark's operator", "namespaces get": "asked before the proxy's first line",
                 "podmigrationjobs": "the dashboard, with a token; test/e2e/up_dashboard.sh",
-                "interferencepolicies": "gate InterferenceRules", "nodeqoss": "as above", "podqoss": "as above", "avoidanceactions": "as above"},
+                "flinkdeployments": "gate CheckpointPreemption", "pytorchjobs": "as above", "interferencepolicies": "gate InterferenceRules", "interferencereports": "gate InterferencePool", "interferencefences": "as above", "nodeqoss": "as above", "podqoss": "as above", "avoidanceactions": "as above"},
     "scheduler": {"podgroups patch": "gangs", "elasticquotas": "profiles with ElasticQuota", "pods/eviction": "pods of quotas that use too much",
                   "clusternetworktopologies": "gangs that ask for a network topology", "clusternetworktopologies/status": "as above", "persistentvolumes patch": "volumes", "persistentvolumeclaims patch": "volumes", "pods delete": "preemption", "scheduleexplanations delete": "old ones",
                   "scheduleexplanations/status": "an explanation asked for", "reservations patch": "CPUs and devices of a reservation", "reservations delete": "ended ones",
@@ -49,7 +49,7 @@ elsewhere = {
                   "tokenreviews": "somebody asks for its pages; test/e2e/scheduler_kubectl.sh", "subjectaccessreviews": "as above"},
     "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs", "pods delete": "evictionPolicy Delete",
                     "podmigrationjobs create": "a plugin that moves a pod", "podmigrationjobs delete": "jobs older than their ttl", "reservations create": "ReservationFirst",
-                    "reservations patch": "as above", "reservations delete": "as above", "events": "a move or a refusal", "leases watch": "a second replica",
+                    "reservations patch": "as above", "reservations delete": "as above", "events": "a move or a refusal", "configmaps": "a pod that was asked about and stays", "leases watch": "a second replica",
                     "tokenreviews": "somebody asks for /configz", "subjectaccessreviews": "as above"},
 }
 

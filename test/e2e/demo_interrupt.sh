@@ -44,7 +44,7 @@ done
 pid=$!
 wait "$pid" || { fail "did not end well"; tail -5 "$dir/out"; }
 check_clean "$pid" "never"
-for text in "dashboard" "fixed beforehand" "batch under Mangrove" "batch got" "report "; do
+for text in "dashboard" "fixed beforehand" "batch under Mangrove" "batch as a BestEffort pod" "plain Kubernetes" "batch got" "report "; do
   grep -q "$text" "$dir/out" || fail "no '$text' in the output"
 done
 grep -q "<svg" "$dir/report.html" || fail "no plot in the page"
@@ -52,9 +52,9 @@ grep -qE "(src|href)=" "$dir/report.html" && fail "the page asks for something f
 python3 - "$dir/figures.json" <<'P' || fail "the figures are not what was asked for"
 import json, sys
 f = json.load(open(sys.argv[1]))
-assert len(f["rows"]) == 4 and len(f["blocks"]) == 8, len(f["blocks"])
+assert len(f["rows"]) == 5 and len(f["blocks"]) == 10, len(f["blocks"])
 assert all(b["failed"] == 0 and b["requests"] > 0 for b in f["blocks"])
-for word in ("careless", "mangrove"):
+for word in ("careless", "plain", "mangrove"):
     assert any(b["batchCores"] > 0 for b in f["blocks"] if b["condition"] == word), word
 P
 [ "$failures" -eq 0 ] && echo "$name: ok"

@@ -11,6 +11,8 @@ want '"name":"n1"' curl -fsS "${url}api/state"
 want '"liveNode":"n1"' curl -fsS "${url}api/state"
 want '"t":' curl -fsS "${url}api/state"
 want 'colocation-config' curl -fsS "${url}api/config"
+want '"cells":[' curl -fsS "${url}api/almanac?subject=node&hours=168&step=60"
+want '"coming":null' curl -fsS "${url}api/almanac?subject=node&ahead=2"
 kubectl apply -f - >/dev/null <<'Y' || fail "the pods were refused"
 apiVersion: v1
 kind: Pod

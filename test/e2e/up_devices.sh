@@ -18,6 +18,8 @@ make_dev() {
   mount --rbind "$dir/dev" /dev
 }
 make_dev || skip "device files cannot be made here"
+# Drivers often lie on a file system of their own among the programs.
+mount -t tmpfs none /usr/local/src && echo "driver is here" >/usr/local/src/driver || skip "nothing can be mounted below /usr"
 leave_dev() { umount -l /dev 2>/dev/null; umount -l "$dir/dev/pts" "$dir/dev" 2>/dev/null; }
 trap 'up_stop; leave_dev; finish' EXIT
 mkdir "$dir/lib" && ln -s "$library" "$dir/lib/libnvidia-ml.so.1"
@@ -45,6 +47,7 @@ spec:
     - -c
     - |
       env | grep _VISIBLE_ | sort
+      cat /usr/local/src/driver; echo private >/usr/local/src/driver
       cd /dev && for file in nvidia*; do echo x >\$file && echo "\$file opens"; done
       exec sleep 100000
 Y
@@ -55,6 +58,8 @@ card=$(kubectl get pod half -o 'jsonpath={.metadata.annotations.scheduling\.koor
 want "NVIDIA_VISIBLE_DEVICES=$card" kubectl logs half
 want "CUDA_VISIBLE_DEVICES=GPU-fake-$card" kubectl logs half
 want "nvidia$card opens" kubectl logs half
+want "driver is here" kubectl logs half
+grep -q "driver is here" /usr/local/src/driver || fail "a pod wrote to a file system of the machine"
 for other in 0 1 2 3; do
   [ "$other" = "$card" ] || ! kubectl logs half | grep -q "nvidia$other" || fail "half sees card $other, which it was not given"
 done

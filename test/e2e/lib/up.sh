@@ -4,7 +4,7 @@ set -uo pipefail
 mangrove=${MANGROVE:?the path of the mangrove binary}
 PATH="$PATH:$HOME/.cache/mangrove/bin"
 name=$(basename "$0" .sh)
-skip() { echo "$name: skipped: $*"; exit 77; }
+skip() { echo "$name: skipped: $*"; skipped=1; exit 77; }
 command -v kubectl >/dev/null || skip "there is no kubectl in PATH or in ~/.cache/mangrove/bin"
 [ "$(id -u)" -eq 0 ] || skip "running pods needs root"
 [ -d /sys/fs/cgroup ] || skip "this machine has no cgroups"
@@ -16,18 +16,18 @@ bridge="mgt$tag"
 subnet="10.$((100 + RANDOM % 100)).$((RANDOM % 250)).0/24"
 state="$dir/state"  # a script may choose another before up_start
 export KUBECONFIG="$state/kubeconfig" no_proxy="*" NO_PROXY="*"
-up_pid= failures=0
+up_pid= failures=0 skipped=
 
 up_start() {
   "$mangrove" up --data-dir "$state" --port 0 --node-name n1 --cgroup-root "$group" --bridge "$bridge" \
-    --pod-subnet "$subnet" --dashboard "${dashboard:-0}" "$@" >"$dir/out" 2>>"$dir/log" &
+    --pod-subnet "$subnet" --dashboard "${dashboard:-0}" --container-runtime-endpoint "${runtime:-none}" "$@" >"$dir/out" 2>>"$dir/log" &
   up_pid=$!
   for _ in $(seq 200); do
     grep -q "node n1 is ready" "$dir/out" && return 0
-    kill -0 "$up_pid" 2>/dev/null || { cat "$dir/out" "$dir/log"; echo "$name: up did not start"; exit 1; }
+    kill -0 "$up_pid" 2>/dev/null || { cat "$dir/out" "$dir/log"; fail "up did not start"; exit 1; }
     sleep 0.1
   done
-  echo "$name: the node did not get ready"; cat "$dir/log"; exit 1
+  fail "the node did not get ready"; cat "$dir/log"; exit 1
 }
 
 # dashboard_url: where up says that its dashboard is; for scripts that set `dashboard` before up_start.
@@ -60,17 +60,19 @@ finish() {
   ip link del "$bridge" 2>/dev/null
   [ "$failures" -eq 0 ] || { echo "--- log"; tail -50 "$dir/log"; }
   rm -rf "$dir"
-  [ "$failures" -eq 0 ] && echo "$name: ok"
-  exit $((failures > 0))
+  [ "$failures" -eq 0 ] || exit 1
+  [ -z "$skipped" ] || exit 77
+  echo "$name: ok"
+  exit 0
 }
 trap finish EXIT
-trap 'exit 1' INT TERM
+trap 'fail "interrupted"; exit 1' INT TERM
 
 fail() { echo "$name: $*"; failures=$((failures + 1)); }
 # want TEXT COMMAND…: the output has the text, within a while.
 want() {
   local text=$1 out; shift
-  for _ in $(seq "${tries:-60}"); do
+  for _ in $(seq "${tries:-160}"); do
     out=$("$@" 2>&1)
     [[ "$out" == *"$text"* ]] && return 0
     sleep 0.25

@@ -42,6 +42,13 @@ app.kubernetes.io/component: {{ .component }}
 {{- if and .Values.descheduler.enabled (eq "enforce" (include "mangrove.mode" (dict "root" . "part" .Values.descheduler))) }}yes{{ end -}}
 {{- end -}}
 
+{{/* How long readers trust a report. Unasked, ten minutes and a margin where all who read and write them are ours. */}}
+{{- define "mangrove.reportValidity" -}}
+{{- $said := toString .Values.manager.reportValidity -}}
+{{- if ne $said "auto" }}{{ $said }}
+{{- else if and (include "mangrove.managerEnforces" .) (include "mangrove.schedulerEnforces" .) (include "mangrove.agentEnforces" .) }}13m{{ end -}}
+{{- end -}}
+
 {{- define "mangrove.managerShadows" -}}
 {{- if and .Values.manager.enabled (eq "shadow" (include "mangrove.mode" (dict "root" . "part" .Values.manager))) }}yes{{ end -}}
 {{- end -}}
