@@ -57,8 +57,8 @@ tries=1 want "out here $dir" env GREETING=here "$mangrove" run --qos LS --cpu 10
 "$mangrove" run --qos LS -- sh -c 'echo err >&2; exit 9' >/dev/null 2>"$dir/err"; code=$?
 [ $code -eq 9 ] || fail "mangrove run returned $code instead of 9"
 want "err" cat "$dir/err"
-"$mangrove" run --qos LS --name stoppable -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.1; done' & run=$!
-want "Running" state stoppable .status.phase
+"$mangrove" run --qos LS --name stoppable -- sh -c 'trap "exit 0" TERM; echo trapped; while :; do sleep 0.1; done' >"$dir/said" & run=$!
+want "trapped" cat "$dir/said"  # Running comes before the shell has read its first word
 kill -TERM "$run"; wait "$run"; code=$?
 [ $code -eq 0 ] || fail "a command that ends well when it is told to returned $code instead of 0"
 want "not found" kubectl get pod stoppable
