@@ -57,6 +57,21 @@ TEST_F(ProvenMoves, AntiAffinityAndSpreadAreAsked) {
   EXPECT_THAT(planned(1), UnorderedElementsAre("a to free"));
 }
 
+// The scheduler's core keeps what it knew of a node whose report changes nothing for it.
+TEST_F(ProvenMoves, ANodeThatSentASignOfLifeIsATargetStill) {
+  machine("hot", "8");
+  machine("cold", "8");
+  guest({"a", "hot", "1"});
+  uses("hot", {{"a", 3000}}, 4000);
+  uses("cold", {}, 5000);
+  prove();
+  EXPECT_TRUE(planned().empty()) << "there is no cold node";
+  machine("hot", "8");
+  machine("cold", "8");
+  uses("cold", {}, 100);
+  EXPECT_THAT(planned(1), UnorderedElementsAre("a to cold"));
+}
+
 TEST_F(ProvenMoves, ATargetStaysBelowItsBound) {
   machine("hot", "8");
   machine("cold", "8");  // 6000 of 8000 is its bound

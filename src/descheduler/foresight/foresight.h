@@ -10,9 +10,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "api/object/node.h"
 #include "api/pod/pod.h"
 #include "base/result.h"
 #include "descheduler/gang/gang_way.h"
@@ -20,10 +20,11 @@
 
 namespace mangrove::descheduler {
 
-// Whether a node is welcome as a target; empty: every one is.
-using Accepts = std::function<bool(const api::Node& node)>;
+// Whether a node is welcome as a target; empty: every one is. By its name: what the scheduler's core
+// knows of a node is another object than ours once the node has sent a sign of life.
+using Accepts = std::function<bool(std::string_view node)>;
 // The same for each of several pods.
-using AcceptsFor = std::function<bool(const api::Pod& pod, const api::Node& node)>;
+using AcceptsFor = std::function<bool(const api::Pod& pod, std::string_view node)>;
 
 class Foresight {
  public:

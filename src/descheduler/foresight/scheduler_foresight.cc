@@ -161,7 +161,7 @@ std::vector<uint8_t> SchedulerForesight::welcome(Row source, const Accepts& acce
   const placement::NodeTable& table = engine_.cluster().table;
   std::vector<uint8_t> rows(table.rows());
   for (const Row row : table.liveRows())
-    rows[row] = row != source && (!accepts || accepts(*table.info(row).node)) ? 1 : 0;
+    rows[row] = row != source && (!accepts || accepts(table.info(row).name.view())) ? 1 : 0;
   return rows;
 }
 
@@ -255,7 +255,7 @@ Result<std::vector<std::string>> SchedulerForesight::settle(const Pods& leaving,
     if (auto ok = take(*pod, placement::kNoRow, {}, came); !ok) return pass(ok.error());
   for (size_t i = 0; i < leaving.size(); ++i) {
     const api::Pod& pod = *leaving[i];
-    const Accepts own = [&](const api::Node& node) { return !accepts || accepts(pod, node); };
+    const Accepts own = [&](std::string_view node) { return !accepts || accepts(pod, node); };
     if (auto ok = take(pod, sources[i], own, left); !ok) return pass(ok.error());
   }
   marks_.push_back(mark);

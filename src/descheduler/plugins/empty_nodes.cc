@@ -52,7 +52,7 @@ class Emptier {
       for (const api::Pod* pod : round_.look.activeOn(node->meta.name.view()))
         if (!leaving_.contains(pod) && !nodeBringsItBack(*pod)) one.pods.push_back(pod);
       const bool awaits = awaited_.contains(node->meta.name.str());
-      if (one.pods.empty() && !awaits) empty_.insert(node);
+      if (one.pods.empty() && !awaits) empty_.insert(node->meta.name.view());
       if (!one.pods.empty() && one.pods.size() <= left_) out.push_back(std::move(one));
     }
     std::stable_sort(out.begin(), out.end(), [](const Occupied& a, const Occupied& b) {
@@ -84,7 +84,7 @@ class Emptier {
   // Nobody moves onto a node that is or becomes empty.
   void empty(const Occupied& one) {
     const auto found = round_.foresight->landings(
-        one.pods, [&](const api::Pod&, const api::Node& node) { return !empty_.contains(&node); });
+        one.pods, [&](const api::Pod&, std::string_view node) { return !empty_.contains(node); });
     if (!found) {
       for (const api::Pod* pod : one.pods) round_.evictor.tellStays(*pod, found.error().text());
       return;
@@ -94,7 +94,7 @@ class Emptier {
       log.info("dry run: would move {} pods: {}", one.pods.size(), reason);
     else if (!round_.evictor.evictTogether(one.pods, *found, MakeRoom::kName, reason))
       return round_.foresight->takeBack();
-    empty_.insert(one.node);
+    empty_.insert(one.node->meta.name.view());
     left_ -= one.pods.size();
     awaited_.insert(found->begin(), found->end());
   }
@@ -104,7 +104,7 @@ class Emptier {
   size_t left_;                        // of the budget
   std::set<const api::Pod*> leaving_;  // by moves that are under way
   std::set<std::string> awaited_;      // nodes to which pods are on their way
-  std::set<const api::Node*> empty_;
+  std::set<std::string_view> empty_;
 };
 
 }  // namespace

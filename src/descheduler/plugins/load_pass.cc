@@ -51,7 +51,7 @@ void sortHottestFirst(NodeLoads& nodes, const PassView& view, LoadPass::By by) {
 LoadPass::LoadPass(PassView view, By by, NodeLoads targets, Loads headroom)
     : view_(view), by_(by), targets_(std::move(targets)), headroom_(std::move(headroom)) {
   if (view_.round.foresight == nullptr) return;
-  for (NodeLoad* target : targets_) byNode_[target->node] = target;
+  for (NodeLoad* target : targets_) byNode_[target->name()] = target;
 }
 
 const Loads& LoadPass::usageOf(const NodeLoad& node) const {
@@ -113,8 +113,8 @@ NodeLoad* LoadPass::targetFor(const PodLoad& pod) {
 
 // Where the scheduler would put it, of those that stay below their bound.
 NodeLoad* LoadPass::provenTargetFor(const PodLoad& pod) {
-  const auto welcome = [&](const api::Node& node) {
-    const auto target = byNode_.find(&node);
+  const auto welcome = [&](std::string_view node) {
+    const auto target = byNode_.find(node);
     return target != byNode_.end() && holds(*target->second, pod.atWork());
   };
   const auto found = view_.round.foresight->landing(*pod.pod, welcome);
@@ -123,7 +123,7 @@ NodeLoad* LoadPass::provenTargetFor(const PodLoad& pod) {
     view_.round.evictor.tellStays(*pod.pod, found.error().text());
     return nullptr;
   }
-  const auto at = byNode_.find(view_.round.look.node(*found));
+  const auto at = byNode_.find(*found);
   if (at != byNode_.end()) return at->second;
   view_.round.foresight->takeBack();
   return nullptr;

@@ -105,7 +105,7 @@ class LoadPass {
   std::vector<Held> held_;
   Loads began_;  // the source's usage when it was begun with
   std::unordered_map<const NodeLoad*, std::string> reasons_;  // as they were when it was begun with
-  std::unordered_map<const api::Node*, NodeLoad*> byNode_;    // of targets_, where moves are proven
+  std::unordered_map<std::string_view, NodeLoad*> byNode_;    // of targets_, where moves are proven
 };
 
 // Sum over the nodes of what is missing to their high bound.

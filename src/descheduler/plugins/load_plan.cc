@@ -61,7 +61,7 @@ LoadPass::Draft LoadPass::draftOf(const NodeLoads& sources) {
 NodeLoad* LoadPass::confirmed(const Draft& draft, const CoverMove& move, const PodLoad& pod) {
   if (draft.anywhere) return provenTargetFor(pod);
   NodeLoad* only = targets_[move.target];
-  const Accepts accepts = [only](const api::Node& node) { return &node == only->node; };
+  const Accepts accepts = [only](std::string_view node) { return node == only->name(); };
   if (view_.round.foresight == nullptr) return only;
   return view_.round.foresight->landing(*pod.pod, accepts) ? only : nullptr;
 }

@@ -52,8 +52,8 @@ bool LoadPass::takeRoom(const std::vector<Member>& members, const std::vector<No
 void LoadPass::moveWhole(NodeLoad& source, const Pods& gang) {
   if (view_.args.dryRun) return;
   Foresight& foresight = *view_.round.foresight;
-  const auto welcome = [&](const api::Pod& pod, const api::Node& node) {
-    const auto target = byNode_.find(&node);
+  const auto welcome = [&](const api::Pod& pod, std::string_view node) {
+    const auto target = byNode_.find(node);
     return target != byNode_.end() && holds(*target->second, memberOf(source, pod).atWork);
   };
   const auto found = foresight.landings(gang, welcome);
@@ -66,7 +66,7 @@ void LoadPass::moveWhole(NodeLoad& source, const Pods& gang) {
   std::vector<NodeLoad*> targets;
   for (size_t i = 0; i < gang.size(); ++i) {
     members.push_back(memberOf(source, *gang[i]));
-    targets.push_back(byNode_.at(view_.round.look.node((*found)[i])));
+    targets.push_back(byNode_.at((*found)[i]));
   }
   if (!takeRoom(members, targets)) return foresight.takeBack();
   if (!view_.round.evictor.evictTogether(gang, *found, view_.plugin, reasonFor(source))) {
