@@ -136,14 +136,16 @@ class DeschedulerMate final : public MateRole {
         config_(std::move(config)),
         events_(house.client, house.home, house.clock, {.component = "koord-descheduler"}) {}
   Result<> start() override {
+    const descheduler::DeschedulerConfig config = descheduler::recommendedConfig();
     auto made = descheduler::Descheduler::make({.client = &house_.client,
                                                 .owner = &house_.owner,
                                                 .home = &house_.home,
                                                 .clock = &house_.clock,
                                                 .metrics = &house_.metrics,
                                                 .events = &events_,
+                                                .noticeNamespace = config.election.lease.ns,
                                                 .scheduler = config_},
-                                               descheduler::recommendedConfig());
+                                               config);
     if (!made) return pass(made.error());
     descheduler_ = std::move(*made);
     descheduler_->start();
