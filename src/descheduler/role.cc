@@ -53,13 +53,7 @@ void DeschedulerRole::flags(frame::Flags& flags) {
             "check the configuration, write it as it was read, and end");
   server_.declare(flags);
   flags.add("dry-run", dryRun_, "say what would be evicted, and evict nobody");
-  flags.add("leader-elect", elect_, "act only while holding the Lease");
-  flags.add("leader-elect-resource-name", leaseName_, "name of the Lease");
-  flags.add("leader-elect-resource-namespace", leaseNamespace_, "namespace of the Lease");
-  flags.add("leader-elect-lease-duration", leaseDuration_,
-            "how long others wait for a silent leader");
-  flags.add("leader-elect-renew-deadline", renewDeadline_, "when a leader that cannot renew stops");
-  flags.add("leader-elect-retry-period", retryPeriod_, "how often the Lease is looked at");
+  leader_.declare(flags);
   flags.ignore(kIgnored);
 }
 
@@ -133,37 +127,15 @@ void DeschedulerRole::serve(frame::RoleContext& context) {
   });
 }
 
-Result<> DeschedulerRole::compete(frame::RoleContext& context, ElectionSettings settings) {
-  if (!elect_ || !settings.elect) {
-    descheduler_->lead();
-    return {};
-  }
-  client::ElectionConfig config;
-  config.ns = leaseNamespace_.empty() ? settings.ns : leaseNamespace_;
-  config.name = leaseName_.empty() ? settings.name : leaseName_;
-  config.identity = frame::identityOf(context);
-  const auto orFile = [](Duration flag, Duration file) {
-    return flag > Duration::zero() ? flag : file;
-  };
-  config.leaseDuration = orFile(leaseDuration_, settings.leaseDuration);
-  config.renewDeadline = orFile(renewDeadline_, settings.renewDeadline);
-  config.retryPeriod = orFile(retryPeriod_, settings.retryPeriod);
-  if (auto ok = client::checkElection(config); !ok) return ok;
-  client::ElectionCallbacks callbacks;
-  callbacks.started = [this] {
-    log.info("leading");
-    descheduler_->lead();
-  };
-  // Two that move pods would move them twice.
-  callbacks.stopped = [this, &context] {
+// Two that move pods would move them twice.
+Result<> DeschedulerRole::compete(frame::RoleContext& context, const ElectionSettings& settings) {
+  frame::Leader acts;
+  acts.lead = [this] { descheduler_->lead(); };
+  acts.yield = [this] {
     if (descheduler_) descheduler_->yield();
-    if (!stopping_) context.quit(1);
   };
-  callbacks.newLeader = [](const std::string& who) { log.info("the leader is {}", who); };
-  election_ = std::make_unique<client::LeaderElection>(
-      config, *client_, context.owner, context.clock, seedOf(context.clock), std::move(callbacks));
-  election_->start();
-  return {};
+  return leadership_.start(context, *client_, leader_.elect && settings.elect,
+                           leader_.config(settings.lease), std::move(acts), log);
 }
 
 Result<> DeschedulerRole::start(frame::RoleContext& context) {
@@ -182,18 +154,17 @@ Result<> DeschedulerRole::start(frame::RoleContext& context) {
   if (auto ok = connect(context, *config); !ok) return ok;
   const ElectionSettings election = config->election;
   configText_ = json::write(config->text);
-  auto made =
-      Descheduler::make({.client = client_.get(),
-                         .owner = owner_,
-                         .home = &context.home(worker_->mailbox()),
-                         .clock = clock_,
-                         .metrics = &context.metrics,
-                         .events = events_.get(),
-                         .reservation = {context.gates.on(kDropClaims)},
-                         .seed = seedOf(context.clock),
-                         .noticeNamespace = leaseNamespace_.empty() ? election.ns : leaseNamespace_,
-                         .scheduler = std::move(*scheduler)},
-                        std::move(*config));
+  auto made = Descheduler::make({.client = client_.get(),
+                                 .owner = owner_,
+                                 .home = &context.home(worker_->mailbox()),
+                                 .clock = clock_,
+                                 .metrics = &context.metrics,
+                                 .events = events_.get(),
+                                 .reservation = {context.gates.on(kDropClaims)},
+                                 .seed = seedOf(context.clock),
+                                 .noticeNamespace = leader_.config(election.lease).ns,
+                                 .scheduler = std::move(*scheduler)},
+                                std::move(*config));
   if (!made) return made.error().in("{}", configFile_.empty() ? "configuration" : configFile_);
   descheduler_ = std::move(*made);
   reportHealth(context);
@@ -206,21 +177,16 @@ Result<> DeschedulerRole::start(frame::RoleContext& context) {
 // Requests under way may still be answered by the server; nothing of ours hears of it. The Lease
 // goes back last, so that the next leader never acts beside us.
 void DeschedulerRole::stop(Fn stopped) {
-  stopping_ = true;
   healthTimer_.reset();
   if (descheduler_) descheduler_->yield();
-  auto finish = [this, stopped = std::move(stopped)]() mutable {
-    election_.reset();
+  leadership_.stop([this, stopped = std::move(stopped)]() mutable {
     descheduler_.reset();
     events_.reset();
     worker_.reset();
     guard_.reset();
     client_.reset();
     stopped();
-  };
-  if (!election_) return finish();
-  election_->stop(
-      [this, finish = std::move(finish)]() mutable { owner_->post(std::move(finish)); });
+  });
 }
 
 }  // namespace mangrove::descheduler

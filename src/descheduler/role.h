@@ -10,9 +10,9 @@
 
 #include "client/events/event_recorder.h"
 #include "client/http/http_api_client.h"
-#include "client/lease/leader_election.h"
 #include "client/queue/worker.h"
 #include "descheduler/descheduler.h"
+#include "frame/leadership.h"
 #include "frame/ops_guard.h"
 #include "frame/role.h"
 #include "frame/server_access.h"
@@ -34,7 +34,7 @@ class DeschedulerRole final : public frame::Role {
   Result<> writeConfig(const DeschedulerConfig& config) const;
   Result<> connect(frame::RoleContext& context, const DeschedulerConfig& config);
   void serve(frame::RoleContext& context);
-  Result<> compete(frame::RoleContext& context, ElectionSettings settings);
+  Result<> compete(frame::RoleContext& context, const ElectionSettings& settings);
   void reportHealth(frame::RoleContext& context);
   void refreshHealth();
 
@@ -43,9 +43,7 @@ class DeschedulerRole final : public frame::Role {
   std::string writeTo_;
   frame::ServerAccess server_;
   bool dryRun_ = false;
-  bool elect_ = true;
-  std::string leaseName_, leaseNamespace_;
-  Duration leaseDuration_{}, renewDeadline_{}, retryPeriod_{};  // zero: as the file says
+  frame::LeaderFlags leader_;
 
   Clock* clock_ = nullptr;
   Mailbox* owner_ = nullptr;
@@ -54,12 +52,11 @@ class DeschedulerRole final : public frame::Role {
   std::unique_ptr<client::Worker> worker_;
   std::unique_ptr<client::EventRecorder> events_;
   std::unique_ptr<Descheduler> descheduler_;
-  std::unique_ptr<client::LeaderElection> election_;
+  frame::Leadership leadership_;
   std::string configText_;
   std::shared_ptr<std::string> waiting_;
   std::shared_ptr<std::mutex> waitingMutex_;
   Timer healthTimer_;
-  bool stopping_ = false;
 };
 
 }  // namespace mangrove::descheduler

@@ -70,13 +70,14 @@ frame::RoleInfo ManagerRole::info() const {
 void ManagerRole::flags(frame::Flags& flags) {
   server_.declare(flags, "rest-config-qps", "rest-config-burst");
   flags.add("health-probe-addr", probeAddress_, "where /healthz and /readyz are served as well");
-  flags.add("enable-leader-election", elect_, "act only while holding the Lease");
-  flags.add("leader-election-namespace", electionNamespace_, "namespace of the Lease");
-  flags.add("leader-election-id", electionName_, "name of the Lease");
-  flags.add("leader-elect-lease-duration", leaseDuration_,
+  flags.add("enable-leader-election", leader_.elect, "act only while holding the Lease");
+  flags.add("leader-election-namespace", leader_.ns, "namespace of the Lease");
+  flags.add("leader-election-id", leader_.name, "name of the Lease");
+  flags.add("leader-elect-lease-duration", leader_.leaseDuration,
             "how long others wait for a silent leader");
-  flags.add("leader-elect-renew-deadline", renewDeadline_, "when a leader that cannot renew stops");
-  flags.add("leader-elect-retry-period", retryPeriod_, "how often the Lease is looked at");
+  flags.add("leader-elect-renew-deadline", leader_.renewDeadline,
+            "when a leader that cannot renew stops");
+  flags.add("leader-elect-retry-period", leader_.retryPeriod, "how often the Lease is looked at");
   flags.add("controllers", options_.controllers, "which controllers run: '*', 'name', '-name'");
   flags.add("config-namespace", options_.configNamespace, "namespace of the configuration");
   flags.add("slo-config-name", options_.configName, "name of the ConfigMap with the strategies");
@@ -166,37 +167,20 @@ void ManagerRole::ensureNamespace(client::ApiClient& server, const std::string& 
   });
 }
 
+// Who loses the Lease goes on answering admission and competes again.
 Result<> ManagerRole::compete(frame::RoleContext& context) {
-  if (!elect_) {
-    isLeader_.set(1);
-    manager_->lead();
-    return {};
-  }
-  client::ElectionConfig config;
-  config.ns = electionNamespace_;
-  config.name = electionName_;
-  config.identity = frame::identityOf(context);
-  config.leaseDuration = leaseDuration_;
-  config.renewDeadline = renewDeadline_;
-  config.retryPeriod = retryPeriod_;
-  if (auto ok = client::checkElection(config); !ok) return ok;
-  client::ElectionCallbacks callbacks;
-  callbacks.started = [this] {
-    log.info("leading");
+  frame::Leader acts;
+  acts.lead = [this] {
     isLeader_.set(1);
     manager_->lead();
   };
-  callbacks.stopped = [this] {
-    log.warn("no longer leading");
+  acts.yield = [this] {
     isLeader_.set(0);
     manager_->yield();
   };
-  callbacks.newLeader = [](const std::string& who) { log.info("the leader is {}", who); };
-  election_ = std::make_unique<client::LeaderElection>(
-      config, *client_, context.owner, context.clock,
-      static_cast<uint64_t>(context.clock.wall().time_since_epoch().count()), std::move(callbacks));
-  election_->start();
-  return {};
+  acts.endsWithoutLease = false;
+  return leadership_.start(context, *client_, leader_.elect, leader_.config(), std::move(acts),
+                           log);
 }
 
 // Admission is served by every replica, leading or not; it answers others and is not recorded.
@@ -242,9 +226,8 @@ Result<> ManagerRole::start(frame::RoleContext& context) {
                                              .events = options_.dryRun ? nullptr : events_.get()},
                                 options_);
   serveNodeMetrics(context);
-  if (!options_.dryRun) ensureNamespace(*client_, electionNamespace_);
-  if (admit_ && admissionOptions_.ns != electionNamespace_)
-    ensureNamespace(*aside_, admissionOptions_.ns);
+  if (!options_.dryRun) ensureNamespace(*client_, leader_.ns);
+  if (admit_ && admissionOptions_.ns != leader_.ns) ensureNamespace(*aside_, admissionOptions_.ns);
   manager_->start();
   if (admit_) admit(context);
   refreshHealth();
@@ -270,8 +253,7 @@ void ManagerRole::stop(Fn stopped) {
   healthTimer_.reset();
   if (admission_) admission_->stop(std::chrono::seconds(5));
   manager_->yield([this, stopped = std::move(stopped)]() mutable {
-    auto finish = [this, stopped = std::move(stopped)]() mutable {
-      election_.reset();
+    leadership_.stop([this, stopped = std::move(stopped)]() mutable {
       admission_.reset();
       manager_.reset();
       events_.reset();
@@ -280,10 +262,6 @@ void ManagerRole::stop(Fn stopped) {
       client_.reset();
       probes_.reset();
       stopped();
-    };
-    if (!election_) return finish();
-    election_->stop([this, finish = std::move(finish)]() mutable {
-      owner_->post(std::move(finish));  // not inside the election's own callback
     });
   });
 }

@@ -9,8 +9,8 @@
 
 #include "client/events/event_recorder.h"
 #include "client/http/http_api_client.h"
-#include "client/lease/leader_election.h"
 #include "client/queue/worker.h"
+#include "frame/leadership.h"
 #include "frame/role.h"
 #include "frame/server_access.h"
 #include "manager/manager.h"
@@ -45,12 +45,11 @@ class ManagerRole final : public frame::Role {
 
   frame::ServerAccess server_;
   std::string probeAddress_ = ":8000";
-  bool elect_ = true;
-  std::string electionNamespace_ = "koordinator-system";
-  std::string electionName_ = "koordinator-manager";
-  Duration leaseDuration_ = std::chrono::seconds(15);
-  Duration renewDeadline_ = std::chrono::seconds(10);
-  Duration retryPeriod_ = std::chrono::seconds(2);
+  frame::LeaderFlags leader_{.ns = "koordinator-system",
+                             .name = "koordinator-manager",
+                             .leaseDuration = std::chrono::seconds(15),
+                             .renewDeadline = std::chrono::seconds(10),
+                             .retryPeriod = std::chrono::seconds(2)};
   ManagerOptions options_;
   AdmissionOptions admissionOptions_;
   bool admit_ = true;
@@ -62,7 +61,7 @@ class ManagerRole final : public frame::Role {
   std::unique_ptr<client::EventRecorder> asideEvents_;  // of admission, while we are recorded
   std::unique_ptr<Manager> manager_;
   std::unique_ptr<AdmissionService> admission_;
-  std::unique_ptr<client::LeaderElection> election_;
+  frame::Leadership leadership_;
   std::unique_ptr<frame::OpsServer> probes_;
   Gauge isLeader_;
   std::shared_ptr<std::string> waiting_;  // what readiness says; written by the owner

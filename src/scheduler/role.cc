@@ -6,7 +6,6 @@
 #include "base/os/files.h"
 #include "base/os/log.h"
 #include "base/text/strings.h"
-#include "base/text/time_text.h"
 #include "frame/verbosity.h"
 #include "placement/engine/engine.h"
 #include "scheduler/peer_flags.h"
@@ -77,6 +76,16 @@ constexpr GateInfo kGates[] = {
     {kReplace, false, Maturity::kAlpha, "apply the replace-resources annotation of pods"},
 };
 
+client::ElectionConfig leaseOf(const LeaderElectionConfig& config) {
+  client::ElectionConfig lease;
+  lease.ns = config.resourceNamespace;
+  lease.name = config.resourceName;
+  lease.leaseDuration = config.leaseDuration;
+  lease.renewDeadline = config.renewDeadline;
+  lease.retryPeriod = config.retryPeriod;
+  return lease;
+}
+
 QuotaGates quotaGatesOf(const FeatureGates& gates) {
   return {gates.on(kManyTrees),         gates.on(kIgnoreOverhead),
           gates.on(kIgnoreTerminating), gates.on(kIgnoreTerminatingNow),
@@ -114,15 +123,7 @@ void SchedulerRole::flags(frame::Flags& flags) {
   flags.add("master", server_.server, "address of the API server, instead of the kubeconfig's");
   flags.add("scheduler-name", names_,
             "names to serve when there is no --config (default koord-scheduler,default-scheduler)");
-  flags.add("leader-elect", leaderElect_, "decide only while holding the lease");
-  flags.add("leader-elect-resource-name", leaseName_, "name of the lease");
-  flags.add("leader-elect-resource-namespace", leaseNamespace_, "namespace of the lease");
-  flags.add("leader-elect-lease-duration", leaseDuration_,
-            "how long others wait for a leader that is silent; 0: as the configuration says");
-  flags.add("leader-elect-renew-deadline", renewDeadline_,
-            "a leader that cannot renew for so long gives up; 0: as the configuration says");
-  flags.add("leader-elect-retry-period", retryPeriod_,
-            "between two tries to get or renew the lease; 0: as the configuration says");
+  leader_.declare(flags);
   flags.add("scheduling-timeout", timeout_, "a cycle longer than this is logged and counted");
   flags.add("pod-max-in-unschedulable-pods-duration", longestInPool_,
             "a refused pod is tried again after this time even if nothing has happened");
@@ -164,24 +165,6 @@ Result<SchedulerConfig> SchedulerRole::loadConfig() {
   return config;
 }
 
-// Flags win over the file; what nobody says has the file's defaults.
-Result<> SchedulerRole::settleElection(const LeaderElectionConfig& config) {
-  election_ = config;
-  const auto given = [](Duration flag, Duration& target) {
-    if (flag > Duration::zero()) target = flag;
-  };
-  given(leaseDuration_, election_.leaseDuration);
-  given(renewDeadline_, election_.renewDeadline);
-  given(retryPeriod_, election_.retryPeriod);
-  if (election_.leaseDuration > election_.renewDeadline &&
-      election_.renewDeadline > election_.retryPeriod && election_.retryPeriod > Duration::zero())
-    return {};
-  return invalid(
-      "leader election: want leaseDuration > renewDeadline > retryPeriod > 0, not {} > {} > {}",
-      formatDuration(election_.leaseDuration), formatDuration(election_.renewDeadline),
-      formatDuration(election_.retryPeriod));
-}
-
 Result<> SchedulerRole::connect(frame::RoleContext& context, const SchedulerConfig& config) {
   frame::ServerAccess where = server_;
   if (where.kubeconfig.empty()) where.kubeconfig = config.kubeconfig;
@@ -199,7 +182,8 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   auto config = loadConfig();
   if (!config) return pass(config.error());
   for (const auto& sentence : peerFlagWarnings(withoutEffect_)) log.warn("{}", sentence);
-  if (auto ok = settleElection(config->leaderElection); !ok) return ok;
+  const client::ElectionConfig lease = leader_.config(leaseOf(config->leaderElection));
+  const bool elect = leader_.elect && config->leaderElection.leaderElect;
   config->longestInPool = longestInPool_;
   config->crossSchedulerNomination = context.gates.on(kCrossNomination);
   config->skipFilterWithNominatedPods = context.gates.on(kSkipFilter);
@@ -207,7 +191,7 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
                         context.gates.on(kReplace)};
   config->quotaGates = quotaGatesOf(context.gates);
   config->devicePluginAdaption = context.gates.on(kAdaption);
-  if (!leaseNamespace_.empty()) config->leaderElection.resourceNamespace = leaseNamespace_;
+  config->leaderElection.resourceNamespace = lease.ns;
   warnOfGates(context.gates);
   owner_ = &context.owner;
   if (auto ok = connect(context, *config); !ok) return ok;
@@ -229,11 +213,7 @@ Result<> SchedulerRole::start(frame::RoleContext& context) {
   serve(context);
   scheduler_->onFilled([this] { filled_ = true; });
   scheduler_->start();
-  if (leaderElect_ && election_.leaderElect)
-    elect(context);
-  else
-    lead();
-  return {};
+  return compete(context, elect, lease);
 }
 
 // Pages are asked for on I/O threads; the answers are the owner's.
@@ -289,57 +269,32 @@ void SchedulerRole::servePages(frame::RoleContext& context) {
   });
 }
 
-void SchedulerRole::elect(frame::RoleContext& context) {
-  client::ElectionConfig config;
-  config.name = leaseName_.empty() ? election_.resourceName : leaseName_;
-  config.ns = leaseNamespace_.empty() ? election_.resourceNamespace : leaseNamespace_;
-  config.identity = frame::identityOf(context);
-  config.leaseDuration = election_.leaseDuration;
-  config.renewDeadline = election_.renewDeadline;
-  config.retryPeriod = election_.retryPeriod;
-  client::ElectionCallbacks callbacks;
-  callbacks.started = [this] {
-    log.info("leading");
-    lead();
-  };
+Result<> SchedulerRole::compete(frame::RoleContext& context, bool elect,
+                                const client::ElectionConfig& lease) {
+  frame::Leader acts;
+  acts.lead = [this] { setLeading(true); };
   // Another one decides from now on: a decision of ours would be a second one.
-  callbacks.stopped = [this, &context] {
-    leading_ = false;
-    scheduler_->setActive(false);
-    if (!stopping_) context.quit(1);
-  };
-  leader_ = std::make_unique<client::LeaderElection>(
-      config, *client_, context.owner, context.clock,
-      static_cast<uint64_t>(context.clock.wall().time_since_epoch().count()), callbacks);
-  leader_->start();
+  acts.yield = [this] { setLeading(false); };
+  return leadership_.start(context, *client_, elect, lease, std::move(acts), log);
 }
 
-void SchedulerRole::lead() {
-  leading_ = true;
-  scheduler_->setActive(true);
+void SchedulerRole::setLeading(bool leading) {
+  leading_ = leading;
+  if (scheduler_) scheduler_->setActive(leading);
 }
 
 // Bindings get their answers, the lease goes back, and then everything ends while the loop and the
 // mailbox it uses are still there.
 void SchedulerRole::stop(Fn stopped) {
-  stopping_ = true;
   if (!scheduler_) return stopped();
-  // Who lost the lease must not win it again on the way out: nobody would decide while it holds.
-  if (leader_ && !leading_) leader_->stop();
+  leadership_.standBack();
   scheduler_->stop([this, stopped = std::move(stopped)]() mutable {
-    auto end = [this, stopped = std::move(stopped)]() mutable {
-      owner_->post([this, stopped = std::move(stopped)]() mutable {
-        leader_.reset();
-        scheduler_.reset();
-        guard_.reset();
-        client_.reset();
-        stopped();
-      });
-    };
-    if (leader_)
-      leader_->stop(std::move(end));
-    else
-      end();
+    leadership_.stop([this, stopped = std::move(stopped)]() mutable {
+      scheduler_.reset();
+      guard_.reset();
+      client_.reset();
+      stopped();
+    });
   });
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/http/http_api_client.h"
-#include "client/lease/leader_election.h"
+#include "frame/leadership.h"
 #include "frame/ops_guard.h"
 #include "frame/role.h"
 #include "frame/server_access.h"
@@ -32,10 +32,9 @@ class SchedulerRole final : public frame::Role {
  private:
   void auditFlags(frame::Flags& flags);
   Result<SchedulerConfig> loadConfig();
-  Result<> settleElection(const LeaderElectionConfig& config);
   Result<> connect(frame::RoleContext& context, const SchedulerConfig& config);
-  void elect(frame::RoleContext& context);
-  void lead();
+  Result<> compete(frame::RoleContext& context, bool elect, const client::ElectionConfig& lease);
+  void setLeading(bool leading);
   void serve(frame::RoleContext& context);
   void servePages(frame::RoleContext& context);
   using Page = std::function<ServiceAnswer()>;
@@ -45,24 +44,20 @@ class SchedulerRole final : public frame::Role {
   frame::ServerAccess server_{.perSecond = 0, .burst = 0};  // zero: as the file says
   std::vector<std::string> withoutEffect_;                  // flags that were given
   std::vector<std::string> names_;
-  bool leaderElect_ = true;
-  std::string leaseName_, leaseNamespace_;
-  Duration leaseDuration_{}, renewDeadline_{}, retryPeriod_{};  // zero: as the file says
+  frame::LeaderFlags leader_;
   Duration timeout_ = std::chrono::seconds(30);
   Duration longestInPool_ = std::chrono::minutes(5);
   DebugFlags debug_;
   AuditorOptions audit_;
   std::string auditLabels_;
-  LeaderElectionConfig election_;
   std::atomic<bool> filled_ = false;
-  bool stopping_ = false;
   bool leading_ = false;  // owner thread
 
   Mailbox* owner_ = nullptr;
   std::unique_ptr<client::ApiClient> client_;
   std::optional<frame::OpsGuard> guard_;  // of our pages; asks through client_
   std::unique_ptr<Scheduler> scheduler_;
-  std::unique_ptr<client::LeaderElection> leader_;
+  frame::Leadership leadership_;
 };
 
 }  // namespace mangrove::scheduler

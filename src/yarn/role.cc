@@ -1,10 +1,5 @@
 #include "yarn/role.h"
 
-#include <array>
-
-#include <fmt/core.h>
-#include <unistd.h>
-
 #include "base/os/log.h"
 #include "json/value.h"
 
@@ -18,12 +13,6 @@ constexpr std::string_view kGate = "YarnNodeManager";
 constexpr GateInfo kGates[] = {
     {kGate, false, Maturity::kAlpha, "YARN's capacity follows what Kubernetes leaves"},
 };
-
-std::string identity(Clock& clock) {
-  std::array<char, 256> host{};
-  gethostname(host.data(), host.size() - 1);
-  return fmt::format("{}_{}_{:x}", host.data(), getpid(), clock.wall().time_since_epoch().count());
-}
 
 }  // namespace
 
@@ -52,9 +41,7 @@ void YarnSyncRole::flags(frame::Flags& flags) {
             "YARN's part where both want more, against --kubernetes-weight");
   flags.add("kubernetes-weight", options_.capacity.kubernetesWeight,
             "the part of Kubernetes' batch pods");
-  flags.add("leader-elect", elect_, "act only while holding the Lease");
-  flags.add("leader-elect-resource-name", leaseName_, "name of the Lease");
-  flags.add("leader-elect-resource-namespace", leaseNamespace_, "namespace of the Lease");
+  leader_.declare(flags);
 }
 
 Result<> YarnSyncRole::check(const FeatureGates& gates) const {
@@ -116,32 +103,15 @@ void YarnSyncRole::show() {
   });
 }
 
+// Two would tell the ResourceManager different things.
 Result<> YarnSyncRole::compete(frame::RoleContext& context) {
-  if (!elect_) {
-    sync_->lead();
-    return {};
-  }
-  client::ElectionConfig config;
-  config.ns = leaseNamespace_;
-  config.name = leaseName_;
-  config.identity = identity(context.clock);
-  if (auto ok = client::checkElection(config); !ok) return ok;
-  client::ElectionCallbacks callbacks;
-  callbacks.started = [this] {
-    log.info("leading");
-    sync_->lead();
-  };
-  // Two would tell the ResourceManager different things.
-  callbacks.stopped = [this, &context] {
+  frame::Leader acts;
+  acts.lead = [this] { sync_->lead(); };
+  acts.yield = [this] {
     if (sync_) sync_->yield();
-    if (!stopping_) context.quit(1);
   };
-  callbacks.newLeader = [](const std::string& who) { log.info("the leader is {}", who); };
-  const auto seed = static_cast<uint64_t>(context.clock.wall().time_since_epoch().count());
-  election_ = std::make_unique<client::LeaderElection>(config, *client_, context.owner,
-                                                       context.clock, seed, std::move(callbacks));
-  election_->start();
-  return {};
+  return leadership_.start(context, *client_, leader_.elect, leader_.config(), std::move(acts),
+                           log);
 }
 
 Result<> YarnSyncRole::start(frame::RoleContext& context) {
@@ -160,11 +130,9 @@ Result<> YarnSyncRole::start(frame::RoleContext& context) {
 
 // Capacities stay as they were told; the Lease goes back last.
 void YarnSyncRole::stop(Fn stopped) {
-  stopping_ = true;
   showTimer_.reset();
   if (sync_) sync_->yield();
-  auto finish = [this, stopped = std::move(stopped)]() mutable {
-    election_.reset();
+  leadership_.stop([this, stopped = std::move(stopped)]() mutable {
     sync_.reset();
     peers_.reset();
     events_.reset();
@@ -172,10 +140,7 @@ void YarnSyncRole::stop(Fn stopped) {
     guard_.reset();
     client_.reset();
     stopped();
-  };
-  if (!election_) return finish();
-  election_->stop(
-      [this, finish = std::move(finish)]() mutable { owner_->post(std::move(finish)); });
+  });
 }
 
 }  // namespace mangrove::yarn

@@ -11,8 +11,8 @@
 
 #include "client/events/event_recorder.h"
 #include "client/http/http_api_client.h"
-#include "client/lease/leader_election.h"
 #include "client/queue/worker.h"
+#include "frame/leadership.h"
 #include "frame/ops_guard.h"
 #include "frame/role.h"
 #include "frame/server_access.h"
@@ -46,8 +46,7 @@ class YarnSyncRole final : public frame::Role {
   std::vector<std::string> managers_;
   std::string user_ = "yarn";
   SyncOptions options_;
-  bool elect_ = true;
-  std::string leaseName_ = "mangrove-yarn-sync", leaseNamespace_ = "koordinator-system";
+  frame::LeaderFlags leader_{.ns = "koordinator-system", .name = "mangrove-yarn-sync"};
 
   Clock* clock_ = nullptr;
   Mailbox* owner_ = nullptr;
@@ -57,10 +56,9 @@ class YarnSyncRole final : public frame::Role {
   std::unique_ptr<client::EventRecorder> events_;
   std::unique_ptr<ResourceManagers> peers_;
   std::unique_ptr<YarnSync> sync_;
-  std::unique_ptr<client::LeaderElection> election_;
+  frame::Leadership leadership_;
   std::shared_ptr<Shown> shown_ = std::make_shared<Shown>();
   Timer showTimer_;
-  bool stopping_ = false;
 };
 
 }  // namespace mangrove::yarn

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/lease/election_rules.h"
 #include "descheduler/plugins/selection.h"
 #include "json/value.h"
 
@@ -18,11 +19,7 @@ namespace mangrove::descheduler {
 
 struct ElectionSettings {
   bool elect = true;
-  std::string ns = "koordinator-system";
-  std::string name = "koord-descheduler";
-  Duration leaseDuration = std::chrono::seconds(15);
-  Duration renewDeadline = std::chrono::seconds(10);
-  Duration retryPeriod = std::chrono::seconds(2);
+  client::ElectionConfig lease = {.ns = "koordinator-system", .name = "koord-descheduler"};
 };
 
 struct ProfileConfig {

@@ -122,11 +122,12 @@ void readElection(Args& args, ElectionSettings& out) {
   part.only({"leaderElect", "leaseDuration", "renewDeadline", "retryPeriod", "resourceLock",
              "resourceName", "resourceNamespace"});
   out.elect = part.boolean("leaderElect", out.elect);
-  out.leaseDuration = part.duration("leaseDuration").value_or(out.leaseDuration);
-  out.renewDeadline = part.duration("renewDeadline").value_or(out.renewDeadline);
-  out.retryPeriod = part.duration("retryPeriod").value_or(out.retryPeriod);
-  out.name = part.text("resourceName", out.name);
-  out.ns = part.text("resourceNamespace", out.ns);
+  client::ElectionConfig& lease = out.lease;
+  lease.leaseDuration = part.duration("leaseDuration").value_or(lease.leaseDuration);
+  lease.renewDeadline = part.duration("renewDeadline").value_or(lease.renewDeadline);
+  lease.retryPeriod = part.duration("retryPeriod").value_or(lease.retryPeriod);
+  lease.name = part.text("resourceName", lease.name);
+  lease.ns = part.text("resourceNamespace", lease.ns);
   args.take(part);
 }
 
