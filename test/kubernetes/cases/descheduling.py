@@ -1,4 +1,4 @@
-"""A thousand nodes on a real control plane, a tenth of them hot: their pods move to where the scheduler was foreseen to put them, nobody waits, and no node is hot any more."""
+"""Hot nodes on a real control plane, a hundred of a thousand in name or one of three kubelets: their pods move to where the scheduler was foreseen to put them, nobody waits, and no node is hot any more."""
 import collections
 import json
 import time
@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from lib.api import Refused
 from lib.checks import Skipped, check, eventually
-from lib.cluster import program, system
+from lib.cluster import more_nodes, program, system
+from lib import node as kubelets
 from cases.resources import now
 from cases.scale import empty, heartbeats
 
@@ -15,7 +16,6 @@ reservations = "/apis/scheduling.koordinator.sh/v1alpha1/reservations"
 metrics = "/apis/slo.koordinator.sh/v1alpha1/nodemetrics"
 target = "descheduler.mangrove.io/target"
 space = "moves"
-cores, heavy, light = 32, 5.0, 0.5  # of a node; used by a pod of a hot and of a cold one
 
 
 def configuration(dry=False):
@@ -30,13 +30,20 @@ def configuration(dry=False):
 
 class Crowd:
     """Nodes that kwok keeps alive, ReplicaSets whose pods stand where we put them, and reports that follow the pods."""
+    cores, heavy, light = 32, 5.0, 0.5  # of a node; used by a pod of a hot and of a cold one
+    heavies = 5  # on each hot node
+    asks = {"heavy": "2", "light": "1"}
+    container = {"name": "c", "image": "app"}
 
-    def __init__(self, cluster, nodes, hot):
-        self.cluster, self.nodes, self.hot = cluster, nodes, hot
+    def __init__(self, cluster, names, hot):
+        self.cluster, self.names, self.nodes, self.hot = cluster, names, len(names), hot
         self.told = {}  # node → the pods of its last report
         self.owners = {}  # name of a ReplicaSet → its uid and how many pods it wants
         self.plays = not program("kube-controller-manager")  # then we bring pods back as a ReplicaSet does
         self.brought = 0
+
+    def set_of(self, node, number):
+        return f"heavy-{(node // 10) * self.heavies + number}"  # ten of a set, on ten nodes
 
     def each(self, work, over):
         with ThreadPoolExecutor(8) as pool:
@@ -45,9 +52,9 @@ class Crowd:
     def make(self):
         if not any(n["metadata"]["name"] == space for n in self.cluster.api.items("/api/v1/namespaces")):
             self.cluster.namespace(space, control_plane="true")  # no admission: it is not looked at here
-        self.each(self.node, range(self.nodes))
-        # Five heavy pods on each hot node, ten of a set on ten of them; two light ones on every other.
-        heavies = [(f"heavy-{(n // 10) * 5 + k}", n) for n in range(self.hot) for k in range(5)]
+        self.each(self.node, self.names)
+        heavies = [(self.set_of(n, k), n) for n in range(self.hot) for k in range(self.heavies)]
+        # Two light pods on every other node.
         lights = [(f"light-{(n - self.hot) // 5}", n) for n in range(self.hot, self.nodes) for _ in range(2)]
         counts = collections.Counter(name for name, _ in heavies + lights)
         if self.plays:
@@ -60,13 +67,16 @@ class Crowd:
         running = lambda: sum(p["status"].get("phase") == "Running" for p in self.pods())
         eventually(running, len(heavies) + len(lights), 120, "every pod runs in name", pause=1)
 
-    def node(self, i):
-        name, amounts = f"kwok-{i}", {"cpu": str(cores), "memory": "128Gi", "pods": "110"}
+    def node(self, name):
+        amounts = {"cpu": str(self.cores), "memory": "128Gi", "pods": "110"}
         self.cluster.api.create("/api/v1/nodes", {"metadata": {"name": name, "labels": {"scale": "true", "kubernetes.io/hostname": name},
                                                                "annotations": {"kwok.x-k8s.io/node": "fake"}}})
         self.cluster.api.merge(f"/api/v1/nodes/{name}", {"spec": {"taints": None}})
         self.cluster.api.merge(f"/api/v1/nodes/{name}/status", {"status": {
             "capacity": amounts, "allocatable": amounts, "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady"}]}})
+        self.metric(name)
+
+    def metric(self, name):
         try:
             self.cluster.api.create(metrics, {"apiVersion": "slo.koordinator.sh/v1alpha1", "kind": "NodeMetric", "metadata": {"name": name}, "spec": {}})
         except Refused as why:  # the manager of an earlier case was quicker
@@ -74,17 +84,16 @@ class Crowd:
                 raise
 
     def template(self, owner):
-        ask = "2" if owner.startswith("heavy") else "1"
         return {"metadata": {"labels": {"app": owner}}, "spec": {
             "schedulerName": "koord-scheduler", "terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False,
             "nodeSelector": {"scale": "true"}, "tolerations": [{"operator": "Exists"}],
-            "containers": [{"name": "c", "image": "app", "resources": {"requests": {"cpu": ask, "memory": "1Gi"}}}]}}
+            "containers": [{**self.container, "resources": {"requests": {"cpu": self.asks[owner.split("-")[0]], "memory": "64Mi"}}}]}}
 
     def pod(self, owner, node, number):
         body = self.template(owner)
         body["metadata"]["name"] = f"{owner}-{number}"
         if node is not None:
-            body["spec"]["nodeName"] = f"kwok-{node}"
+            body["spec"]["nodeName"] = self.names[node]
         if self.plays:
             body["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": self.owners[owner][0], "controller": True}]
         self.cluster.api.create(f"/api/v1/namespaces/{space}/pods", body)
@@ -107,14 +116,17 @@ class Crowd:
 
     def standing(self):
         """node → the pods that run there."""
-        out = {f"kwok-{i}": [] for i in range(self.nodes)}
+        out = {name: [] for name in self.names}
         for pod in self.pods():
             if pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp"):
                 out[pod["spec"]["nodeName"]].append(pod["metadata"]["name"])
         return {node: sorted(names) for node, names in out.items()}
 
     def load(self, names):
-        return sum(heavy if name.startswith("heavy") else light for name in names)
+        return sum(self.heavy if name.startswith("heavy") else self.light for name in names)
+
+    def usage(self, names):
+        return self.light + self.load(names)  # the system's share is that of a light pod
 
     def report(self):
         """Of those nodes whose pods are others than they were."""
@@ -124,21 +136,54 @@ class Crowd:
         def tell(node):
             entries = [{"namespace": space, "name": name, "qos": "LS", "podUsage": use(self.load([name]))} for name in found[node]]
             self.cluster.api.merge(f"{metrics}/{node}/status", {"status": {"updateTime": now(), "podsMetric": entries, "nodeMetric": {
-                "nodeUsage": use(0.5 + self.load(found[node])), "systemUsage": use(0.5)}}})
+                "nodeUsage": use(self.usage(found[node])), "systemUsage": use(self.light)}}})
         changed = [node for node, names in found.items() if self.told.get(node) != names]
         self.each(tell, changed)
         self.told = found
 
     def hot_nodes(self):
-        return [node for node, names in self.standing().items() if 0.5 + self.load(names) > cores * 0.65]
+        return [node for node, names in self.standing().items() if self.usage(names) > self.cores * 0.65]
 
     def clear(self):
         for path in (f"/apis/apps/v1/namespaces/{space}/replicasets", jobs, reservations):
             empty(self.cluster.api, path)
+        self.end_nodes()
+        empty(self.cluster.api, "/api/v1/nodes?labelSelector=scale%3Dtrue")
+
+    def end_nodes(self):
         if "kwok" in self.cluster.parts:
             self.cluster.parts.pop("kwok").kill()
         empty(self.cluster.api, f"/api/v1/namespaces/{space}/pods", grace=0)
-        empty(self.cluster.api, "/api/v1/nodes?labelSelector=scale%3Dtrue")
+
+
+class Kubelets(Crowd):
+    """The same on kubelets with containerd, all on this machine: pods are real, what their nodes report is told as above, because one machine has one load."""
+    heavies = 6
+    asks = {"heavy": "20m", "light": "10m"}
+    container = {"name": "c", "image": "registry.local/tools:1", "imagePullPolicy": "IfNotPresent", "command": ["/bin/sh", "-c", "sleep 3600"]}
+
+    def __init__(self, cluster, names, hot):
+        super().__init__(cluster, names, hot)
+        self.running = [kubelets.Node(cluster, name) for name in names]
+
+    def node(self, name):
+        one = self.running[self.names.index(name)]
+        one.start()
+        self.cores = int(self.cluster.node(name)["status"]["allocatable"]["cpu"])
+        self.heavy, self.light = 0.15 * self.cores, 0.015 * self.cores
+        self.cluster.api.merge(f"/api/v1/nodes/{name}", {"metadata": {"labels": {"scale": "true"}}})
+        self.metric(name)
+
+    def set_of(self, node, number):
+        return f"heavy-{node}"
+
+    def each(self, work, over):
+        return [work(one) for one in over]  # few
+
+    def end_nodes(self):
+        empty(self.cluster.api, f"/api/v1/namespaces/{space}/pods", grace=0)
+        for one in self.running:
+            one.stop()
 
 
 def settle(crowd, until):
@@ -169,20 +214,16 @@ def judge(crowd, started):
           f"{len(failed)} jobs failed, nobody waits, no node is hot")
 
 
-def hot_nodes_are_relieved(world, nodes, hot, within):
-    cluster = world.cluster
-    if not program("kwok"):
-        raise Skipped("no kwok")
-    crowd = Crowd(cluster, nodes, hot)
-    heartbeats(cluster)
-    crowd.make()
-    crowd.report()
-    check(len(crowd.hot_nodes()) == hot, f"{len(crowd.hot_nodes())} nodes are hot in the beginning, want {hot}")
+def hot_nodes_are_relieved(crowd, within):
+    cluster = crowd.cluster
     if "scheduler" in cluster.roles:  # one of an earlier case does not place reservations
         cluster.end("scheduler")
     with open(cluster.dir + "/descheduler.yaml", "w") as file:
         json.dump(configuration(), file)
     try:
+        crowd.make()
+        crowd.report()
+        check(len(crowd.hot_nodes()) == crowd.hot, f"{len(crowd.hot_nodes())} nodes are hot in the beginning, want {crowd.hot}")
         cluster.role("scheduler", "--metrics-bind-address", "0")
         started = time.monotonic()
         cluster.role("descheduler", "--metrics-bind-address", "0", "--config", cluster.dir + "/descheduler.yaml")
@@ -198,9 +239,23 @@ def hot_nodes_are_relieved(world, nodes, hot, within):
         crowd.clear()
 
 
+def in_name(world, nodes, hot, within):
+    if not program("kwok"):
+        raise Skipped("no kwok")
+    heartbeats(world.cluster)
+    hot_nodes_are_relieved(Crowd(world.cluster, [f"kwok-{i}" for i in range(nodes)], hot), within)
+
+
 def case_hot_nodes_of_a_small_cluster_are_relieved(world):
-    hot_nodes_are_relieved(world, 50, 5, 60)
+    in_name(world, 50, 5, 60)
 
 
 def case_hot_nodes_of_a_thousand_are_relieved(world):
-    hot_nodes_are_relieved(world, 1000, 100, 300)
+    in_name(world, 1000, 100, 300)
+
+
+def case_a_hot_kubelet_of_three_is_relieved(world):
+    absent = kubelets.missing()
+    if absent:
+        raise Skipped("no real node: missing " + ", ".join(absent))
+    hot_nodes_are_relieved(Kubelets(world.cluster, list(more_nodes), 1), 120)

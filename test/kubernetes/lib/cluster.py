@@ -27,6 +27,7 @@ programs = os.environ.get("MANGROVE_PROGRAMS", os.path.expanduser("~/.cache/mang
 token, kubelet_token = "bench-token", "kubelet-token"
 system = "koordinator-system"
 node_name = "real"
+more_nodes = ("second", "third", "fourth")  # of cases that need several
 
 
 @functools.lru_cache(None)
@@ -69,7 +70,7 @@ class Cluster:
         if not program("kube-controller-manager"):
             flags += " --disable-admission-plugins ServiceAccount"  # nobody would make the accounts
         env = dict(os.environ, KUBE_FLAGS=flags, ETCD_FLAGS="--unsafe-no-fsync",
-                   KUBE_TOKENS=f'{kubelet_token},system:node:{node_name},2,"system:nodes"')
+                   KUBE_TOKENS="\n".join(f'{kubelet_token}-{name},system:node:{name},{name},"system:nodes"' for name in (node_name, *more_nodes)))
         text = f"source {here}/lib/control_plane.sh; control_plane_missing && exit 77; {script} || exit 1; echo pids ${{etcd_pid:-0}} $kube_pid $kube_port"
         done = subprocess.run(["bash", "-c", text], env=env, capture_output=True, text=True, start_new_session=True)
         lines = [line.split() for line in done.stdout.splitlines() if line.startswith("pids ")]
@@ -91,9 +92,11 @@ class Cluster:
                 "--service-account-private-key-file", self.dir + "/sa.key", "--root-ca-file", self.dir + "/certs/apiserver.crt",
                 "--node-monitor-grace-period=40s"])
 
-    def part(self, name, flags, env=None):
-        self.parts[name] = Process(name, [program(name), *flags], f"{self.dir}/{name}.log", env).start()
-        return self.parts[name]
+    def part(self, name, flags, env=None, of=None):
+        """Starts the program `name`, as the process `of` where several of it run."""
+        as_name = of or name
+        self.parts[as_name] = Process(as_name, [program(name), *flags], f"{self.dir}/{as_name}.log", env).start()
+        return self.parts[as_name]
 
     def kill_api(self):
         self._end("kube-apiserver")

@@ -1,6 +1,6 @@
 """A real node on this machine: containerd, runc, Debian's CNI bridge, kubelet. Its pods live below a cgroup of its own.
 
-    node = Node(cluster)
+    node = Node(cluster)          # or several: Node(cluster, name) for names of lib.cluster.more_nodes
     node.start()                  # until the API says that it is Ready
     node.value(pod, "cpu", "cpu.shares")
     node.stop()                   # leaves no process, mount, cgroup, interface
@@ -16,7 +16,7 @@ import yaml
 
 from lib import image
 from lib.checks import Failed, Skipped, check, eventually, free_port
-from lib.cluster import kubelet_token, node_name, own_address, program, programs
+from lib.cluster import kubelet_token, more_nodes, node_name, own_address, program, programs
 
 needed = ("containerd", "containerd-shim-runc-v2", "ctr", "kubelet", "runc")
 pause_source = "#include <signal.h>\n#include <unistd.h>\nstatic void end(int s) { (void)s; _exit(0); }\n" \
@@ -33,10 +33,11 @@ def missing():
 
 
 class Node:
-    def __init__(self, cluster, nri=True):
-        self.cluster, self.nri = cluster, nri
-        self.dir = cluster.dir + "/node"
-        self.tag = os.path.basename(cluster.dir)[-8:].replace("_", "x").lower()
+    def __init__(self, cluster, name=node_name, nri=True):
+        self.cluster, self.name, self.nri = cluster, name, nri
+        self.place = (node_name, *more_nodes).index(name)
+        self.dir = cluster.dir + "/node" + (str(self.place) if self.place else "")
+        self.tag = os.path.basename(cluster.dir)[-8:].replace("_", "x").lower() + (str(self.place) if self.place else "")
         self.group = "mangrove-k8s-" + self.tag
         self.bridge = "mgk" + self.tag
         self.tree = "v2" if os.path.exists("/sys/fs/cgroup/cgroup.controllers") else "v1"
@@ -52,8 +53,8 @@ class Node:
         self.start_kubelet()
         eventually(self.ready, within=60, what="the node is Ready")
         if not program("kube-controller-manager"):
-            self.cluster.kubectl("taint", "node", node_name, "node.kubernetes.io/not-ready-")
-        eventually(lambda: not self.cluster.node()["spec"].get("taints"), within=60, what="the node has no taint")
+            self.cluster.kubectl("taint", "node", self.name, "node.kubernetes.io/not-ready-")
+        eventually(lambda: not self.cluster.node(self.name)["spec"].get("taints"), within=60, what="the node has no taint")
 
     def _make_group(self):
         for root in self._roots():
@@ -70,7 +71,7 @@ class Node:
     def _containerd_config(self):
         cni = {"cniVersion": "0.4.0", "name": "mangrove", "plugins": [{
             "type": "bridge", "bridge": self.bridge, "isGateway": True, "ipMasq": False, "ipam": {
-                "type": "host-local", "dataDir": self.dir + "/ipam", "ranges": [[{"subnet": f"10.{200 + os.getpid() % 50}.0.0/16"}]]}}]}
+                "type": "host-local", "dataDir": self.dir + "/ipam", "ranges": [[{"subnet": f"10.{200 + os.getpid() % 50}.{64 * self.place}.0/18"}]]}}]}
         with open(self.dir + "/cni/10.conflist", "w") as file:
             json.dump(cni, file)
         self.socket = self.dir + "/run/c.sock"
@@ -105,7 +106,7 @@ state = "{self.dir}/run/containerd"
         with open(self.dir + "/containerd.toml", "w") as file:
             file.write(self._containerd_config())
         env = {"PATH": f"{programs}:{os.environ['PATH']}"}
-        self.cluster.part("containerd", ["--config", self.dir + "/containerd.toml"], env)
+        self.cluster.part("containerd", ["--config", self.dir + "/containerd.toml"], env, of=self._part("containerd"))
         eventually(lambda: self.ctr("version"), within=30, what="containerd answers")
 
     def ctr(self, *words):
@@ -139,12 +140,16 @@ state = "{self.dir}/run/containerd"
             json.dump(config, file)
         with open(self.cluster.dir + "/kubeconfig") as file:
             access = yaml.safe_load(file)
-        access["users"][0]["user"]["token"] = kubelet_token
+        access["users"][0]["user"]["token"] = f"{kubelet_token}-{self.name}"
         with open(self.dir + "/kubelet.kubeconfig", "w") as file:
             yaml.safe_dump(access, file)
         self.kubelet = self.cluster.part("kubelet", [
             "--config", self.dir + "/kubelet.json", "--kubeconfig", self.dir + "/kubelet.kubeconfig", "--root-dir", self.dir + "/kubelet",
-            "--hostname-override", node_name, "--node-ip", own_address(), "--cert-dir", self.dir + "/pki"])
+            "--hostname-override", self.name, "--node-ip", own_address(), "--cert-dir", self.dir + "/pki"], of=self._part("kubelet"))
+
+    def _part(self, program):
+        """The name of this node's process of a program."""
+        return program if self.name == node_name else f"{program}-{self.name}"
 
     def ports(self):
         if not hasattr(self, "_ports"):
@@ -154,13 +159,13 @@ state = "{self.dir}/run/containerd"
     def ready(self):
         if not self.kubelet.alive():
             raise Failed("kubelet ended: " + self.kubelet.said()[-600:])
-        return any(c["type"] == "Ready" and c["status"] == "True" for c in self.cluster.node()["status"].get("conditions", []))
+        return any(c["type"] == "Ready" and c["status"] == "True" for c in self.cluster.node(self.name)["status"].get("conditions", []))
 
     def restart_kubelet(self, **extra):
         self.kubelet.kill()
         before = time.time()
         self.start_kubelet(**extra)
-        beat = lambda: max(c["lastHeartbeatTime"] for c in self.cluster.node()["status"]["conditions"] if c["type"] == "Ready")
+        beat = lambda: max(c["lastHeartbeatTime"] for c in self.cluster.node(self.name)["status"]["conditions"] if c["type"] == "Ready")
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before))
         eventually(lambda: self.ready() and beat() >= stamp, within=60, what="the restarted kubelet reports Ready")
 
@@ -206,18 +211,19 @@ state = "{self.dir}/run/containerd"
     # Stopping.
 
     def stop(self):
-        for name in ("kubelet",):
-            if name in self.cluster.parts:
-                self.cluster.parts[name].kill()
+        self._end("kubelet")
         self._kill_tasks()
-        if "containerd" in self.cluster.parts:
-            self.cluster.parts["containerd"].kill()
+        self._end("containerd")
         self._kill_shims()
         self._unmount()
         subprocess.run(["ip", "link", "del", self.bridge], capture_output=True)
         self._remove_groups()
         left = [path for root in self._roots() for path in glob.glob(f"{root}/{self.group}")]
         check(not left, f"cgroups left behind: {left}")
+
+    def _end(self, program):
+        if self._part(program) in self.cluster.parts:
+            self.cluster.parts[self._part(program)].kill()
 
     def _kill_tasks(self):
         for root in self._roots():
@@ -250,7 +256,7 @@ state = "{self.dir}/run/containerd"
     def _unmount(self):
         with open("/proc/mounts") as file:
             mounts = [line.split()[1] for line in file]
-        for path in sorted((m for m in mounts if m.startswith(self.cluster.dir)), reverse=True):
+        for path in sorted((m for m in mounts if m.startswith(self.dir + "/")), reverse=True):
             subprocess.run(["umount", "-l", path], capture_output=True)
 
     def _remove_groups(self):
