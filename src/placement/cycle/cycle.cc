@@ -330,7 +330,7 @@ std::vector<Cycle::PluginScore> Cycle::breakdown(const std::vector<Row>& rows) {
       const auto part = std::find_if(state_->parts().begin(), state_->parts().end(),
                                      [&](const auto& p) { return p.plugin == score.plugin; });
       if (part == state_->parts().end() || !part->ready.scores) continue;
-      std::vector<int32_t> column(state_->local().size(), kNotFeasible);
+      std::vector<int32_t> column(cluster_.table.rows(), kNotFeasible);
       for (Row row : rows) column[row] = 0;
       if (!part->part->addScores(column, 1)) continue;
       for (size_t i = 0; i < rows.size(); i++) one.scores[i] = column[rows[i]];

@@ -27,6 +27,22 @@ TEST_F(Reservations, without_a_place_wait_and_say_why) {
   EXPECT_EQ(nodeOfReservation("r"), "n2");
 }
 
+// The nodes of several reservations are compared by everybody's scores, also when no other node has
+// been looked at for a pod of this kind.
+TEST_F(Reservations, on_several_nodes_are_chosen_from_by_spread) {
+  node("n1", "32", R"({"kubernetes.io/hostname":"n1"})");
+  node("n2", "32", R"({"kubernetes.io/hostname":"n2"})");
+  reserve({.name = "r1", .podSpec = R"(,"nodeSelector":{"kubernetes.io/hostname":"n1"})"});
+  reserve({.name = "r2", .podSpec = R"(,"nodeSelector":{"kubernetes.io/hostname":"n2"})"});
+  ASSERT_EQ(nodeOfReservation("r1") + nodeOfReservation("r2"), "n1n2");
+  pod({.name = "sibling", .app = "x", .spec = R"(,"nodeName":"n1")"});
+  pod({.name = "a",
+       .spec =
+           R"(,"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"kubernetes.io/hostname",)"
+           R"("whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchLabels":{"app":"x"}}}])"});
+  EXPECT_TRUE(isIn("a", "r2")) << lab.said("a") << ", " << lab.nodeOf("a");
+}
+
 // Case 60.
 TEST_F(Reservations, aligned_gives_what_it_holds_and_the_node_the_rest) {
   node("n1");
