@@ -166,6 +166,16 @@ TEST_F(WholeDescheduler, WhoStaysIsWrittenWhereTheDashboardLooks) {
   ASSERT_TRUE(until([&] { return text().find("d/p0") == std::string::npos; }, 1s)) << text();
 }
 
+TEST_F(WholeDescheduler, WhatTheLeaderBeforeSaidIsTakenBack) {
+  noticeNamespace = "koordinator-system";
+  const std::string name = "koordinator-system/mangrove-descheduler";
+  api.put(kind::kConfigMap, "koordinator-system", "mangrove-descheduler",
+          R"({"data":{"stays":"[{\"pod\":\"d/gone\",\"why\":\"x\"}]","count":"1"}})");
+  start("EvictDirectly", "");
+  ASSERT_TRUE(until(
+      [&] { return api.truth(kind::kConfigMap).at(name).find("d/gone") == std::string::npos; }));
+}
+
 TEST_F(WholeDescheduler, OneNodeIsNoCluster) {  // case 39
   api.remove(kind::kNode, "", "cold");
   start("EvictDirectly");

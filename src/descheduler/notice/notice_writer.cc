@@ -20,10 +20,10 @@ std::string bodyOf(const std::string& data, std::string_view ns) {
 
 }  // namespace
 
-// A cluster in which nobody was ever refused needs no object.
+// The first word is always said: the leader before may have left one that is not true any more.
 void NoticeWriter::tell(const std::map<std::string, std::string>& refused) {
   const MonoTime now = desk_.clock.mono();
-  if (busy_ || now < next_ || (refused.empty() && written_.empty())) return;
+  if (busy_ || now < next_) return;
   const std::string text = json::write(noticeData(refused));
   if (text == written_) return;
   next_ = now + kEvery;
@@ -35,8 +35,11 @@ void NoticeWriter::patch(const std::string& text) {
   const client::Ref ref{client::kind::kConfigMap, ns_, std::string(kNotice), ""};
   desk_.send(client::patchRequest(ref, client::PatchType::kMerge, bodyOf(text, ns_)),
              [this, text](Result<client::Reply> reply) {
-               if (!reply && reply.error().code() == Code::kNotFound) return create(text);
-               answered(text, reply);
+               const bool absent = !reply && reply.error().code() == Code::kNotFound;
+               if (!absent) return answered(text, reply);
+               // A cluster in which nobody was ever refused needs no object.
+               if (text == json::write(noticeData({}))) return answered(text, client::Reply{});
+               create(text);
              });
 }
 
