@@ -30,6 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CHECK(sendMessage(out.get(), message->body), "cannot be sent: {}", text);
   auto again = receiveMessage(in.get());
   CHECK(again, "{}: {}", text, again.error().text());
-  CHECK(json::writeSorted(again->body) == text, "{}", text);
+  // As values: -0 is written as Go writes it, and read as the integer.
+  CHECK(json::equal(again->body, message->body), "{} then {}", text,
+        json::writeSorted(again->body));
   return 0;
 }
