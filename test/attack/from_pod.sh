@@ -117,5 +117,24 @@ for name in volume own-files programs log memory; do
   want Running state "$name" .status.phase
   names+=("$name")
 done
+# Root of a pod leaves a program with its rights in a volume, for another user of the machine to run.
+kubectl apply -f - >/dev/null <<Y || fail "pod planter was refused"
+apiVersion: v1
+kind: Pod
+metadata: {name: planter}
+spec:
+  nodeName: n1
+  restartPolicy: Never
+  containers: [{name: main, image: x, command: [sh, -c, 'cp /usr/bin/id /v/planted && chmod 4755 /v/planted'], volumeMounts: [{name: v, mountPath: /v}]}]
+  volumes: [{name: v, emptyDir: {}}]
+Y
+want Succeeded state planter .status.phase
+planted() { setpriv --reuid 65534 --regid 65534 --clear-groups "$(ls "$state"/pods/*/volumes/v/planted)" -u 2>&1; }
+chmod 755 "$state"
+[ "$(planted)" = 0 ] && fail "planted-program is not refused to another user"
+chmod 711 "$state/pods"
+[ "$(planted)" = 0 ] || fail "planted-program is refused even without the closed directory: $(planted)"
+chmod 700 "$state" "$state/pods"
+names+=(planted-program)
 kubectl delete pods --all --now >/dev/null
 echo "${#names[@]} attempts from a pod"

@@ -119,9 +119,13 @@ ContainerConfig containerConfigOf(const RunPod& pod, const ContainerSpec& contai
   return out;
 }
 
-std::string rootRefusal(const RunPod& pod, const api::ContainerRun& run,
+std::string userRefusal(const RunPod& pod, const api::ContainerRun& run,
                         const std::optional<int64_t>& imageUser, const std::string& imageUserName) {
   const auto &own = run.security, &theirs = pod.run.security;
+  if (pod.run.hostUsers == false)
+    return "hostUsers is false, and containers of a runtime have the machine's users here: leave "
+           "it "
+           "out, or use the runtime class mangrove-process";
   const auto nonRoot = own.runAsNonRoot ? own.runAsNonRoot : theirs.runAsNonRoot;
   if (!nonRoot.value_or(false)) return "";
   const auto user = own.runAsUser ? own.runAsUser : theirs.runAsUser;

@@ -25,8 +25,8 @@ SandboxConfig sandboxConfigOf(const RunPod& pod, const SandboxPlace& place);
 ContainerConfig containerConfigOf(const RunPod& pod, const ContainerSpec& container, int attempt,
                                   Bytes machine);
 
-// Why the container may not run as the image's user; "" when it may. As a kubelet says it.
-std::string rootRefusal(const RunPod& pod, const api::ContainerRun& run,
+// Why the container may not run as the user it would have; "" when it may. As a kubelet says it.
+std::string userRefusal(const RunPod& pod, const api::ContainerRun& run,
                         const std::optional<int64_t>& imageUser, const std::string& imageUserName);
 
 }  // namespace mangrove::runtime::cri

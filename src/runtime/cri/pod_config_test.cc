@@ -69,16 +69,21 @@ TEST(PodConfig, RootIsRefusedWhereItMayNotBe) {
       R"({"name":"b","securityContext":{"runAsUser":1}},{"name":"c","securityContext":{"runAsUser":0}},)"
       R"({"name":"d","securityContext":{"runAsNonRoot":false}}])");
   const auto& run = pod.run.containers;
-  EXPECT_EQ(rootRefusal(pod, run[0], 0, ""),
+  EXPECT_EQ(userRefusal(pod, run[0], 0, ""),
             "container has runAsNonRoot and image will run as root");
-  EXPECT_EQ(rootRefusal(pod, run[0], std::nullopt, ""),
+  EXPECT_EQ(userRefusal(pod, run[0], std::nullopt, ""),
             "container has runAsNonRoot and image will run as root");
-  EXPECT_NE(rootRefusal(pod, run[0], std::nullopt, "www").find("non-numeric user (www)"),
+  EXPECT_NE(userRefusal(pod, run[0], std::nullopt, "www").find("non-numeric user (www)"),
             std::string::npos);
-  EXPECT_EQ(rootRefusal(pod, run[0], 101, ""), "");
-  EXPECT_EQ(rootRefusal(pod, run[1], 0, ""), "");
-  EXPECT_NE(rootRefusal(pod, run[2], 101, ""), "");
-  EXPECT_EQ(rootRefusal(pod, run[3], 0, ""), "");
+  EXPECT_EQ(userRefusal(pod, run[0], 101, ""), "");
+  EXPECT_EQ(userRefusal(pod, run[1], 0, ""), "");
+  EXPECT_NE(userRefusal(pod, run[2], 101, ""), "");
+  EXPECT_EQ(userRefusal(pod, run[3], 0, ""), "");
+  auto mapped = pod;
+  mapped.run.hostUsers = false;
+  EXPECT_NE(userRefusal(mapped, run[1], 0, "").find("hostUsers is false"), std::string::npos);
+  mapped.run.hostUsers = true;
+  EXPECT_EQ(userRefusal(mapped, run[1], 0, ""), "");
 }
 
 TEST(RuntimeStays, SayWhatIsInTheWay) {

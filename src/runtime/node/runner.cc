@@ -74,11 +74,13 @@ Result<std::unique_ptr<Runner>> Runner::make(RunnerOptions options, client::ApiC
   std::error_code error;
   options.dataDir = fs::absolute(options.dataDir, error);
   if (options.program.empty()) options.program = ownProgram();
-  for (const char* part : {"/pods", "/logs"}) {
+  for (const char* part : {"/pods", "/logs", "/volumes"}) {
     fs::create_directories(options.dataDir + part, error);
     if (error) return failErrno(error.value(), options.dataDir + part);
   }
-  ::chmod((options.dataDir + "/pods").c_str(), 0711);
+  // A program that root of a pod makes set-user-id in a volume is root's on the disk as well: other
+  // users of the machine must not come to it, wherever the data directory lies.
+  for (const char* part : {"/pods", "/volumes"}) ::chmod((options.dataDir + part).c_str(), 0700);
   kernel::SysRoot root;
   auto cgroups = Cgroups::open(root, options.cgroupRoot, options.bestEffort);
   if (!cgroups) return pass(cgroups.error());

@@ -107,6 +107,7 @@ constexpr uint64_t kNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | 
 // Personalities that change nothing which the kernel protects: none, 16-bit counters, the old name.
 constexpr uint64_t kPersonalities[] = {0x0, 0x8, 0x20000, 0x20008, 0xffffffff};
 constexpr uint64_t kAlg = 38, kVsock = 40;  // address families that reach kernel and hypervisor
+constexpr uint64_t kFamilies = 46;          // the kernel's list ends there
 
 bool has(uint64_t capabilities, std::string_view name) {
   return (capabilities >> *capabilityNumber(name)) & 1;
@@ -178,9 +179,11 @@ class Filter {
     }
     for (uint64_t personality : kPersonalities)
       rule(SCMP_ACT_ALLOW, SCMP_SYS(personality), SCMP_A0(SCMP_CMP_EQ, personality));
-    rule(SCMP_ACT_ALLOW, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_LT, kAlg));
-    rule(SCMP_ACT_ALLOW, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, kAlg + 1));
-    rule(SCMP_ACT_ALLOW, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_GT, kVsock));
+    // By name of each: the kernel reads 32 of the 64 bits that a filter compares, so "above" and
+    // "not equal" would let a forbidden one pass with a bit set beyond them.
+    for (uint64_t family = 0; family < kFamilies; ++family)
+      if (family != kAlg && family != kVsock)
+        rule(SCMP_ACT_ALLOW, SCMP_SYS(socket), SCMP_A0(SCMP_CMP_EQ, family));
     special.insert({SCMP_SYS(personality), SCMP_SYS(socket)});
   }
 

@@ -69,7 +69,7 @@ Result<BuiltContainer> PodPrep::buildForRuntime(const RunPod& pod, const Contain
                                                 const cri::HeldImage& image) {
   const DownwardFacts facts = downward(podIp);
   const std::string name(container.name());
-  if (auto why = cri::rootRefusal(pod, *container.run, image.user, image.userName); !why.empty())
+  if (auto why = cri::userRefusal(pod, *container.run, image.user, image.userName); !why.empty())
     return invalid("{}", why);
   cri::ContainerConfig config = cri::containerConfigOf(pod, container, attempt, node_.memory);
   config.image = image.ref;
