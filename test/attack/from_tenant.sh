@@ -44,6 +44,9 @@ endpoints() {  # endpoints ADDRESS: a service of the tenant's that leads there
 slice() {
   make "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {namespace: tenant, name: e$RANDOM}, addressType: IPv4, endpoints: [{addresses: ['$1']}], ports: [{port: 22}]}"
 }
+service() { make "{apiVersion: v1, kind: Service, metadata: {namespace: tenant, name: s$RANDOM}, spec: {$1}}"; }
+node_port() { service "type: LoadBalancer, allocateLoadBalancerNodePorts: false, ports: [{port: 80, nodePort: $1}]"; }
+address() { service "clusterIP: $1, ports: [{port: 80}]"; }
 debugger() {  # a privileged container in a pod that runs
   kubectl get --raw /api/v1/namespaces/tenant/pods/target >/dev/null &&
     kubectl patch pod target -n tenant --subresource=ephemeralcontainers --dry-run=server \

@@ -1,6 +1,6 @@
 #include "apiserver/admission/builtin_addresses.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include <fmt/core.h>
 
@@ -15,6 +15,7 @@ namespace mangrove::apiserver {
 namespace {
 
 using Targets = std::vector<std::string>;
+constexpr size_t kMostTargets = 1000;  // each is a question to the kernel; what controllers write
 
 void addText(const json::Value& value, Targets& out) {
   if (value.is_string()) out.emplace_back(std::string_view(value.get_string()));
@@ -79,11 +80,17 @@ void AddressGuard::validate(AdmissionRequest& request, Done done) {
     return done(std::nullopt);
   if (request.who.in(group::kMasters)) return done(std::nullopt);
   const KindInfo& kind = *request.resource->kind;
-  const Targets before =
+  const Targets old =
       request.oldObject.is_object() ? targetsOf(kind, request.oldObject.get_object()) : Targets();
-  for (const std::string& target : targetsOf(kind, request.object.get_object())) {
-    const bool isNew = std::find(before.begin(), before.end(), target) == before.end();
-    if (!isNew || !(isLocalName(target) || isOwn_(target))) continue;
+  const Targets now = targetsOf(kind, request.object.get_object());
+  if (now.size() > kMostTargets)
+    return done(admissionForbids(
+        request, fmt::format("it names {} addresses; at most {} are looked through for this "
+                             "machine's own",
+                             now.size(), kMostTargets)));
+  const std::unordered_set<std::string_view> before(old.begin(), old.end());
+  for (const std::string& target : now) {
+    if (before.contains(target) || !(isLocalName(target) || isOwn_(target))) continue;
     if (mayDoEverything(rbac_, request.who)) break;
     return done(admissionForbids(
         request, fmt::format("{} is this machine itself, and connections to a service come from "

@@ -55,6 +55,9 @@ TEST_F(Guard, KeepsServicesAwayFromTheMachine) {
     EXPECT_EQ(!judged(row.group, row.plural, row.object).empty(), row.refused) << row.object;
   EXPECT_NE(judged("", "endpoints", ours).find("10.0.0.5 is this machine itself"),
             std::string::npos);
+  std::string many = R"({"spec":{"externalIPs":["10.9.9.9")";
+  for (int i = 0; i < 1000; ++i) many += R"(,"10.9.9.9")";
+  EXPECT_NE(judged("", "services", many + "]}}").find("1001 addresses"), std::string::npos);
   // What somebody with the right wrote may stay; who has every right may write it.
   EXPECT_EQ(judged("", "endpoints", ours, ours), "");
   EXPECT_NE(judged("", "endpoints", ours, R"({"subsets":[]})"), "");

@@ -101,12 +101,13 @@ TEST(PodWarnings, NameWhatIsGivenTwice) {
 
 TEST(PodWarnings, TellWhichSecurityIsNotCarriedOut) {
   const auto spec = json::parse(
-      R"({"securityContext":{"seLinuxOptions":{"level":"s0"}},"containers":[{"name":"a",)"
+      R"({"securityContext":{"seLinuxOptions":{"level":"s0"},"supplementalGroupsPolicy":"Strict"},"containers":[{"name":"a",)"
       R"("securityContext":{"appArmorProfile":{"type":"RuntimeDefault"},"runAsUser":1}}]})");
   ASSERT_TRUE(spec);
   EXPECT_THAT(podWarnings(spec->get_object(), "spec"),
               ::testing::ElementsAre(
                   ::testing::StartsWith("spec.securityContext.seLinuxOptions: stored, but not"),
+                  ::testing::StartsWith("spec.securityContext.supplementalGroupsPolicy: groups"),
                   ::testing::StartsWith("spec.containers[0].securityContext.appArmorProfile: ")));
 }
 
@@ -161,6 +162,16 @@ TEST_F(BuiltInAdmission, ServicesGetAddressesAndPortsOfTheirOwn) {
   EXPECT_EQ(same.status, 422);
   EXPECT_NE(same.body.find("provided IP is already allocated"), std::string::npos) << same.body;
   EXPECT_EQ(taken(R"("clusterIP":"192.168.1.1")").status, 422);
+  EXPECT_EQ(taken(R"("clusterIP":"fd00::1")").status, 422);
+  // Ports below the range are the machine's own, whether or not one asks for some to be given.
+  const std::string spared = R"("type":"LoadBalancer","allocateLoadBalancerNodePorts":false)";
+  auto guarded =
+      make("services", R"({"metadata":{"name":"b"},"spec":{"ports":[{"port":80,"nodePort":22}],)" +
+                           spared + "}}");
+  EXPECT_EQ(guarded.status, 422) << guarded.body;
+  EXPECT_EQ(at(taken(spared), "/spec/ports/0/nodePort"), "none");
+  ask("DELETE", std::string(kBase) + "services/b");
+  settle();
   EXPECT_EQ(taken(R"("clusterIP":"None")").status, 201);
   settle();
   ask("DELETE", std::string(kBase) + "services/a");

@@ -6,6 +6,7 @@
 
 #include "apiserver/core/object.h"
 #include "apiserver/kinds/defaults.h"
+#include "apiserver/schema/formats.h"
 #include "base/text/strings.h"
 
 namespace mangrove::apiserver {
@@ -35,11 +36,16 @@ bool isInNet(uint32_t address) {
   return address >= kServiceNet && address - kServiceNet < kServiceAddresses;
 }
 
-bool wantsNodePorts(const json::Object& spec) {
+bool mayHaveNodePorts(const json::Object& spec) {
   const std::string_view type = textAt(spec, "type");
-  if (type == "NodePort") return true;
+  return type == "NodePort" || type == "LoadBalancer";
+}
+
+bool wantsNodePorts(const json::Object& spec) {
   const json::Value* flag = spec.if_contains("allocateLoadBalancerNodePorts");
-  return type == "LoadBalancer" && !(flag && flag->is_bool() && !flag->get_bool());
+  const bool isSpared =
+      textAt(spec, "type") == "LoadBalancer" && flag && flag->is_bool() && !flag->get_bool();
+  return mayHaveNodePorts(spec) && !isSpared;
 }
 
 int64_t nodePortOf(const json::Object& port) {
@@ -91,10 +97,10 @@ std::optional<Answer> ServiceAdmission::giveAddress(AdmissionRequest& request, j
     return answer::internal("no service address is left in 10.96.0.0/12");
   }
   const auto address = addressOf(given);
-  if (!address) return std::nullopt;  // validation says what is wrong with it
+  if (!address && !isIp(given)) return std::nullopt;  // validation says what is wrong with it
   const FieldPath spot = FieldPath("spec");
   const FieldPath at = spot.child("clusterIPs");
-  if (!isInNet(*address))
+  if (!address || !isInNet(*address))
     return refusal(request, at, json::Array{json::Value(given)},
                    fmt::format("failed to allocate IP {0}: the provided network does not match the "
                                "current range: {0} is not in 10.96.0.0/12",
@@ -106,7 +112,8 @@ std::optional<Answer> ServiceAdmission::giveAddress(AdmissionRequest& request, j
 
 std::optional<Answer> ServiceAdmission::givePorts(AdmissionRequest& request, json::Object& spec) {
   json::Value* list = spec.if_contains("ports");
-  if (!list || !list->is_array() || !wantsNodePorts(spec)) return std::nullopt;
+  if (!list || !list->is_array() || !mayHaveNodePorts(spec)) return std::nullopt;
+  const bool gives = wantsNodePorts(spec);  // one that is named is checked all the same
   const std::string service = keyOf(request.ns, request.name);
   constexpr int kPorts = kLastNodePort - kFirstNodePort + 1;
   const FieldPath root = FieldPath("spec");
@@ -125,7 +132,7 @@ std::optional<Answer> ServiceAdmission::givePorts(AdmissionRequest& request, jso
     if (given && !take(ports_, given, service))
       return refusal(request, at, given, "provided port is already allocated");
     const auto start = static_cast<int64_t>(context_.rng.below(kPorts));
-    for (int64_t i = 0; !given && i < kPorts; ++i) {
+    for (int64_t i = 0; gives && !given && i < kPorts; ++i) {
       const int64_t port = kFirstNodePort + (start + i) % kPorts;
       if (auto holder = ports_.find(port);
           holder != ports_.end() && !holder->second.service.empty())

@@ -1,5 +1,8 @@
 #include "apiserver/admission/builtin_warnings.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include <fmt/core.h>
 
 #include "apiserver/core/object.h"
@@ -24,26 +27,24 @@ std::string portText(const json::Value& port) {
 }
 
 void warnOfVariables(const json::Array& env, const std::string& at, std::vector<std::string>& out) {
+  std::unordered_set<std::string_view> seen;
   for (size_t i = 0; i < env.size(); ++i) {
     const std::string_view name = env[i].is_object() ? textAt(env[i].get_object(), "name") : "";
-    for (size_t j = 0; j < i; ++j) {
-      if (!env[j].is_object() || textAt(env[j].get_object(), "name") != name) continue;
-      out.push_back(fmt::format(
-          "{}.env[{}]: hides previous definition of \"{}\", which may be dropped when using apply",
-          at, i, name));
-      break;
-    }
+    if (!env[i].is_object() || seen.insert(name).second) continue;
+    out.push_back(fmt::format(
+        "{}.env[{}]: hides previous definition of \"{}\", which may be dropped when using apply",
+        at, i, name));
   }
 }
 
 void warnOfPorts(const json::Array& ports, const std::string& at, std::vector<std::string>& out) {
-  for (size_t i = 0; i < ports.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (portText(ports[i]) == portText(ports[j])) {
-        out.push_back(
-            fmt::format("{0}.ports[{1}]: duplicate port definition with {0}.ports[{2}]", at, i, j));
-        break;
-      }
+  std::unordered_map<std::string, size_t> seen;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const auto [first, isNew] = seen.emplace(portText(ports[i]), i);
+    if (!isNew)
+      out.push_back(fmt::format("{0}.ports[{1}]: duplicate port definition with {0}.ports[{2}]", at,
+                                i, first->second));
+  }
 }
 
 // Stored for those who read the object; the runner of `mangrove up` has no such thing to carry out.
@@ -56,6 +57,11 @@ void warnOfSecurity(const json::Object& holder, const std::string& at,
       out.push_back(fmt::format(
           "{}.securityContext.{}: stored, but not carried out by the built-in node runner", at,
           field));
+  if (textAt(*security, "supplementalGroupsPolicy") == "Strict")
+    out.push_back(fmt::format(
+        "{}.securityContext.supplementalGroupsPolicy: groups that an image gives its user are "
+        "added all the same by the built-in node runner",
+        at));
 }
 
 // Where a kind keeps the pods it makes.

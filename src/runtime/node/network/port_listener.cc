@@ -52,7 +52,8 @@ UniqueFd connectTo(const Backend& backend, int type) {
 // What both kinds have: a socket in the loop and backends that take turns.
 class Base : public PortListener, public std::enable_shared_from_this<Base> {
  public:
-  Base(FdLoop& loop, UniqueFd fd) : loop_(loop), fd_(std::move(fd)) {}
+  Base(FdLoop& loop, UniqueFd fd, RelayRoom::Place place)
+      : loop_(loop), fd_(std::move(fd)), place_(std::move(place)) {}
   void begin() {
     loop_.post([self = shared_from_this()] {
       self->loop_.watch(self->fd_.get(), EPOLLIN, [self](uint32_t) { self->ready(); });
@@ -73,6 +74,7 @@ class Base : public PortListener, public std::enable_shared_from_this<Base> {
     if (!fd_) return;
     loop_.forget(fd_.get());
     fd_.reset();
+    place_.reset();
   }
   std::optional<Backend> nextFor(const sockaddr_in& client) {
     std::lock_guard lock(mutex_);
@@ -90,6 +92,7 @@ class Base : public PortListener, public std::enable_shared_from_this<Base> {
   UniqueFd fd_;
 
  private:
+  RelayRoom::Place place_;
   std::mutex mutex_;
   std::vector<Backend> backends_;
   Duration affinity_ = Duration::zero();
@@ -109,8 +112,9 @@ class Stream final : public Base {
                               SOCK_NONBLOCK | SOCK_CLOEXEC));
     auto backend = client ? nextFor(from) : std::nullopt;
     if (!backend) return;  // closed at once: nobody is there
-    UniqueFd pod = connectTo(*backend, SOCK_STREAM);
-    if (pod) startRelay(loop_, std::move(client), std::move(pod));
+    auto place = RelayRoom::ofProcess().take(from.sin_addr.s_addr);
+    UniqueFd pod = place ? connectTo(*backend, SOCK_STREAM) : UniqueFd();
+    if (pod) startRelay(loop_, std::move(client), std::move(pod), std::move(place));
   }
 };
 
@@ -124,6 +128,7 @@ class Datagram final : public Base {
     UniqueFd fd;
     Backend backend;
     MonoTime last;
+    RelayRoom::Place place;
   };
 
   void ready() override {
@@ -150,10 +155,12 @@ class Datagram final : public Base {
     if (found == talks_.end()) {
       forgetSilent(now);
       auto backend = nextFor(from);
-      UniqueFd fd = backend ? connectTo(*backend, SOCK_DGRAM) : UniqueFd();
-      if (!fd || talks_.size() >= kMaxSenders) return nullptr;
+      const bool isFree = backend && talks_.size() < kMaxSenders;
+      auto place = isFree ? RelayRoom::ofProcess().take(from.sin_addr.s_addr) : nullptr;
+      UniqueFd fd = place ? connectTo(*backend, SOCK_DGRAM) : UniqueFd();
+      if (!fd) return nullptr;
       const int number = fd.get();
-      found = talks_.emplace(sender, Talk{std::move(fd), *backend, now}).first;
+      found = talks_.emplace(sender, Talk{std::move(fd), *backend, now, std::move(place)}).first;
       loop_.watch(number, EPOLLIN, [self = shared_from_this(), this, from, number](uint32_t) {
         answer(from, number);
       });
@@ -201,13 +208,15 @@ Result<std::shared_ptr<PortListener>> PortListener::open(FdLoop& loop, const std
   if (!stream && protocol != "UDP")
     return fail(Code::kUnsupported, "port {}: protocol {} is not carried here, TCP and UDP are",
                 port, protocol);
+  auto place = RelayRoom::ofPorts().take(0);
+  if (!place) return fail(Code::kUnavailable, "{}:{}: no more ports can be listened on", ip, port);
   auto fd = bindAt(ip, port, stream ? SOCK_STREAM : SOCK_DGRAM);
   if (!fd) return pass(fd.error());
   std::shared_ptr<Base> made;
   if (stream) {
-    made = std::make_shared<Stream>(loop, std::move(*fd));
+    made = std::make_shared<Stream>(loop, std::move(*fd), std::move(place));
   } else {
-    made = std::make_shared<Datagram>(loop, std::move(*fd));
+    made = std::make_shared<Datagram>(loop, std::move(*fd), std::move(place));
   }
   made->begin();
   return std::shared_ptr<PortListener>(made);

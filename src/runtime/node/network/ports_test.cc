@@ -1,4 +1,7 @@
 // Ports that stand for pods, on the loopback: connections, datagrams, host ports; the way out.
+#include <thread>
+#include <vector>
+
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -7,6 +10,7 @@
 #include "api/wire/decode.h"
 #include "runtime/node/network/host_ports.h"
 #include "runtime/node/network/port_listener.h"
+#include "runtime/node/network/relay_room.h"
 #include "runtime/node/network/way_out.h"
 
 namespace mangrove::runtime {
@@ -91,6 +95,43 @@ TEST(PortListener, CarriesConnectionsInTurn) {
   }
   EXPECT_FALSE(PortListener::open(loop, "TCP", "127.0.0.1", port)) << "it is taken";
   EXPECT_FALSE(PortListener::open(loop, "SCTP", "127.0.0.1", 1)) << "nobody carries it";
+  (*listener)->close();
+}
+
+TEST(RelayRoom, OneClientCannotTakeAll) {
+  RelayRoom room(3, 2);
+  auto first = room.take(1), second = room.take(1);
+  EXPECT_TRUE(first && second);
+  EXPECT_FALSE(room.take(1)) << "it has its share";
+  auto other = room.take(2);
+  EXPECT_TRUE(other);
+  EXPECT_FALSE(room.take(3)) << "nothing is left";
+  second.reset();
+  auto third = room.take(3);
+  EXPECT_TRUE(third);
+  other.reset();
+  EXPECT_TRUE(room.take(1)) << "what is given back is free again";
+}
+
+TEST(RelayRoom, IsGivenBackWhenAConnectionEnds) {
+  FdLoop loop;
+  Server pod(SOCK_STREAM);
+  const uint16_t port = freePort(SOCK_STREAM);
+  auto listener = PortListener::open(loop, "TCP", "127.0.0.1", port);
+  ASSERT_TRUE(listener) << listener.error().text();
+  (*listener)->setBackends({{"127.0.0.1", pod.port}});
+  UniqueFd client = connectTo(port, SOCK_STREAM);
+  UniqueFd served(::accept(pod.fd.get(), nullptr, nullptr));
+  std::vector<RelayRoom::Place> rest;
+  const uint32_t us = htonl(INADDR_LOOPBACK);
+  while (auto place = RelayRoom::ofProcess().take(us)) rest.push_back(std::move(place));
+  UniqueFd late = connectTo(port, SOCK_STREAM);
+  EXPECT_EQ(receive(late.get()), "") << "closed at once";
+  client.reset();
+  EXPECT_EQ(receive(served.get()), "");
+  served.reset();
+  RelayRoom::Place freed;  // a moment later, when the loop has heard of both ends
+  while (!(freed = RelayRoom::ofProcess().take(us))) std::this_thread::yield();
   (*listener)->close();
 }
 

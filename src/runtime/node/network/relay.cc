@@ -14,7 +14,8 @@ constexpr size_t kBuffer = 64 * 1024;
 
 class Relay : public std::enable_shared_from_this<Relay> {
  public:
-  Relay(FdLoop& loop, UniqueFd a, UniqueFd b) : loop_(loop) {
+  Relay(FdLoop& loop, UniqueFd a, UniqueFd b, RelayRoom::Place place)
+      : loop_(loop), place_(std::move(place)) {
     sides_[0].fd = std::move(a);
     sides_[1].fd = std::move(b);
   }
@@ -87,16 +88,18 @@ class Relay : public std::enable_shared_from_this<Relay> {
       loop_.forget(side.fd.get());
       side.fd.reset();
     }
+    place_.reset();
   }
 
   FdLoop& loop_;
+  RelayRoom::Place place_;
   Side sides_[2];
 };
 
 }  // namespace
 
-void startRelay(FdLoop& loop, UniqueFd from, UniqueFd to) {
-  std::make_shared<Relay>(loop, std::move(from), std::move(to))->begin();
+void startRelay(FdLoop& loop, UniqueFd from, UniqueFd to, RelayRoom::Place place) {
+  std::make_shared<Relay>(loop, std::move(from), std::move(to), std::move(place))->begin();
 }
 
 }  // namespace mangrove::runtime

@@ -4,10 +4,11 @@
 
 #include "base/os/fd.h"
 #include "runtime/node/network/fd_loop.h"
+#include "runtime/node/network/relay_room.h"
 
 namespace mangrove::runtime {
 
-// `to` may still be connecting.
-void startRelay(FdLoop& loop, UniqueFd from, UniqueFd to);
+// `to` may still be connecting. `place` goes when the relay ends.
+void startRelay(FdLoop& loop, UniqueFd from, UniqueFd to, RelayRoom::Place place);
 
 }  // namespace mangrove::runtime
