@@ -24,11 +24,16 @@ constexpr Place kPlaces[] = {
     {"configmaps", "configMapKeyRef", "name"},
     {"persistentvolumeclaims", "persistentVolumeClaim", "claimName"},
     {"serviceaccounts", "serviceAccountName", ""},
+    {"serviceaccounts", "serviceAccount", ""},
 };
 
+bool isWanted(std::string_view found, std::string_view name) {
+  return name.empty() ? !found.empty() : found == name;
+}
+
 bool namesIt(const Place& place, const json::Value& value, std::string_view name) {
-  if (place.member.empty()) return value.is_string() && value.get_string() == name;
-  return value.is_object() && textAt(value.get_object(), place.member) == name;
+  if (place.member.empty()) return value.is_string() && isWanted(value.get_string(), name);
+  return value.is_object() && isWanted(textAt(value.get_object(), place.member), name);
 }
 
 bool refers(const json::Value& value, std::string_view plural, std::string_view name);
@@ -53,7 +58,8 @@ bool refers(const json::Value& value, std::string_view plural, std::string_view 
 bool pullsWith(const json::Object& spec, std::string_view name) {
   const json::Array* list = findArray(spec, "imagePullSecrets");
   for (size_t i = 0; list && i < list->size(); ++i)
-    if ((*list)[i].is_object() && textAt((*list)[i].get_object(), "name") == name) return true;
+    if ((*list)[i].is_object() && isWanted(textAt((*list)[i].get_object(), "name"), name))
+      return true;
   return false;
 }
 

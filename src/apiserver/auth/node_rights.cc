@@ -15,6 +15,9 @@ namespace {
 constexpr std::string_view kPrefix = "system:node:";
 constexpr std::string_view kLeases = "kube-node-lease";
 constexpr std::string_view kGuardedLabels = "node-restriction.kubernetes.io/";
+// What a node may have for its pods.
+constexpr std::string_view kNeeded[] = {"secrets", "configmaps", "persistentvolumeclaims",
+                                        "serviceaccounts"};
 
 // What every node may do whatever runs on it. Reading secrets and the like is not here.
 const RuleSet& plainRules() {
@@ -74,8 +77,6 @@ bool anyPodOn(const store::Store& store, const std::string& node, const std::str
 }
 
 bool isReferred(const store::Store& store, const std::string& node, const Attributes& what) {
-  static constexpr std::string_view kNeeded[] = {"secrets", "configmaps", "persistentvolumeclaims",
-                                                 "serviceaccounts"};
   const bool kept =
       std::find(std::begin(kNeeded), std::end(kNeeded), what.resource) != std::end(kNeeded);
   // A list or watch of all of them would show those of other nodes; one name is what pods refer to.
@@ -110,6 +111,17 @@ bool changesGuardedLabel(const json::Object& now, const json::Object* before) {
           label(fresh, key) != label(old, key))
         return true;
   return false;
+}
+
+// Taints keep pods off a node; one that was broken into would take its own off.
+bool changesTaints(const json::Object& now, const json::Object* before) {
+  if (!before) return false;
+  const auto taints = [](const json::Object& node) {
+    const json::Object* spec = findObject(node, "spec");
+    const json::Array* list = spec ? findArray(*spec, "taints") : nullptr;
+    return list ? *list : json::Array();
+  };
+  return taints(now) != taints(*before);
 }
 
 }  // namespace
@@ -164,6 +176,9 @@ std::optional<std::string> NodeRestriction::refusal(const AdmissionRequest& requ
       changesGuardedLabel(*object, request.oldObject.if_object()))
     return fmt::format("node \"{}\" is not allowed to set labels with the prefix {}", node,
                        kGuardedLabels);
+  if (kind.plural == "nodes" && request.subresource.empty() && object &&
+      changesTaints(*object, request.oldObject.if_object()))
+    return fmt::format("node \"{}\" is not allowed to modify taints", node);
   return std::nullopt;
 }
 
@@ -180,14 +195,13 @@ std::optional<std::string> NodeRestriction::ofPod(const AdmissionRequest& reques
           "\"{}\" can only create mirror pods",
           node);
     const json::Object* spec = findObject(*pod, "spec");
-    const std::string text = spec ? json::write(*spec) : "";
-    for (auto member : {"secret", "secretRef", "secretKeyRef", "configMap", "configMapRef",
-                        "configMapKeyRef", "persistentVolumeClaim"})
-      if (text.find(fmt::format("\"{}\":", member)) != std::string::npos)
+    // What a pod of the node refers to may be read by the node: it must not be able to say so.
+    for (std::string_view plural : kNeeded)
+      if (spec && podRefersTo(*spec, plural, ""))
         return fmt::format(
-            "node \"{}\" can not create pods that reference secrets, configmaps or "
-            "persistentvolumeclaims",
-            node);
+            "node \"{}\" can not create pods that reference secrets, configmaps, "
+            "persistentvolumeclaims or serviceaccounts: this one refers to {}",
+            node, plural);
   }
   static const Interned kPods = Resources::storedName("", "pods");
   auto stored = store_.getHead(kPods, request.ns, request.name);

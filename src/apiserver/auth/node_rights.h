@@ -49,7 +49,7 @@ class NodeRestriction final : public AdmissionPlugin {
 };
 
 // Does a pod of this spec need that object? `plural`: secrets, configmaps, persistentvolumeclaims,
-// serviceaccounts. Pure.
+// serviceaccounts. `name` "": any of them. Pure.
 bool podRefersTo(const json::Object& spec, std::string_view plural, std::string_view name);
 
 }  // namespace mangrove::apiserver

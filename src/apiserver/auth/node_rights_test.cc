@@ -83,6 +83,12 @@ TEST_F(NodeRights, WriteOnlyWhatIsTheirs) {
   label.object =
       object(R"({"metadata":{"name":"n1","labels":{"node-restriction.kubernetes.io/zone":"a"}}})");
   EXPECT_NE(refused(label).find("node-restriction"), std::string::npos);
+  AdmissionRequest taint = about("nodes", "", "n1");
+  taint.oldObject = object(R"({"metadata":{"name":"n1"},"spec":{"taints":[{"key":"out"}]}})");
+  taint.object = object(R"({"metadata":{"name":"n1"},"spec":{}})");
+  EXPECT_NE(refused(taint).find("taints"), std::string::npos);
+  taint.object = taint.oldObject;
+  EXPECT_EQ(refused(taint), "");
 }
 
 TEST_F(NodeRights, CreateOnlyMirrorsOfTheirStaticPods) {
@@ -93,9 +99,17 @@ TEST_F(NodeRights, CreateOnlyMirrorsOfTheirStaticPods) {
       R"({"metadata":{"name":"new","annotations":{"kubernetes.io/config.mirror":"x"}},
           "spec":{"nodeName":"n1"}})");
   EXPECT_EQ(refused(create), "");
-  create.object.get_object()["spec"] =
-      object(R"({"nodeName":"n1","volumes":[{"name":"v","secret":{"secretName":"own"}}]})");
-  EXPECT_NE(refused(create).find("secrets"), std::string::npos);
+  // Whatever it could read as a pod's node afterwards.
+  for (const char* what :
+       {R"("volumes":[{"name":"v","secret":{"secretName":"own"}}])",
+        R"("volumes":[{"name":"v","csi":{"nodePublishSecretRef":{"name":"own"}}}])",
+        R"("volumes":[{"name":"v","projected":{"sources":[{"configMap":{"name":"own"}}]}}])",
+        R"("imagePullSecrets":[{"name":"own"}])", R"("serviceAccountName":"admin")",
+        R"("serviceAccount":"admin")",
+        R"("containers":[{"envFrom":[{"configMapRef":{"name":"own"}}]}])"}) {
+    create.object.get_object()["spec"] = object(R"({"nodeName":"n1",)" + std::string(what) + "}");
+    EXPECT_NE(refused(create).find("reference secrets"), std::string::npos) << what;
+  }
 }
 
 TEST_F(NodeRights, AskForTokensOfTheirPods) {

@@ -64,4 +64,21 @@ void admitPart(Context& context, AdmissionRequest request, ResponderPtr to, Admi
   });
 }
 
+void admitConnect(Context& context, const Call& call, const ResourcePtr& resource,
+                  json::Value options, ResponderPtr to, UniqueFn<void(ResponderPtr)> then) {
+  AdmissionRequest request;
+  request.resource = resource;
+  request.subresource = call.info.subresource.substr(0, call.info.subresource.find('/'));
+  request.operation = Operation::kConnect;
+  request.ns = call.info.ns;
+  request.name = call.info.name;
+  request.who = call.who;
+  request.object = std::move(options);
+  ResponderPtr plain = to;
+  admitPart(context, std::move(request), std::move(to),
+            [plain = std::move(plain), then = std::move(then)](json::Value, ResponderPtr) mutable {
+              then(std::move(plain));
+            });
+}
+
 }  // namespace mangrove::apiserver

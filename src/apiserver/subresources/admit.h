@@ -1,6 +1,7 @@
 #pragma once
 // Admission for subresources that create something of their own (a Binding, an Eviction): the chain
-// sees that object, under its pod's path. Owner thread.
+// sees that object, under its pod's path; and for those that lead somewhere (exec, proxy). Owner
+// thread.
 //
 //   admitPart(context, std::move(request), to, [](json::Value object, ResponderPtr to) { … });
 
@@ -17,5 +18,10 @@ AdmissionRequest partOfPod(const Context& context, const Call& call, std::string
 // A refusal is answered here.
 using Admitted = UniqueFn<void(json::Value object, ResponderPtr to)>;
 void admitPart(Context& context, AdmissionRequest request, ResponderPtr to, Admitted then);
+
+// CONNECT to a part of `resource`, with its options as the object. `then` gets `to` itself, which
+// can still be upgraded; a refusal is answered here.
+void admitConnect(Context& context, const Call& call, const ResourcePtr& resource,
+                  json::Value options, ResponderPtr to, UniqueFn<void(ResponderPtr)> then);
 
 }  // namespace mangrove::apiserver

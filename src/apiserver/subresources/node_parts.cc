@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/core/spdy_upgrade.h"
+#include "apiserver/subresources/admit.h"
 #include "apiserver/subresources/channel_session.h"
 #include "apiserver/subresources/node_log.h"
 #include "apiserver/subresources/node_target.h"
@@ -112,38 +113,6 @@ std::optional<Answer> refusal(Context& context, const Call& call) {
 
 }  // namespace
 
-namespace {
-
-// Exec and its kin pass admission as CONNECT, with their options as the object.
-void admitConnect(Context& context, const Call& call, const ResourcePtr& pods, ResponderPtr to,
-                  UniqueFn<void(ResponderPtr)> then) {
-  struct Asked {
-    AdmissionRequest request;
-    ResponderPtr to;
-    UniqueFn<void(ResponderPtr)> then;
-  };
-  auto asked = std::make_shared<Asked>();
-  AdmissionRequest& request = asked->request;
-  request.resource = pods;
-  request.subresource = call.info.subresource;
-  request.operation = Operation::kConnect;
-  request.ns = call.info.ns;
-  request.name = call.info.name;
-  request.who = call.who;
-  request.object = connectOptions(call.info);
-  asked->to = std::move(to);
-  asked->then = std::move(then);
-  context.admission.mutate(request, [asked, &context](std::optional<Answer> no) {
-    if (no) return asked->to->answer(std::move(*no));
-    context.admission.validate(asked->request, [asked](std::optional<Answer> refused) {
-      if (refused) return asked->to->answer(std::move(*refused));
-      asked->then(std::move(asked->to));
-    });
-  });
-}
-
-}  // namespace
-
 void serveFromNode(Context& context, const FindRunner& runner, const Call& call, ResourcePtr pods,
                    ResponderPtr to) {
   const std::string& part = call.info.subresource;
@@ -163,7 +132,7 @@ void serveFromNode(Context& context, const FindRunner& runner, const Call& call,
   auto target = containerTarget(call.info, object->get_object());
   if (!target) return to->answer(target.error());
   if (part == "log") return serveLog(context, *node, call, std::move(*target), std::move(to));
-  admitConnect(context, call, pods, std::move(to),
+  admitConnect(context, call, pods, connectOptions(call.info), std::move(to),
                [&context, runner, call, target = std::move(*target)](ResponderPtr back) mutable {
                  frame::NodeRunner* still = runner();  // admission may have taken its time
                  if (!still) return back->answer(answer::unavailable("the node runner has gone"));

@@ -5,8 +5,10 @@
 #include <future>
 #include <thread>
 
+#include "apiserver/core/object.h"
 #include "apiserver/core/test_server.h"
 #include "apiserver/http_front.h"
+#include "apiserver/subresources/proxy.h"
 #include "apiserver/subresources/subresources.h"
 #include "net/upgrade/spdy_wire.h"
 #include "net/upgrade/web_socket_test_support.h"
@@ -99,6 +101,22 @@ class NoCreate final : public Authorizer {
   }
 };
 
+// Lets nobody in, and keeps what it was asked.
+class NoConnect final : public AdmissionPlugin {
+ public:
+  explicit NoConnect(std::vector<std::string>& asked) : asked_(asked) {}
+  std::string_view name() const override { return "NoConnect"; }
+  void validate(AdmissionRequest& request, Done done) override {
+    if (request.operation != Operation::kConnect) return done(std::nullopt);
+    asked_.push_back(fmt::format("{} {} {}", request.name, request.subresource,
+                                 textAt(request.object.get_object(), "kind")));
+    done(answer::forbidden("closed"));
+  }
+
+ private:
+  std::vector<std::string>& asked_;
+};
+
 const std::string kPod = "/api/v1/namespaces/default/pods/web";
 
 class NodePartsTest : public testing::ServerFixture {
@@ -164,6 +182,21 @@ TEST_F(NodePartsTest, StreamsLogs) {
   auto waiting = get(kPod + "/log?container=b");
   EXPECT_EQ(waiting->status, 400);
   EXPECT_NE(waiting->body.find("waiting to start"), std::string::npos);
+}
+
+TEST_F(NodePartsTest, WhatLeadsSomewherePassesAdmission) {
+  std::vector<std::string> asked;
+  admission_.add(std::make_unique<NoConnect>(asked));
+  serveProxies(*server_, *context_, loop_);
+  merge(kPod + "/status", R"({"status":{"podIP":"192.0.2.1"}})");
+  for (const char* part : {"/exec?container=a&command=sh&stdout=true", "/attach?container=a",
+                           "/portforward?ports=80", "/proxy/a/b"}) {
+    auto refused = ask("GET", kPod + part);
+    EXPECT_EQ(refused.status, 403) << part << refused.body;
+  }
+  EXPECT_EQ(asked, (std::vector<std::string>{
+                       "web exec PodExecOptions", "web attach PodAttachOptions",
+                       "web portforward PodPortForwardOptions", "web proxy PodProxyOptions"}));
 }
 
 TEST_F(NodePartsTest, RunsCommandsOverBothProtocols) {

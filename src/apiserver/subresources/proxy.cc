@@ -8,6 +8,7 @@
 
 #include "apiserver/core/object.h"
 #include "apiserver/core/service_place.h"
+#include "apiserver/subresources/admit.h"
 #include "base/text/encoding.h"
 #include "base/text/strings.h"
 #include "net/client/http_client.h"
@@ -166,7 +167,13 @@ void serveProxies(Server& server, Context& context, net::Loop& io) {
           if (!place) return to->answer(place.error());
           if (isForbidden(*place))
             return to->answer(answer::forbidden(fmt::format("address {} is not allowed", *place)));
-          forward(context, io, call, fmt::format("{}://{}", name->scheme, *place), std::move(to));
+          json::Object options{{"apiVersion", "v1"},
+                               {"kind", fmt::format("{}ProxyOptions", resource->kind->kind)},
+                               {"path", proxyTarget(call.info)}};
+          admitConnect(
+              context, call, resource, std::move(options), std::move(to),
+              [&context, &io, call, base = fmt::format("{}://{}", name->scheme, *place)](
+                  ResponderPtr back) { forward(context, io, call, base, std::move(back)); });
         });
 }
 
