@@ -38,6 +38,7 @@ constexpr int kRetrySeconds = 1;
 // Heads that wait to be looked at, in multiples of those that may be under way: looking is quick, and
 // a flood must not hide others' requests.
 constexpr size_t kArrivals = 4;
+constexpr size_t kMostWarnings = 4096;  // bytes; heads have limits at clients, too
 constexpr const char* kForever = "public, immutable, max-age=31536000";  // a year, as HTTP advises
 
 // The warn-agent "-" and code 299 are what every Kubernetes client expects.
@@ -63,7 +64,11 @@ net::HttpResponse responseOf(Answer answer) {
   if (answer.retryAfterSeconds)
     response.headers.set("Retry-After", std::to_string(*answer.retryAfterSeconds));
   if (!answer.location.empty()) response.headers.set("Location", answer.location);
-  for (const auto& text : answer.warnings) response.headers.add("Warning", warningHeader(text));
+  size_t said = 0;
+  for (const auto& text : answer.warnings) {
+    if ((said += text.size()) > kMostWarnings) break;  // who asks for thousands has read the first
+    response.headers.add("Warning", warningHeader(text));
+  }
   return response;
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "json/erase.h"
 #include "json/pointer.h"
 
 namespace mangrove::json {
@@ -66,11 +67,9 @@ void applyMergePatch(Value& document, const Value& patch) {
   if (!document.is_object()) document = Object();
   Object& target = document.get_object();
   for (const auto& member : patch.get_object()) {
-    if (!member.value().is_null())
-      applyMergePatch(target[member.key()], member.value());
-    else if (auto found = target.find(member.key()); found != target.end())
-      target.stable_erase(found);
+    if (!member.value().is_null()) applyMergePatch(target[member.key()], member.value());
   }
+  eraseNulled(target, patch.get_object());
 }
 
 Result<Value> mergeDiff(const Value& from, const Value& to) {

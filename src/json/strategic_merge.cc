@@ -2,9 +2,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "json/erase.h"
 #include "json/strategic_content.h"
 #include "json/strategic_list.h"
 #include "json/strategic_patch.h"
@@ -51,16 +53,18 @@ class Merger {
       return whole(target, patch, *directive, at);
     if (const Value* keys = patch.if_contains(kRetainKeys))
       if (auto done = retain(target, patch, *keys, at); !done) return done;
-    std::vector<std::string_view> ordered;  // fields that an order directive has dealt with
+    std::unordered_set<std::string_view> ordered;  // fields that an order directive has dealt with
     for (const auto& member : patch) {
       if (!member.key().starts_with(kOrderPrefix)) continue;
       auto field = orderedField(target, patch, member, schema, at);
       if (!field) return pass(field.error());
-      ordered.push_back(*field);
+      ordered.insert(*field);
     }
-    for (const auto& member : patch)
-      if (std::find(ordered.begin(), ordered.end(), member.key()) == ordered.end())
-        if (auto done = this->member(target, member, schema, at); !done) return done;
+    for (const auto& member : patch) {
+      if (ordered.contains(member.key())) continue;
+      if (auto done = this->member(target, member, schema, at); !done) return done;
+    }
+    eraseNulled(target, patch);
     return {};
   }
 
@@ -84,14 +88,17 @@ class Merger {
                              const Path& at) {
     const Array* list = keys.if_array();
     if (list == nullptr) return wantList(kRetainKeys, keys, at);
-    const auto listed = [&](std::string_view key) {
-      return std::any_of(list->begin(), list->end(), [&](const Value& v) { return says(v, key); });
-    };
+    std::unordered_set<std::string_view> kept;
+    for (const Value& one : *list)
+      if (one.is_string()) kept.insert(std::string_view(one.get_string()));
+    const auto listed = [&](std::string_view key) { return kept.contains(key); };
     for (const auto& member : patch)
       if (!member.value().is_null() && !isDirective(member.key()) && !listed(member.key()))
         return invalid("{}: '{}' is set but not in $retainKeys", at.text(), member.key());
-    for (auto it = target.begin(); it != target.end();)
-      it = listed(it->key()) ? it + 1 : target.stable_erase(it);
+    Object gone;
+    for (const auto& member : target)
+      if (!listed(member.key())) gone.emplace(member.key(), nullptr);
+    eraseNulled(target, gone);
     return {};
   }
 
@@ -100,6 +107,7 @@ class Merger {
     const std::string_view key = member.key();
     if (key == kRetainKeys || key.starts_with(kOrderPrefix)) return {};
     if (key.starts_with(kDeletePrefix)) return deletion(target, member, at);
+    if (member.value().is_null()) return {};  // all of those go at once
     Value* current = target.if_contains(key);
     const Value& value = member.value();
     const MergeField& rule = fieldRule(schema, key);
@@ -238,16 +246,20 @@ class Merger {
                           const Path& at) {
     Array changes;
     bool replace = false;
+    std::unordered_set<std::string> gone;
     for (const Value& element : patch) {
       const Value* directive = element.get_object().if_contains(kPatch);
       if (directive == nullptr) {
         changes.push_back(element);
       } else if (says(*directive, "replace")) {
         replace = true;
-      } else if (auto done = deleteElement(target, element, *directive, rule.mergeKey, at); !done) {
-        return done;
+      } else if (auto key = deletedKey(element, *directive, rule.mergeKey, at); key) {
+        gone.insert(std::move(*key));
+      } else {
+        return pass(key.error());
       }
     }
+    eraseElements(target, gone, rule.mergeKey);
     if (auto keys = requireKeys(changes, rule.mergeKey, at); !keys) return keys;
     if (replace) {
       target = replacing(changes).get_array();
@@ -259,8 +271,9 @@ class Merger {
     return mergeElements(target, changes, rule, at);
   }
 
-  static Result<void> deleteElement(Array& target, const Value& element, const Value& directive,
-                                    std::string_view mergeKey, const Path& at) {
+  // The key of an element that the patch deletes.
+  static Result<std::string> deletedKey(const Value& element, const Value& directive,
+                                        std::string_view mergeKey, const Path& at) {
     if (!says(directive, "delete"))
       return invalid(
           "{}: \"$patch\": {} is not supported in a list; want \"replace\" or \"delete\"",
@@ -268,12 +281,16 @@ class Merger {
     const Value* gone = element.get_object().if_contains(mergeKey);
     if (gone == nullptr || gone->is_null())
       return invalid("{}: an element to delete has no merge key '{}'", at.text(), mergeKey);
-    const std::string wanted = identity(*gone, "");
+    return identity(*gone, "");
+  }
+
+  static void eraseElements(Array& target, const std::unordered_set<std::string>& gone,
+                            std::string_view mergeKey) {
+    if (gone.empty()) return;
     eraseIf(target, [&](const Value& candidate) {
       const Value* key = candidate.get_object().if_contains(mergeKey);
-      return key != nullptr && identity(*key, "") == wanted;
+      return key != nullptr && gone.contains(identity(*key, ""));
     });
-    return {};
   }
 
   Result<void> mergeElements(Array& target, const Array& changes, const MergeField& rule,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "json/merge_patch.h"
+
 namespace mangrove::json {
 namespace {
 
@@ -137,6 +139,32 @@ TEST(StrategicPatch, ReplacesObjectsThatSaySo) {
                     R"({"spec":{"selector":{"matchLabels":{"a":"1"}}}})",
                     R"({"spec":{"selector":{"matchExpressions":[]}}})"),
             R"({"spec":{"selector":{"matchExpressions":[]}}})");
+}
+
+// Each of the ways in which many go is one pass; what stays keeps its order.
+TEST(StrategicPatch, ManyGoAtOnce) {
+  std::string list, deletes, members, nulls, odd, oddMembers;
+  const auto add = [](std::string& to, const std::string& text) {
+    to += (to.empty() ? "" : ",") + text;
+  };
+  for (int i = 1000; i < 4000; ++i) {
+    const std::string name = std::to_string(i);
+    add(list, R"({"name":"c)" + name + "\"}");
+    add(members, "\"k" + name + R"(":"v")");
+    if (i % 2 == 0) add(deletes, R"({"$patch":"delete","name":"c)" + name + "\"}");
+    if (i % 2 == 0) add(nulls, "\"k" + name + R"(":null)");
+    if (i % 2 != 0) add(odd, R"({"name":"c)" + name + "\"}");
+    if (i % 2 != 0) add(oddMembers, "\"k" + name + R"(":"v")");
+  }
+  EXPECT_EQ(patched(schema("Pod"), R"({"spec":{"containers":[)" + list + "]}}",
+                    R"({"spec":{"containers":[)" + deletes + "]}}"),
+            R"({"spec":{"containers":[)" + odd + "]}}");
+  EXPECT_EQ(
+      patched(schema("ConfigMap"), R"({"data":{)" + members + "}}", R"({"data":{)" + nulls + "}}"),
+      R"({"data":{)" + oddMembers + "}}");
+  Value merged = *parse(R"({"data":{)" + members + "}}");
+  applyMergePatch(merged, *parse(R"({"data":{)" + nulls + "}}"));
+  EXPECT_EQ(write(merged), R"({"data":{)" + oddMembers + "}}");
 }
 
 TEST(StrategicPatch, ErrorsNamePathAndReason) {

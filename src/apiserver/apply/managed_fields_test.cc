@@ -1,5 +1,6 @@
 #include "apiserver/apply/managed_fields.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "apiserver/kinds/catalogue.h"
@@ -114,6 +115,31 @@ TEST(ManagedFields, ApplyingTwiceIsApplyingOnce) {
     ASSERT_TRUE(twice);
     EXPECT_TRUE(json::equal(*once, *twice)) << json::write(*once) << " " << json::write(*twice);
   }
+}
+
+// A long list in another order: every element keeps its owner and its place.
+TEST(ManagedFields, LongListsAreMatchedByName) {
+  const Schema& schema = schemaOf("", "Service");
+  const auto ports = [](int from, int to, int step) {
+    std::string list;
+    for (int port = from; port != to; port += step)
+      list += fmt::format(R"({}{{"port":{},"protocol":"TCP"}})", list.empty() ? "" : ",", port);
+    return object(R"({"metadata":{},"spec":{"ports":[)" + list + "]}}");
+  };
+  auto live = applyConfiguration(schema, nullptr, ports(1, 3001, 1), manager("m"), false);
+  ASSERT_TRUE(live);
+  auto turned =
+      applyConfiguration(schema, &live->get_object(), ports(3000, 0, -1), manager("m"), false);
+  ASSERT_TRUE(turned);
+  EXPECT_TRUE(json::equal(*live, *turned)) << "nothing but the order was asked for";
+  auto fewer =
+      applyConfiguration(schema, &turned->get_object(), ports(3000, 0, -3), manager("m"), false);
+  ASSERT_TRUE(fewer);
+  EXPECT_EQ(fewer->at("spec").at("ports").get_array().size(), 1000U);
+  EXPECT_EQ(fewer->at("spec").at("ports").at(0).at("port"), 3);
+  json::Object rest = fewer->get_object();
+  trackUpdate(schema, &turned->get_object(), rest, manager("n"));
+  EXPECT_EQ(json::write(rest).find(R"("port":1,)"), std::string::npos);
 }
 
 // What managed fields claim and the object lacks takes nothing along that another owner has.

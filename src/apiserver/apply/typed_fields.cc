@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "apiserver/apply/elements.h"
 #include "apiserver/core/object.h"
 
 namespace mangrove::apiserver {
@@ -14,11 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kServerMetadata = {
     "f:name",       "f:namespace",     "f:creationTimestamp", "f:selfLink",    "f:uid",
     "f:generation", "f:managedFields", "f:resourceVersion",   "f:generateName"};
-
-const Schema& anything() {
-  static const Schema kAny;
-  return kAny;
-}
 
 const Schema& wholly() {
   static const Schema kWhole{.atomicMap = true};
@@ -34,11 +33,7 @@ bool isBuiltIn(const Schema& schema) {
 const Schema& below(const Schema& schema, std::string_view member) {
   const Schema* found = schema.isObject() ? schema.member(member) : nullptr;
   if (found && found->type == Type::kAny && isBuiltIn(schema)) return wholly();
-  return found ? *found : anything();
-}
-
-const Schema& itemsOf(const Schema& schema) {
-  return schema.items ? *schema.items : anything();
+  return found ? *found : anySchema();
 }
 
 bool isWalkedObject(const Schema& schema, const json::Value& value) {
@@ -51,38 +46,10 @@ bool isSetList(const Schema& schema, const json::Value& value) {
   return value.is_array() && schema.isArray() && schema.listType == ListType::kSet;
 }
 
-// k:{"containerPort":80,"protocol":"TCP"}; a key the element leaves out takes its default, or is
-// left out.
-std::string keyElement(const Schema& list, const json::Value& element) {
-  json::Object keys;
-  for (std::string_view key : list.listKeys) {
-    const json::Value* value =
-        element.is_object() ? element.get_object().if_contains(key) : nullptr;
-    const Field* field = itemsOf(list).field(key);
-    if (!value && field) value = field->defaultValue;
-    if (value) keys[key] = *value;
-  }
-  return "k:" + json::writeSorted(keys);
-}
-
-std::string setElement(const json::Value& element) {
-  return "v:" + json::writeSorted(element);
-}
 std::string memberElement(std::string_view name) {
   std::string element;
   element.reserve(name.size() + 2);
   return element.append("f:").append(name);
-}
-
-std::string elementOf(const Schema& list, const json::Value& element) {
-  return list.listType == ListType::kMap ? keyElement(list, element) : setElement(element);
-}
-
-const json::Value* findElement(const Schema& list, const json::Array& array,
-                               const std::string& element) {
-  auto at = std::find_if(array.begin(), array.end(),
-                         [&](const json::Value& v) { return elementOf(list, v) == element; });
-  return at == array.end() ? nullptr : &*at;
 }
 
 void collect(const Schema& schema, const json::Value& value, FieldSet& set);
@@ -163,10 +130,11 @@ bool sameAt(const json::Array& other, size_t place, const json::Value& element) 
 
 void changedElements(const Schema& schema, const json::Array& old, const json::Array& now,
                      FieldSet& set) {
+  Elements known(schema, old);
   for (size_t i = 0; i < now.size(); ++i) {
     if (sameAt(old, i, now[i])) continue;
     const std::string name = elementOf(schema, now[i]);
-    const json::Value* before = findElement(schema, old, name);
+    const json::Value* before = known.find(name);
     put(set, name,
         before ? changed(itemsOf(schema), *before, now[i]) : wholeNode(itemsOf(schema), now[i]));
   }
@@ -199,10 +167,11 @@ void goneMembers(const Schema& schema, const json::Object& old, const json::Obje
 
 void goneElements(const Schema& schema, const json::Array& old, const json::Array& now,
                   FieldSet& set) {
+  Elements known(schema, now);
   for (size_t i = 0; i < old.size(); ++i) {
     if (sameAt(now, i, old[i])) continue;
     const std::string name = elementOf(schema, old[i]);
-    const json::Value* after = findElement(schema, now, name);
+    const json::Value* after = known.find(name);
     FieldSet lost = after ? FieldSet() : wholeNode(itemsOf(schema), old[i]);
     if (after && schema.listType == ListType::kMap) lost = gone(itemsOf(schema), old[i], *after);
     put(set, name, std::move(lost));
@@ -254,15 +223,6 @@ json::Object zeroMembers(const Schema& schema) {
   return zero;
 }
 
-const json::Value* valueAt(const Schema& schema, const json::Value& parent,
-                           const std::string& element) {
-  if (element.starts_with("f:")) {
-    return parent.is_object() ? parent.get_object().if_contains(element.substr(2)) : nullptr;
-  }
-  return parent.is_array() && schema.isArray() ? findElement(schema, parent.get_array(), element)
-                                               : nullptr;
-}
-
 const Schema& schemaAt(const Schema& schema, const std::string& element) {
   return element.starts_with("f:") ? below(schema, std::string_view(element).substr(2))
                                    : itemsOf(schema);
@@ -273,12 +233,12 @@ FieldSet differing(const Schema& schema, const FieldSet& a, const FieldSet& b,
   FieldSet out;
   const bool leaf = a.isMember && b.isMember && a.children.empty();
   if (leaf && (!left || !right || !json::equal(*left, *right))) out.isMember = true;
+  Below lefts(schema, left), rights(schema, right);
   for (const auto& [element, child] : a.children) {
     const FieldSet* other = b.child(element);
     if (!other) continue;
-    const json::Value* l = left ? valueAt(schema, *left, element) : nullptr;
-    const json::Value* r = right ? valueAt(schema, *right, element) : nullptr;
-    FieldSet inner = differing(schemaAt(schema, element), child, *other, l, r);
+    FieldSet inner =
+        differing(schemaAt(schema, element), child, *other, lefts.at(element), rights.at(element));
     if (!inner.empty()) out.children.emplace(element, std::move(inner));
   }
   return out;
@@ -286,14 +246,15 @@ FieldSet differing(const Schema& schema, const FieldSet& a, const FieldSet& b,
 
 json::Value mergedList(const Schema& schema, const json::Array& base, const json::Array& patch) {
   json::Array out = base;
+  Elements known(schema, base);
   for (const json::Value& element : patch) {
-    const std::string name = elementOf(schema, element);
-    auto at = std::find_if(out.begin(), out.end(),
-                           [&](const json::Value& v) { return elementOf(schema, v) == name; });
-    if (at == out.end()) {
+    std::string name = elementOf(schema, element);
+    const auto at = known.place(name);
+    if (!at) {
+      known.add(std::move(name), out.size());
       out.push_back(element);
     } else if (schema.listType == ListType::kMap) {
-      *at = mergedValue(itemsOf(schema), *at, element);
+      out[*at] = mergedValue(itemsOf(schema), out[*at], element);
     }
   }
   return out;
@@ -312,21 +273,36 @@ bool removeChild(const Schema& inner, const FieldSet& set, const FieldSet* kept,
   return set.isMember || (hollow && !kept && !set.children.empty());
 }
 
+void removeMembers(const Schema& schema, const FieldSet& set, const FieldSet* kept,
+                   json::Object& object) {
+  for (const auto& [element, child] : set.children) {
+    if (!element.starts_with("f:")) continue;
+    json::Value* member = object.if_contains(element.substr(2));
+    const FieldSet* wanted = kept ? kept->child(element) : nullptr;
+    if (member && removeChild(schemaAt(schema, element), child, wanted, *member))
+      object.erase(element.substr(2));
+  }
+}
+
+void removeElements(const Schema& schema, const FieldSet& set, const FieldSet* kept,
+                    json::Array& array) {
+  Elements known(schema, array);
+  std::vector<bool> goes(array.size());
+  for (const auto& [element, child] : set.children) {
+    const auto at = known.place(element);
+    const FieldSet* wanted = kept ? kept->child(element) : nullptr;
+    if (at) goes[*at] = removeChild(itemsOf(schema), child, wanted, array[*at]);
+  }
+  size_t left = 0;
+  for (size_t i = 0; i < goes.size(); ++i)
+    if (!goes[i] && left++ != i) array[left - 1] = std::move(array[i]);
+  array.resize(left);
+}
+
 void removeBelow(const Schema& schema, const FieldSet& set, const FieldSet* kept,
                  json::Value& value) {
-  for (const auto& [element, child] : set.children) {
-    const FieldSet* wanted = kept ? kept->child(element) : nullptr;
-    if (element.starts_with("f:") && value.is_object()) {
-      json::Value* member = value.get_object().if_contains(element.substr(2));
-      if (member && removeChild(schemaAt(schema, element), child, wanted, *member))
-        value.get_object().erase(element.substr(2));
-    } else if (value.is_array() && schema.isArray()) {
-      json::Array& array = value.get_array();
-      auto at = std::find_if(array.begin(), array.end(),
-                             [&](const json::Value& v) { return elementOf(schema, v) == element; });
-      if (at != array.end() && removeChild(itemsOf(schema), child, wanted, *at)) array.erase(at);
-    }
-  }
+  if (value.is_object()) removeMembers(schema, set, kept, value.get_object());
+  if (value.is_array() && schema.isArray()) removeElements(schema, set, kept, value.get_array());
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "apiserver/auth/rbac_rules.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_set>
 
 #include <fmt/core.h>
 
@@ -11,6 +13,10 @@ namespace mangrove::apiserver {
 namespace {
 
 constexpr std::string_view kAll = "*";
+// Roles of a few kilobytes can name more combinations than there is memory or time for, and every
+// one would be looked for on the thread that everybody waits for.
+constexpr double kMostCombinations = 20'000;
+constexpr size_t kMostMissing = 1000;
 using Texts = std::vector<std::string>;
 
 bool has(const Texts& list, std::string_view wanted) {
@@ -56,6 +62,40 @@ bool coversOne(const Rule& held, const Rule& wanted) {
   return held.names.empty() || (!wanted.names.empty() && has(held.names, wanted.names[0]));
 }
 
+// As coversOne for every combination, without making them.
+bool coversAll(const Rule& held, const Rule& wanted) {
+  const auto all = [](const Texts& list, auto fits) {
+    return std::all_of(list.begin(), list.end(), fits);
+  };
+  const bool named = held.names.empty() || !wanted.urls.empty() ||
+                     (!wanted.names.empty() &&
+                      all(wanted.names, [&](const auto& n) { return has(held.names, n); }));
+  return named && all(wanted.verbs, [&](const auto& v) { return matches(held.verbs, v); }) &&
+         all(wanted.urls, [&](const auto& u) { return pathMatches(held.urls, u); }) &&
+         all(wanted.groups, [&](const auto& g) { return matches(held.groups, g); }) &&
+         all(wanted.resources, [&](const auto& r) { return resourceCovered(held.resources, r); });
+}
+
+// Saying a verb twice permits nothing more.
+Texts once(const Texts& list) {
+  Texts out;
+  std::unordered_set<std::string_view> seen;
+  for (const auto& text : list)
+    if (seen.insert(text).second) out.push_back(text);
+  return out;
+}
+Rule withoutRepeats(const Rule& rule) {
+  return {once(rule.verbs), once(rule.groups), once(rule.resources), once(rule.names),
+          once(rule.urls)};
+}
+
+// Of one rule; beyond all counting in a body of three megabytes.
+double combinations(const Rule& rule) {
+  const auto size = [](const Texts& list) { return static_cast<double>(list.size()); };
+  return size(rule.verbs) * (size(rule.urls) + size(rule.groups) * size(rule.resources) *
+                                                   std::max(1.0, size(rule.names)));
+}
+
 // Every combination as a rule of its own.
 std::vector<Rule> singles(const Rule& rule) {
   std::vector<Rule> out;
@@ -74,11 +114,10 @@ std::vector<Rule> singles(const Rule& rule) {
 
 // One line for rules that differ in their verb alone.
 void addMissing(std::vector<Rule>& missing, const Rule& rule) {
-  for (auto& known : missing) {
-    Rule same = known;
-    same.verbs = rule.verbs;
-    if (same == rule) return known.verbs.push_back(rule.verbs[0]);
-  }
+  for (auto& known : missing)
+    if (std::tie(known.resources, known.groups, known.names, known.urls) ==
+        std::tie(rule.resources, rule.groups, rule.names, rule.urls))
+      return known.verbs.push_back(rule.verbs[0]);
   missing.push_back(rule);
 }
 
@@ -126,10 +165,20 @@ std::string ruleText(const Rule& rule) {
 
 std::vector<Rule> uncovered(std::span<const Rule> held, std::span<const Rule> wanted) {
   std::vector<Rule> missing;
-  for (const Rule& rule : wanted) {
+  double looked = 0;
+  for (const Rule& one : wanted) {
+    const Rule rule = withoutRepeats(one);
+    if (std::any_of(held.begin(), held.end(), [&](const Rule& m) { return coversAll(m, rule); }))
+      continue;
+    looked += combinations(rule);
+    if (looked > kMostCombinations) {  // more than anybody holds one by one
+      missing.push_back(rule);
+      return missing;
+    }
     for (const Rule& single : singles(rule)) {
       auto covers = [&](const Rule& mine) { return coversOne(mine, single); };
       if (std::none_of(held.begin(), held.end(), covers)) addMissing(missing, single);
+      if (missing.size() >= kMostMissing) return missing;
     }
   }
   return missing;

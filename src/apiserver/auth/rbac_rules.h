@@ -32,8 +32,9 @@ json::Array writeRules(std::span<const Rule> rules);
 // {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}, as Kubernetes prints them.
 std::string ruleText(const Rule& rule);
 
-// The parts of `wanted`, one verb, group, resource and name each, that no rule of `held` covers.
-// Empty: whoever holds these may give `wanted` away.
+// The parts of `wanted`, one verb, group, resource and name each, that no rule of `held` covers; the
+// first 1 000 of them. Empty: whoever holds these may give `wanted` away. More than 20 000
+// combinations are covered by a rule that covers them all, or not at all.
 std::vector<Rule> uncovered(std::span<const Rule> held, std::span<const Rule> wanted);
 
 // Rules compiled for questions: those for a plain resource are found through an index, so that a

@@ -116,6 +116,20 @@ TEST(RbacRules, SeveralRulesCoverTogether) {
   EXPECT_TRUE(uncovered(held, wanted).empty());
 }
 
+// A role of a few kilobytes must not cost more memory and time than there are.
+TEST(RbacRules, MoreCombinationsThanCanBeCounted) {
+  std::vector<std::string> many;
+  for (int i = 0; i < 2000; ++i) many.push_back("x" + std::to_string(i));
+  const Rule wide{many, many, many, many, {}};
+  const Rule all{{"*"}, {"*"}, {"*"}, {}, {}}, gets{{"get"}, {""}, {"pods"}, {}, {}};
+  EXPECT_TRUE(uncovered({{all}}, {{wide}}).empty());
+  EXPECT_EQ(uncovered({{gets}}, {{wide}}).size(), 1u);
+  const std::vector<std::string> get(2000, "get"), core(2000, ""), pods(2000, "pods");
+  const Rule again{get, core, pods, {}, {}};
+  EXPECT_TRUE(uncovered({{gets}}, {{again}}).empty()) << "said again and again";
+  EXPECT_EQ(uncovered({}, std::vector<Rule>{{{"get"}, {""}, many, {}, {}}}).size(), 1000u);
+}
+
 TEST(RbacRules, MissingOnesAreGatheredByVerb) {
   const std::vector<Rule> wanted = {{{"get", "list"}, {""}, {"secrets"}, {}, {}}};
   const auto missing = uncovered({}, wanted);

@@ -1,6 +1,7 @@
 #include "apiserver/kinds/object_meta.h"
 
-#include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include <fmt/core.h>
 
@@ -82,11 +83,12 @@ namespace {
 
 // Finalizers may only go once deletion has begun: a new one could hold the object for ever.
 void refuseNewFinalizers(const Inspect& meta, const json::Object& before) {
-  const json::Array& known = arrayIn(before, "finalizers");
+  std::unordered_set<std::string> known;
+  for (const json::Value& one : arrayIn(before, "finalizers")) known.insert(json::write(one));
   std::string fresh;
   meta.eachValue("finalizers", [&](const json::Value& value, const FieldPath&) {
-    if (std::find(known.begin(), known.end(), value) == known.end())
-      fresh += (fresh.empty() ? "" : ", ") + json::write(value);
+    if (std::string text = json::write(value); !known.contains(text))
+      fresh += (fresh.empty() ? "" : ", ") + text;
   });
   if (fresh.empty()) return;
   meta.forbidden("finalizers",
