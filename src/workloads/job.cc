@@ -15,6 +15,7 @@ namespace {
 using std::chrono::seconds;
 
 constexpr int32_t kBurst = 500;
+constexpr std::string_view kJobController = "kubernetes.io/job-controller";
 
 // One job while it is planned.
 struct Work {
@@ -30,6 +31,17 @@ struct Failure {
   std::string reason, message;
 };
 
+std::optional<Failure> whyIndexesFailed(const Job& job, const JobCount& count) {
+  const auto failed = static_cast<int32_t>(count.failedIndexes.size());
+  if (!job.backoffLimitPerIndex || failed == 0) return std::nullopt;
+  if (job.maxFailedIndexes && failed > *job.maxFailedIndexes)
+    return Failure{"MaxFailedIndexesExceeded",
+                   "Job has exceeded the specified maximal number of failed indexes"};
+  if (failed + static_cast<int32_t>(count.indexes.size()) >= job.completions.value_or(0))
+    return Failure{"FailedIndexes", "Job has failed indexes"};
+  return std::nullopt;
+}
+
 std::optional<Failure> whyFailed(const Job& job, const JobCount& count, WallTime now) {
   if (!count.failJob.empty()) return Failure{"PodFailurePolicy", count.failJob};
   if (count.allFailed() > job.backoffLimit ||
@@ -38,7 +50,7 @@ std::optional<Failure> whyFailed(const Job& job, const JobCount& count, WallTime
   if (job.activeDeadlineSeconds && job.startTime != kZeroTime && !job.suspend &&
       now >= job.startTime + seconds(*job.activeDeadlineSeconds))
     return Failure{"DeadlineExceeded", "Job was active longer than specified deadline"};
-  return std::nullopt;
+  return whyIndexesFailed(job, count);
 }
 
 bool hasEnough(const Job& job, const JobCount& count) {
@@ -62,7 +74,8 @@ void end(Work& work, std::string_view target, std::string_view type, const Failu
                work.now);
   dismiss(work, work.count.active.size());
   const bool settled = work.count.active.empty() && work.count.terminating == 0 &&
-                       work.count.uncountedFailed.empty() && work.count.uncountedSucceeded.empty();
+                       work.count.retries.empty() && work.count.uncountedFailed.empty() &&
+                       work.count.uncountedSucceeded.empty();
   if (!settled) return;
   setCondition(work.conditions, {std::string(type), "True", why.reason, why.message, {}, {}},
                work.now);
@@ -71,10 +84,11 @@ void end(Work& work, std::string_view target, std::string_view type, const Failu
                                                : Note{true, why.reason, why.message});
 }
 
-json::Object indexedPod(json::Object pod, const Job& job, int32_t index) {
+json::Object indexedPod(json::Object pod, const Job& job, int32_t index, IndexFailures before) {
   const std::string text = std::to_string(index);
   json::Object& meta = sub(pod, "metadata");
   sub(meta, "annotations")[kCompletionIndex] = text;
+  if (job.backoffLimitPerIndex) writeFailures(sub(meta, "annotations"), before);
   sub(meta, "labels")[kCompletionIndex] = text;
   meta["generateName"] = fmt::format("{}-{}-", job.meta.name.view(), index);
   json::Object& spec = sub(pod, "spec");
@@ -92,13 +106,35 @@ json::Object indexedPod(json::Object pod, const Job& job, int32_t index) {
   return pod;
 }
 
-std::vector<int32_t> freeIndexes(const Job& job, const JobCount& count, int32_t howMany) {
+// How long the index of a failed pod still waits for its next one; zero: not at all.
+Duration waitOf(const JobCount& count, int32_t index, WallTime now) {
+  const auto retry = count.retries.find(index);
+  if (retry == count.retries.end()) return Duration::zero();
+  const Duration delay = retryDelay(retry->second.before.counted);
+  const WallTime due =
+      retry->second.failedAt + std::chrono::duration_cast<WallTime::duration>(delay);
+  return due > now ? Duration(due - now) : Duration::zero();
+}
+
+std::vector<int32_t> freeIndexes(Work& work, int32_t howMany) {
+  const JobCount& count = work.count;
   std::set<int32_t> taken = count.indexes;
+  taken.insert(count.failedIndexes.begin(), count.failedIndexes.end());
+  taken.insert(count.goingIndexes.begin(), count.goingIndexes.end());
   for (const auto& pod : count.active) taken.insert(completionIndex(*pod));
   std::vector<int32_t> out;
-  for (int32_t i = 0; i < job.completions.value_or(0) && int32_t(out.size()) < howMany; ++i)
-    if (!taken.contains(i)) out.push_back(i);
+  for (int32_t i = 0; i < work.job.completions.value_or(0) && int32_t(out.size()) < howMany; ++i) {
+    if (taken.contains(i)) continue;
+    const Duration wait = waitOf(count, i, work.now);
+    if (wait == Duration::zero()) out.push_back(i);
+    work.plan.lookAgainIn(wait);
+  }
   return out;
+}
+
+IndexFailures failuresOf(const JobCount& count, int32_t index) {
+  const auto retry = count.retries.find(index);
+  return retry == count.retries.end() ? IndexFailures{} : retry->second.before;
 }
 
 void add(Work& work, int32_t howMany) {
@@ -110,15 +146,17 @@ void add(Work& work, int32_t howMany) {
   finalizers.get_array().push_back(json::Value(kJobTracking));
   const std::string ns(job.meta.ns.view());
   if (job.indexed) {
-    for (int32_t index : freeIndexes(job, work.count, howMany))
-      work.plan.create.push_back({api::kind::kPod, ns, indexedPod(*pod, job, index)});
+    for (int32_t index : freeIndexes(work, howMany))
+      work.plan.create.push_back(
+          {api::kind::kPod, ns, indexedPod(*pod, job, index, failuresOf(work.count, index))});
     return;
   }
   for (int32_t i = 0; i < howMany; ++i) work.plan.create.push_back({api::kind::kPod, ns, *pod});
 }
 
 int32_t wantedActive(const Job& job, const JobCount& count) {
-  const int32_t done = count.allSucceeded(job.indexed);
+  const int32_t done =
+      count.allSucceeded(job.indexed) + static_cast<int32_t>(count.failedIndexes.size());
   const auto active = static_cast<int32_t>(count.active.size());
   if (!job.completions) return done > 0 ? active : job.parallelism;
   return std::min(job.parallelism, *job.completions - done);
@@ -126,7 +164,8 @@ int32_t wantedActive(const Job& job, const JobCount& count) {
 
 void run(Work& work) {
   const auto active = static_cast<int32_t>(work.count.active.size());
-  const int32_t missing = wantedActive(work.job, work.count) - active - work.count.terminating;
+  const int32_t going = replacesOnlyFailed(work.job) ? work.count.terminating : 0;
+  const int32_t missing = wantedActive(work.job, work.count) - active - going;
   if (missing < 0)
     return dismiss(work,
                    static_cast<size_t>(active - std::max(0, wantedActive(work.job, work.count))));
@@ -134,8 +173,8 @@ void run(Work& work) {
   const Duration delay = retryDelay(work.count.failuresInARow);
   const WallTime mayStart =
       work.count.lastFailure + std::chrono::duration_cast<WallTime::duration>(delay);
-  if (work.count.failuresInARow > 0 && mayStart > work.now)
-    return work.plan.lookAgainIn(mayStart - work.now);
+  const bool waitsAsAWhole = work.count.failuresInARow > 0 && !work.job.backoffLimitPerIndex;
+  if (waitsAsAWhole && mayStart > work.now) return work.plan.lookAgainIn(mayStart - work.now);
   add(work, std::min(missing, kBurst));
 }
 
@@ -159,8 +198,12 @@ void resume(Work& work) {
 void decide(Work& work) {
   if (const auto* doomed = findCondition(work.conditions, "FailureTarget"))
     return end(work, "FailureTarget", "Failed", {doomed->reason, doomed->message});
+  if (const auto* done = findCondition(work.conditions, "SuccessCriteriaMet"))
+    return end(work, "SuccessCriteriaMet", "Complete", {done->reason, done->message});
   if (auto failure = whyFailed(work.job, work.count, work.now))
     return end(work, "FailureTarget", "Failed", *failure);
+  if (auto rule = metSuccessPolicy(work.job.successPolicy.text, work.count.indexes))
+    return end(work, "SuccessCriteriaMet", "Complete", {"SuccessPolicy", *rule});
   if (hasEnough(work.job, work.count))
     return end(work, "SuccessCriteriaMet", "Complete",
                {"CompletionsReached", "Reached expected number of succeeded pods"});
@@ -188,6 +231,7 @@ json::Object statusOf(const Work& work) {
                                                    {"failed", uids(count.uncountedFailed)}};
   if (work.job.indexed && !count.indexes.empty())
     status["completedIndexes"] = formatIndexes(count.indexes);
+  if (work.job.backoffLimitPerIndex) status["failedIndexes"] = formatIndexes(count.failedIndexes);
   if (work.job.suspend && !work.ended)
     status["startTime"] = nullptr;
   else if (work.job.startTime == kZeroTime)
@@ -248,6 +292,7 @@ Duration retryDelay(int32_t failuresInARow) {
 }
 
 Plan planJob(const Job& job, const Pods& pods, std::string raw, WallTime now) {
+  if (!job.managedBy.empty() && job.managedBy != kJobController) return {};
   if (auto ended = endOf(job); !ended.type.empty()) return afterTheEnd(job, ended, pods, now);
   if (job.meta.isDeleting()) return whileDeleting(pods);
   const JobCount count = countPods(job, pods);

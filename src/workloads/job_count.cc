@@ -56,9 +56,10 @@ bool matchesCondition(json::View patterns, const api::Pod& pod) {
 std::optional<FailedPod> tryRule(json::View rule, size_t index, const api::Pod& pod) {
   const std::string key = fmt::format("{}/{}", pod.meta.ns.view(), pod.meta.name.view());
   const auto action = rule["action"].string().value_or("Count");
-  const PodVerdict verdict = action == "FailJob"  ? PodVerdict::kFailJob
-                             : action == "Ignore" ? PodVerdict::kIgnore
-                                                  : PodVerdict::kCount;
+  const PodVerdict verdict = action == "FailJob"     ? PodVerdict::kFailJob
+                             : action == "FailIndex" ? PodVerdict::kFailIndex
+                             : action == "Ignore"    ? PodVerdict::kIgnore
+                                                     : PodVerdict::kCount;
   if (rule["onExitCodes"].exists()) {
     const auto* container = matchingExit(rule["onExitCodes"], pod);
     if (!container) return std::nullopt;
@@ -76,6 +77,11 @@ void addIndex(JobCount& count, const api::Pod& pod) {
   if (int32_t index = completionIndex(pod); index >= 0) count.indexes.insert(index);
 }
 
+bool isEnding(const Job& job) {
+  return findCondition(job.conditions, "FailureTarget") != nullptr ||
+         findCondition(job.conditions, "SuccessCriteriaMet") != nullptr;
+}
+
 // Uids whose pods are free or gone are counted for good, the others stay as they are.
 void settle(const std::vector<std::string>& uids,
             const std::unordered_map<std::string, const api::Pod*>& byUid, int32_t& total,
@@ -91,7 +97,39 @@ void settle(const std::vector<std::string>& uids,
   }
 }
 
-void countNew(const Job& job, const api::Pod& pod, JobCount& count) {
+// By index, how often it had failed when its last pod was made.
+using Newest = std::map<int32_t, int32_t>;
+Newest newestOf(const Job& job, const Pods& pods) {
+  Newest out;
+  if (!job.backoffLimitPerIndex) return out;
+  for (const auto& pod : pods) {
+    int32_t& most = out[completionIndex(*pod)];
+    most = std::max(most, failuresBefore(*pod).all());
+  }
+  return out;
+}
+
+// With backoffLimitPerIndex the failures of an index are written down in its pods alone, so a failed
+// one stays uncounted until another has its place, or the index is done or given up.
+bool waitsForSuccessor(const Job& job, const api::Pod& pod, PodVerdict verdict,
+                       const Newest& newest, JobCount& count) {
+  const int32_t index = completionIndex(pod);
+  if (!job.backoffLimitPerIndex || index < 0) return false;
+  IndexFailures failures = failuresBefore(pod);
+  const bool isIgnored = verdict == PodVerdict::kIgnore;
+  const bool isLast = failures.counted >= *job.backoffLimitPerIndex && !isIgnored;
+  if (isLast || verdict == PodVerdict::kFailIndex) count.failedIndexes.insert(index);
+  const auto last = newest.find(index);
+  const bool isReplaced = last != newest.end() && last->second > failures.all();
+  if (isEnding(job) || isReplaced || count.indexes.contains(index) ||
+      count.failedIndexes.contains(index))
+    return false;
+  ++(isIgnored ? failures.ignored : failures.counted);
+  count.retries[index] = {failures, finishedAt(pod)};
+  return true;
+}
+
+void countNew(const Job& job, const api::Pod& pod, const Newest& newest, JobCount& count) {
   const std::string uid = pod.meta.uid.str();
   auto known = [&](const std::vector<std::string>& uids) {
     return std::find(uids.begin(), uids.end(), uid) != uids.end();
@@ -104,6 +142,7 @@ void countNew(const Job& job, const api::Pod& pod, JobCount& count) {
   }
   const FailedPod judged = judge(job.podFailurePolicy.text, pod);
   if (judged.verdict == PodVerdict::kFailJob) count.failJob = judged.message;
+  if (waitsForSuccessor(job, pod, judged.verdict, newest, count)) return;
   if (judged.verdict == PodVerdict::kIgnore)
     count.toRelease.push_back(&pod);
   else
@@ -140,11 +179,6 @@ FailedPod judge(std::string_view policyText, const api::Pod& pod) {
   return {};
 }
 
-int32_t completionIndex(const api::Pod& pod) {
-  auto text = pod.meta.annotations.get(kCompletionIndex);
-  return text ? parseInt<int32_t>(*text).value_or(-1) : -1;
-}
-
 bool isTracked(const api::Pod& pod) {
   return std::any_of(pod.meta.finalizers.begin(), pod.meta.finalizers.end(),
                      [](Interned one) { return one.view() == kJobTracking; });
@@ -165,16 +199,21 @@ JobCount countPods(const Job& job, const Pods& pods) {
   count.succeeded = job.succeeded;
   count.failed = job.failed;
   count.indexes = parseIndexes(job.completedIndexes);
+  count.failedIndexes = parseIndexes(job.failedIndexes);
   std::unordered_map<std::string, const api::Pod*> byUid;
   for (const auto& pod : pods) byUid.emplace(pod->meta.uid.str(), pod.get());
+  const Newest newest = newestOf(job, pods);
   settle(job.uncountedSucceeded, byUid, count.succeeded, count.uncountedSucceeded, count);
   settle(job.uncountedFailed, byUid, count.failed, count.uncountedFailed, count);
   for (const auto& pod : pods) {
-    if (pod->meta.isDeleting() && !api::isTerminated(*pod)) ++count.terminating;
+    const bool isGoing = pod->meta.isDeleting() && !api::isTerminated(*pod);
+    const bool keepsPlace = isGoing && replacesOnlyFailed(job) && !pod->nodeName.empty();
+    count.terminating += isGoing ? 1 : 0;
+    if (keepsPlace) count.goingIndexes.insert(completionIndex(*pod));
     if (!isFinished(*pod))
       countRunning(pod, count);
-    else if (isTracked(*pod))
-      countNew(job, *pod, count);
+    else if (isTracked(*pod) && !keepsPlace)
+      countNew(job, *pod, newest, count);
   }
   countFailures(pods, count);
   return count;

@@ -272,6 +272,11 @@ static bool readJobSpec(const In& in, Job& out) {
       via<readCompletionMode>("completionMode"),
       field<&Job::suspend>("suspend"),
       field<&Job::podFailurePolicy>("podFailurePolicy"),
+      field<&Job::successPolicy>("successPolicy"),
+      field<&Job::backoffLimitPerIndex>("backoffLimitPerIndex"),
+      field<&Job::maxFailedIndexes>("maxFailedIndexes"),
+      field<&Job::podReplacementPolicy>("podReplacementPolicy"),
+      field<&Job::managedBy>("managedBy"),
   };
   return fields.read(in, out);
 }
@@ -291,6 +296,7 @@ static bool readJobStatus(const In& in, Job& out) {
       field<&Job::succeeded>("succeeded"),
       field<&Job::failed>("failed"),
       field<&Job::completedIndexes>("completedIndexes"),
+      field<&Job::failedIndexes>("failedIndexes"),
       via<readUncounted>("uncountedTerminatedPods"),
       head<Job, &WorkloadHead::conditions>("conditions"),
   };

@@ -94,11 +94,14 @@ struct Job : WorkloadHead {
   std::optional<int32_t> ttlSecondsAfterFinished;
   bool indexed = false;
   bool suspend = false;
-  api::RawJson podFailurePolicy;
+  api::RawJson podFailurePolicy, successPolicy;
+  std::optional<int32_t> backoffLimitPerIndex, maxFailedIndexes;
+  std::string podReplacementPolicy;  // Failed: a pod that goes keeps its place until it has ended
+  std::string managedBy;             // "" and Kubernetes' own name: by us
   // status
   WallTime startTime = kZeroTime, completionTime = kZeroTime;
   int32_t succeeded = 0, failed = 0;
-  std::string completedIndexes;
+  std::string completedIndexes, failedIndexes;
   std::vector<std::string> uncountedSucceeded, uncountedFailed;  // uids
 };
 bool read(const api::In& in, Job& out);

@@ -59,8 +59,9 @@ bool isSchedule(std::string_view text) {
 }
 
 void checkJobSpec(const Inspect& spec) {
-  for (std::string_view key : {"parallelism", "completions", "activeDeadlineSeconds",
-                               "backoffLimit", "ttlSecondsAfterFinished", "backoffLimitPerIndex"})
+  for (std::string_view key :
+       {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
+        "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"})
     spec.notNegative(key);
   if (spec.text("completionMode") == "Indexed" && !spec.has("completions"))
     spec.required("completions", "when completion mode is Indexed");
@@ -105,8 +106,8 @@ void validateJobUpdate(const json::Object& now, const json::Object& old, FieldEr
   Inspect root(now, errors);
   Inspect spec = root.child("spec");
   const json::Object& before = objectIn(old, "spec");
-  for (std::string_view key :
-       {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy"})
+  for (std::string_view key : {"selector", "completionMode", "podFailurePolicy", "successPolicy",
+                               "backoffLimitPerIndex", "managedBy"})
     spec.immutable(key, before);
   // An indexed job may be resized when both numbers move together.
   bool isElastic = spec.text("completionMode") == "Indexed" &&
