@@ -97,12 +97,10 @@ Result<std::string> resourceValue(const RunPod& pod, const DownwardFacts& facts,
   if (!parts.found || (parts.before != "limits" && parts.before != "requests"))
     return invalid("resourceFieldRef '{}': want limits.NAME or requests.NAME", field.resource);
   const int64_t amount = amountOf(*found, parts.before, parts.after, facts);
-  if (parts.after == "cpu") {
-    const int64_t divisor = field.divisor ? std::max<int64_t>(field.divisor->scaled(-3), 1) : 1000;
-    return std::to_string(ceilDiv(amount, divisor == 0 ? 1000 : divisor));
-  }
-  const int64_t divisor = field.divisor ? std::max<int64_t>(field.divisor->scaled(0), 1) : 1;
-  return std::to_string(ceilDiv(amount, divisor));
+  // "0" is what the server writes where nobody chose one.
+  const bool isCpu = parts.after == "cpu";
+  const int64_t chosen = field.divisor ? field.divisor->scaled(isCpu ? -3 : 0) : 0;
+  return std::to_string(ceilDiv(amount, chosen > 0 ? chosen : isCpu ? 1000 : 1));
 }
 
 }  // namespace mangrove::runtime

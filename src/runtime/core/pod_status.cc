@@ -50,7 +50,7 @@ json::Object stateOf(const RunPod& pod, const PodRecord& record, const Container
   if (!r.blockedReason.empty()) return waiting(r.blockedReason, r.blockedMessage);
   if (r.last && r.held) return waiting("CrashLoopBackOff", backOffMessage(pod, r));
   if (r.last) return terminated(*r.last);
-  const bool behindInits = container.role == ContainerRole::kMain &&
+  const bool behindInits = container.role != ContainerRole::kEphemeral &&
                            !pod.run.initContainers.empty() && !record.hasInited;
   return waiting(behindInits ? "PodInitializing" : "ContainerCreating", "");
 }
@@ -246,6 +246,8 @@ json::Object podStatus(const RunPod& pod, const PodRecord& record, const StatusF
   const api::PodPhase phase = phaseOf(pod, record);
   const bool over = phase == api::PodPhase::kFailed || phase == api::PodPhase::kSucceeded;
   json::Object out{{"phase", api::podPhaseName(phase)}};
+  // By this a client knows which of its changes has been seen here.
+  if (pod.pod.meta.generation > 0) out["observedGeneration"] = pod.pod.meta.generation;
   out["conditions"] = conditionsOf(pod, record, phase, facts.now);
   out["hostIP"] = facts.hostIp;
   out["hostIPs"] = json::Array{json::Object{{"ip", facts.hostIp}}};

@@ -193,7 +193,7 @@ TEST(Logs, AreTurnedOver) {
     EXPECT_LE(entry.file_size(), 300u);
   }
   EXPECT_EQ(files, 3u);
-  EXPECT_NE(slurp(folder.path() + "/0.log").find("F no end\n"), std::string::npos);
+  EXPECT_NE(slurp(folder.path() + "/0.log").find("P no end\n"), std::string::npos);
 }
 
 TEST(Logs, LongLinesAreCut) {

@@ -74,6 +74,10 @@ void LogFile::write(bool isErr, std::string_view bytes) {
     }
   }
   rest.erase(0, at);
+  flush();
+}
+
+void LogFile::flush() {
   if (batch_.empty() || !fd_) return batch_.clear();
   const ssize_t n = ::write(fd_.get(), batch_.data(), batch_.size());
   if (n != static_cast<ssize_t>(batch_.size())) ++dropped_;
@@ -84,7 +88,10 @@ void LogFile::write(bool isErr, std::string_view bytes) {
 
 void LogFile::finish() {
   for (bool isErr : {false, true}) {
-    if (!rest_[isErr].empty()) write(isErr, "\n");
+    if (rest_[isErr].empty()) continue;
+    line(isErr, true, rest_[isErr]);  // it had no end, and whoever reads it sees none
+    rest_[isErr].clear();
+    flush();
   }
 }
 

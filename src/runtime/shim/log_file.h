@@ -33,6 +33,7 @@ class LogFile {
 
  private:
   void line(bool isErr, bool partial, std::string_view text);
+  void flush();
   void reopen();
 
   const std::string path_;
