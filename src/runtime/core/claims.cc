@@ -48,16 +48,39 @@ class Planning {
       : claims_(claims), volumes_(volumes), classes_(classes), inUse_(inUse) {}
 
   std::vector<ClaimStep> make() {
-    for (const auto& claim : claims_)
+    for (const auto& claim : claims_) {
+      protect(claim->meta, kClaimProtection, inUse_(claim->meta.ns.view(), claim->meta.name.view()),
+              claim, nullptr);
       if (!claim->meta.isDeleting()) forClaim(claim);
-    for (const auto& volume : volumes_)
+    }
+    for (const auto& volume : volumes_) {
+      protect(volume->meta, kVolumeProtection, claimOf(*volume) != nullptr, nullptr, volume);
       if (!volume->meta.isDeleting()) forVolume(volume);
+    }
     return std::move(steps_);
   }
 
  private:
   void add(Do what, ClaimPtr claim, VolumePtr volume, std::string phase = "") {
-    steps_.push_back({what, std::move(claim), std::move(volume), std::move(phase)});
+    steps_.push_back({what, std::move(claim), std::move(volume), std::move(phase), {}});
+  }
+
+  // Held by a finalizer from the start, let go when it is to be deleted and nobody uses it.
+  void protect(const api::ObjectMeta& meta, std::string_view finalizer, bool isUsed, ClaimPtr claim,
+               VolumePtr volume) {
+    std::vector<std::string> others;
+    for (Interned one : meta.finalizers)
+      if (one.view() != finalizer) others.push_back(one.str());
+    const bool isHeld = others.size() < meta.finalizers.size();
+    if (isHeld ? !meta.isDeleting() || isUsed : meta.isDeleting()) return;
+    if (!isHeld) others.emplace_back(finalizer);
+    steps_.push_back({Do::kFinalizers, std::move(claim), std::move(volume), "", std::move(others)});
+  }
+
+  ClaimPtr claimOf(const Volume& volume) const {
+    const auto found = std::find_if(claims_.begin(), claims_.end(),
+                                    [&](const auto& claim) { return refersTo(volume, *claim); });
+    return found == claims_.end() ? nullptr : *found;
   }
 
   VolumePtr volumeNamed(std::string_view name) const {
@@ -111,13 +134,11 @@ class Planning {
   void forVolume(const VolumePtr& volume) {
     const char* phase = "Available";
     if (volume->claimRef) {
-      const auto owner = std::find_if(claims_.begin(), claims_.end(),
-                                      [&](const auto& claim) { return refersTo(*volume, *claim); });
+      const ClaimPtr owner = claimOf(*volume);
       // A volume that waits for a claim that was never there is not left behind by one.
-      const bool awaited = owner == claims_.end() && volume->claimRef->uid.empty();
-      phase = owner != claims_.end() ? "Bound" : awaited ? "Available" : "Released";
-      if (owner == claims_.end() && !awaited && reclaims(*volume))
-        return add(Do::kReclaim, nullptr, volume);
+      const bool awaited = !owner && volume->claimRef->uid.empty();
+      phase = owner ? "Bound" : awaited ? "Available" : "Released";
+      if (!owner && !awaited && reclaims(*volume)) return add(Do::kReclaim, nullptr, volume);
     }
     if (volume->phase.view() != phase) add(Do::kVolumePhase, nullptr, volume, phase);
   }

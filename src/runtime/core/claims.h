@@ -20,6 +20,10 @@ namespace mangrove::runtime {
 inline constexpr std::string_view kLocalProvisioner = "mangrove.io/local";
 inline constexpr std::string_view kProvisionedBy = "pv.kubernetes.io/provisioned-by";
 
+// What is deleted while pods use it, or while a claim has it, stays until they are gone.
+inline constexpr std::string_view kClaimProtection = "kubernetes.io/pvc-protection";
+inline constexpr std::string_view kVolumeProtection = "kubernetes.io/pv-protection";
+
 struct ClaimStep {
   enum class Do {
     kProvision,     // make a directory and a volume for the claim
@@ -29,11 +33,13 @@ struct ClaimStep {
     kVolumePhase,   // the volume's status: `phase`
     kReclaim,       // the volume's claim is gone: directory and volume go too
     kWaitForClass,  // nothing fits and nobody makes one: told once as an Event
+    kFinalizers,    // claim or volume get the list `finalizers`: it is held while it is used
   };
   Do what = Do::kProvision;
   std::shared_ptr<const api::PersistentVolumeClaim> claim;  // null for volumes alone
   std::shared_ptr<const api::PersistentVolume> volume;      // null for kProvision
   std::string phase;
+  std::vector<std::string> finalizers;
 };
 
 using ClaimList = std::vector<std::shared_ptr<const api::PersistentVolumeClaim>>;

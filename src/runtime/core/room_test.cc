@@ -166,7 +166,7 @@ std::shared_ptr<const api::PersistentVolumeClaim> claim(std::string_view name,
                                                         std::string_view more = "",
                                                         std::string_view status = "{}") {
   auto decoded = api::decodeText<api::PersistentVolumeClaim>(fmt::format(
-      R"({{"metadata":{{"name":"{0}","namespace":"prod","uid":"u-{0}"}},"spec":{{
+      R"({{"metadata":{{"name":"{0}","namespace":"prod","uid":"u-{0}","finalizers":["kubernetes.io/pvc-protection"]}},"spec":{{
       "accessModes":["ReadWriteOnce"],"resources":{{"requests":{{"storage":"1Gi"}}}}{1}}},
       "status":{2}}})",
       name, more, status));
@@ -178,12 +178,12 @@ std::shared_ptr<const api::PersistentVolume> volume(std::string_view name, std::
                                                     std::string_view more = "",
                                                     std::string_view phase = "Available",
                                                     bool ours = false) {
-  auto decoded = api::decodeText<api::PersistentVolume>(
-      fmt::format(R"({{"metadata":{{"name":"{}","annotations":{{{}}}}},"spec":{{"capacity":
+  auto decoded = api::decodeText<api::PersistentVolume>(fmt::format(
+      R"({{"metadata":{{"name":"{}","finalizers":["kubernetes.io/pv-protection"],"annotations":{{{}}}}},"spec":{{"capacity":
       {{"storage":"{}"}},"accessModes":["ReadWriteOnce","ReadOnlyMany"],
       "persistentVolumeReclaimPolicy":"Delete"{}}},"status":{{"phase":"{}"}}}})",
-                  name, ours ? R"("pv.kubernetes.io/provisioned-by":"mangrove.io/local")" : "",
-                  size, more, phase));
+      name, ours ? R"("pv.kubernetes.io/provisioned-by":"mangrove.io/local")" : "", size, more,
+      phase));
   EXPECT_TRUE(decoded) << decoded.error().text();
   return std::make_shared<api::PersistentVolume>(*decoded);
 }
@@ -197,7 +197,7 @@ std::shared_ptr<const api::StorageClass> storageClass(std::string_view name,
 
 std::string stepsOf(const ClaimList& claims, const VolumeList& volumes, bool used = false) {
   static const char* kWords[] = {"provision", "reserve", "bind", "bound",
-                                 "phase",     "reclaim", "wait"};
+                                 "phase",     "reclaim", "wait", "finalizers"};
   std::string out;
   const ClassList classes{storageClass("local", kLocalProvisioner),
                           storageClass("other", "example.com/disk")};
@@ -206,6 +206,7 @@ std::string stepsOf(const ClaimList& claims, const VolumeList& volumes, bool use
     if (step.claim) out += " " + std::string(step.claim->meta.name.view());
     if (step.volume) out += " " + std::string(step.volume->meta.name.view());
     if (!step.phase.empty()) out += " " + step.phase;
+    for (const auto& one : step.finalizers) out += " " + one;
   }
   return out;
 }
@@ -246,6 +247,22 @@ TEST(Claims, DataGoesWithItsClaimAndNotBeforeItsPods) {
                                 "Available", true)}),
             "")
       << "it waits for a claim that is not there yet";
+}
+
+TEST(Claims, AreHeldWhileTheyAreUsed) {
+  const auto with = [](std::string_view meta) {
+    auto decoded = api::decodeText<api::PersistentVolumeClaim>(fmt::format(
+        R"({{"metadata":{{"name":"a","namespace":"prod"{}}},"spec":{{"storageClassName":"other"}}}})",
+        meta));
+    return std::make_shared<const api::PersistentVolumeClaim>(*decoded);
+  };
+  const char* going = R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")";
+  const std::string held =
+      std::string(going) + R"(,"finalizers":["x","kubernetes.io/pvc-protection"])";
+  EXPECT_EQ(stepsOf({with("")}, {}), "finalizers a kubernetes.io/pvc-protection; wait a");
+  EXPECT_EQ(stepsOf({with(going)}, {}), "");
+  EXPECT_EQ(stepsOf({with(held)}, {}, true), "") << "a pod uses it";
+  EXPECT_EQ(stepsOf({with(held)}, {}, false), "finalizers a x");
 }
 
 TEST(Claims, AVolumeIsMadeToMeasure) {

@@ -135,6 +135,8 @@ struct LocalVolumes::State : std::enable_shared_from_this<State> {
         return reclaim(step.volume);
       case Do::kWaitForClass:
         return explainWait(*step.claim);
+      case Do::kFinalizers:
+        return patch(step.claim ? refOf(*step.claim) : refOf(*step.volume), finalizersPatch(step));
     }
   }
 
@@ -145,6 +147,12 @@ struct LocalVolumes::State : std::enable_shared_from_this<State> {
                      {"name", claim.meta.name.view()},
                      {"uid", claim.meta.uid.str()}};
     return {{"spec", json::Object{{"claimRef", std::move(ref)}}}};
+  }
+
+  static json::Object finalizersPatch(const ClaimStep& step) {
+    const api::ObjectMeta& meta = step.claim ? step.claim->meta : step.volume->meta;
+    return {{"metadata",
+             json::Object{{"uid", meta.uid.str()}, {"finalizers", api::toJson(step.finalizers)}}}};
   }
 
   void explainWait(const api::PersistentVolumeClaim& claim) {
