@@ -150,6 +150,15 @@ Result<Credentials> openCredentials(const std::string& dir,
   return Credentials{ca->pair.certPem + ca->earlier, std::move(*serving), std::move(*token)};
 }
 
+Result<net::KeyPair> readAuthority(const std::string& dir) {
+  const std::string path = dir + "/ca.pem";
+  auto text = readFile(path);
+  if (!text) return text.error().in("certificate authority");
+  auto file = splitPair(*text, path);
+  if (!file) return pass(file.error());
+  return file->pair;
+}
+
 Result<SecretTexts> readSecrets(const std::string& dir) {
   const std::string key = dir + "/service-account.key";
   if (auto made = openSigningKey(key); !made) return pass(made.error());

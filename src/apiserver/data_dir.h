@@ -27,6 +27,9 @@ Result<Credentials> openCredentials(const std::string& dir,
                                     const std::vector<std::string>& addresses, WallTime now,
                                     const std::string& trusted);
 
+// What openCredentials() signs with, as it is now.
+Result<net::KeyPair> readAuthority(const std::string& dir);
+
 // The other two, as they are written: to see whether somebody replaced them. The signing key is made
 // when it is missing.
 struct SecretTexts {

@@ -26,7 +26,9 @@
 #include "apiserver/backup.h"
 #include "apiserver/core/service_place.h"
 #include "apiserver/core/store_metrics.h"
+#include "apiserver/data_dir.h"
 #include "apiserver/in_process_client.h"
+#include "apiserver/lifecycle/certificate_signer.h"
 #include "apiserver/lifecycle/custom_resources.h"
 #include "apiserver/lifecycle/event_expiry.h"
 #include "apiserver/lifecycle/garbage_collector.h"
@@ -89,13 +91,15 @@ struct EmbeddedServer::Parts {
         namespaces(context),
         collector(context),
         expiry(context),
+        signer(context, [dir = options.dataDir] { return readAuthority(dir); }),
         server(context),
         eventClient(owner, server, Identity::system(), "mangrove-apiserver"),
         events(eventClient, owner, clock, {.component = "mangrove-apiserver"}) {}
 
   void start(net::Loop* io) {
     if (auto loaded = rbac.load(*store); !loaded) log.warn("RBAC: {}", loaded.error().text());
-    context.observers = {&rbac, &aggregation, &accounts, &custom, &namespaces, &collector, &expiry};
+    context.observers = {&rbac,       &aggregation, &accounts, &custom,
+                         &namespaces, &collector,   &expiry,   &signer};
     chainAdmission(io);
     serve();
     if (io) serveProxies(server, context, *io);
@@ -179,6 +183,7 @@ struct EmbeddedServer::Parts {
     namespaces.recover();
     collector.recover();
     expiry.recover();
+    signer.recover();
     ensureNamespaces(context, kInitialNamespaces);
     ensurePriorityClasses(context);
     createBootstrapObjects(context, bootstrapObjects());
@@ -221,6 +226,7 @@ struct EmbeddedServer::Parts {
   NamespaceLifecycle namespaces;
   GarbageCollector collector;
   EventExpiry expiry;
+  CertificateSigner signer;
   Server server;
   InProcessClient eventClient;
   client::EventRecorder events;

@@ -17,9 +17,8 @@ std::string text(const ASN1_STRING* string) {
   return out;
 }
 
-std::vector<std::string> subjectEntries(X509* certificate, int nid) {
+std::vector<std::string> entriesOf(const X509_NAME* subject, int nid) {
   std::vector<std::string> values;
-  const X509_NAME* subject = X509_get_subject_name(certificate);
   for (int at = X509_NAME_get_index_by_NID(subject, nid, -1); at >= 0;
        at = X509_NAME_get_index_by_NID(subject, nid, at))
     values.push_back(text(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at))));
@@ -34,9 +33,14 @@ std::string ipText(const ASN1_OCTET_STRING* address) {
   return out;
 }
 
-void readAltNames(X509* certificate, CertificateInfo& info) {
-  NamesPtr names(static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+void readSubject(const X509_NAME* subject, CertificateInfo& info) {
+  auto commonNames = entriesOf(subject, NID_commonName);
+  if (!commonNames.empty()) info.commonName = commonNames.back();
+  info.organizations = entriesOf(subject, NID_organizationName);
+}
+
+void readAltNames(void* extension, CertificateInfo& info) {
+  NamesPtr names(static_cast<GENERAL_NAMES*>(extension));
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
     const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
     if (name->type == GEN_DNS) info.dnsNames.push_back(text(name->d.dNSName));
@@ -73,17 +77,39 @@ Result<KeyPtr> parseKey(const std::string& pem) {
   return key;
 }
 
+Result<RequestPtr> parseRequest(const std::string& pem) {
+  BioPtr in = readOnly(pem);
+  RequestPtr request(PEM_read_bio_X509_REQ(in.get(), nullptr, nullptr, nullptr));
+  if (!request) return invalid("no certificate request in the PEM text: {}", opensslError());
+  if (X509_REQ_verify(request.get(), X509_REQ_get0_pubkey(request.get())) != 1) {
+    opensslError();
+    return invalid("the certificate request is not signed by its own key");
+  }
+  return request;
+}
+
+Result<CertificateInfo> readRequest(const std::string& pem) {
+  auto request = parseRequest(pem);
+  if (!request) return pass(request.error());
+  CertificateInfo info;
+  readSubject(X509_REQ_get_subject_name(request->get()), info);
+  if (STACK_OF(X509_EXTENSION)* extensions = X509_REQ_get_extensions(request->get())) {
+    readAltNames(X509V3_get_d2i(extensions, NID_subject_alt_name, nullptr, nullptr), info);
+    sk_X509_EXTENSION_pop_free(extensions, X509_EXTENSION_free);
+  }
+  return info;
+}
+
 CertificateInfo describe(X509* certificate) {
   CertificateInfo info;
-  auto commonNames = subjectEntries(certificate, NID_commonName);
-  if (!commonNames.empty()) info.commonName = commonNames.back();
-  info.organizations = subjectEntries(certificate, NID_organizationName);
-  readAltNames(certificate, info);
+  readSubject(X509_get_subject_name(certificate), info);
+  readAltNames(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr), info);
   info.notBefore = wallTime(X509_get0_notBefore(certificate));
   info.notAfter = wallTime(X509_get0_notAfter(certificate));
   info.isCa = X509_check_ca(certificate) == 1;
   const uint32_t purposes = X509_get_extended_key_usage(certificate);
   info.serverOnly = purposes == XKU_SSL_SERVER;
+  info.clientOnly = purposes == XKU_SSL_CLIENT;
   return info;
 }
 

@@ -14,6 +14,9 @@ namespace mangrove::net {
 Result<std::vector<X509Ptr>> parseCertificates(const std::string& pem);
 Result<KeyPtr> parseKey(const std::string& pem);
 
+// Checked: its signature is of the key inside.
+Result<RequestPtr> parseRequest(const std::string& pem);
+
 CertificateInfo describe(X509* certificate);
 // "DNS:a.example, IP:127.0.0.1": for messages about names that do not match.
 std::string namesText(const CertificateInfo& info);

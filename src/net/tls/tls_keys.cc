@@ -102,7 +102,9 @@ Result<> addAltNames(X509* certificate, const CertificateInfo& info) {
 
 bool addUsage(X509* certificate, X509* issuer, const CertificateInfo& info) {
   const bool isCa = info.isCa;
-  const char* purpose = info.serverOnly ? "serverAuth" : "serverAuth,clientAuth";
+  const char* purpose = info.serverOnly   ? "serverAuth"
+                        : info.clientOnly ? "clientAuth"
+                                          : "serverAuth,clientAuth";
   const char* constraints = isCa ? "critical,CA:TRUE" : "critical,CA:FALSE";
   const char* usage = isCa ? "critical,keyCertSign,cRLSign,digitalSignature"
                            : "critical,digitalSignature,keyEncipherment";
@@ -128,20 +130,43 @@ Result<> checkWish(const CertificateInfo& info) {
 }
 
 // Signs with the issuer's key; without an issuer the certificate signs itself.
-Result<KeyPair> makePair(const CertificateInfo& info, X509* issuer, EVP_PKEY* issuerKey) {
+Result<std::string> certify(const CertificateInfo& info, EVP_PKEY* key, X509* issuer,
+                            EVP_PKEY* issuerKey) {
   if (auto ok = checkWish(info); !ok) return pass(ok.error());
-  KeyPtr key(EVP_EC_gen("P-256"));
   X509Ptr certificate(X509_new());
-  if (!key || !certificate || !fillBasics(certificate.get(), key.get(), info))
+  if (!key || !certificate || !fillBasics(certificate.get(), key, info))
     return opensslFailure("filling in the certificate");
   X509* signer = issuer ? issuer : certificate.get();
   if (!X509_set_issuer_name(certificate.get(), X509_get_subject_name(signer)) ||
       !addUsage(certificate.get(), signer, info))
     return opensslFailure("filling in the certificate");
   if (auto ok = addAltNames(certificate.get(), info); !ok) return pass(ok.error());
-  if (!X509_sign(certificate.get(), issuerKey ? issuerKey : key.get(), EVP_sha256()))
+  if (!X509_sign(certificate.get(), issuerKey, EVP_sha256()))
     return opensslFailure("signing the certificate");
-  return KeyPair{pemOf(certificate.get()), pemOf(key.get())};
+  return pemOf(certificate.get());
+}
+
+Result<KeyPair> makePair(const CertificateInfo& info, X509* issuer, EVP_PKEY* issuerKey) {
+  KeyPtr key(EVP_EC_gen("P-256"));
+  auto certificate = certify(info, key.get(), issuer, issuerKey ? issuerKey : key.get());
+  if (!certificate) return pass(certificate.error());
+  return KeyPair{std::move(*certificate), pemOf(key.get())};
+}
+
+struct Issuer {
+  X509Ptr certificate;
+  KeyPtr key;
+};
+Result<Issuer> openIssuer(const KeyPair& ca) {
+  auto issuers = parseCertificates(ca.certPem);
+  if (!issuers) return issuers.error().in("certificate authority");
+  auto key = parseKey(ca.keyPem);
+  if (!key) return key.error().in("key of the certificate authority");
+  if (X509_check_private_key(issuers->front().get(), key->get()) != 1) {
+    opensslError();
+    return invalid("the key of the certificate authority does not belong to its certificate");
+  }
+  return Issuer{std::move(issuers->front()), std::move(*key)};
 }
 
 }  // namespace
@@ -158,17 +183,23 @@ Result<KeyPair> makeCa(const std::string& commonName, WallTime notBefore, WallTi
 }
 
 Result<KeyPair> issue(const KeyPair& ca, const CertificateInfo& info) {
-  auto issuers = parseCertificates(ca.certPem);
-  if (!issuers) return issuers.error().in("certificate authority");
-  auto key = parseKey(ca.keyPem);
-  if (!key) return key.error().in("key of the certificate authority");
-  if (X509_check_private_key(issuers->front().get(), key->get()) != 1) {
-    opensslError();
-    return invalid("the key of the certificate authority does not belong to its certificate");
-  }
-  auto pair = makePair(info, issuers->front().get(), key->get());
+  auto issuer = openIssuer(ca);
+  if (!issuer) return pass(issuer.error());
+  auto pair = makePair(info, issuer->certificate.get(), issuer->key.get());
   if (!pair) return pair.error().in("certificate for '{}'", info.commonName);
   return pair;
+}
+
+Result<std::string> signRequest(const KeyPair& ca, const std::string& requestPem,
+                                const CertificateInfo& info) {
+  auto issuer = openIssuer(ca);
+  if (!issuer) return pass(issuer.error());
+  auto request = parseRequest(requestPem);
+  if (!request) return pass(request.error());
+  auto certificate = certify(info, X509_REQ_get0_pubkey(request->get()), issuer->certificate.get(),
+                             issuer->key.get());
+  if (!certificate) return certificate.error().in("certificate for '{}'", info.commonName);
+  return certificate;
 }
 
 Result<bool> isSignedBy(const std::string& certPem, const std::string& caPem) {

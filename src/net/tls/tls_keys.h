@@ -31,12 +31,20 @@ struct CertificateInfo {
   WallTime notBefore{};
   WallTime notAfter{};
   bool isCa = false;
-  bool serverOnly = false;  // else usable for servers and for clients alike
+  bool serverOnly = false;  // else usable for servers and for clients alike …
+  bool clientOnly = false;  // … unless this is set
 };
 
 Result<KeyPair> makeCa(const std::string& commonName, WallTime notBefore, WallTime notAfter);
 // Signs a new key pair. `info.isCa` makes an intermediate authority.
 Result<KeyPair> issue(const KeyPair& ca, const CertificateInfo& info);
+
+// What a certificate request (PKCS #10, PEM) asks to be called; kInvalid also when it is not signed
+// by the key it names.
+Result<CertificateInfo> readRequest(const std::string& pem);
+// A certificate for the key of a request, saying what `info` says: its PEM text.
+Result<std::string> signRequest(const KeyPair& ca, const std::string& requestPem,
+                                const CertificateInfo& info);
 
 // Whether the first certificate of `certPem` was signed by the first of `caPem`. kInvalid for texts
 // that are no certificates.
