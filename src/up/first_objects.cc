@@ -43,6 +43,18 @@ FirstObject localStorage() {
   return {client::kind::kStorageClass, "", std::move(body)};
 }
 
+// The range that cluster addresses are taken from, where clients look for it.
+FirstObject serviceRange() {
+  static constexpr api::Kind kServiceCidr{"networking.k8s.io", "v1", "ServiceCIDR", "servicecidrs",
+                                          false};
+  return {kServiceCidr,
+          "",
+          {{"apiVersion", "networking.k8s.io/v1"},
+           {"kind", "ServiceCIDR"},
+           {"metadata", meta("kubernetes", "")},
+           {"spec", json::Object{{"cidrs", json::Array{"10.96.0.0/12"}}}}}};
+}
+
 // Pods of this class are processes of this machine, whatever container runtime it has.
 FirstObject ownRuntimeClass() {
   return {runtime::cri::kRuntimeClass,
@@ -129,7 +141,8 @@ std::vector<FirstObject> firstObjects() {
           localStorage(),
           ownRuntimeClass(),
           metricsReader(),
-          sloConfig()};
+          sloConfig(),
+          serviceRange()};
 }
 
 void createFirstObjects(client::ApiClient& client, Mailbox& owner, Fn done) {

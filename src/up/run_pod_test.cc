@@ -55,7 +55,7 @@ TEST(RunPod, SaysWhatDoesNotFit) {
 
 TEST(FirstObjects, AreWhatTheSpecificationSays) {
   const auto objects = firstObjects();
-  ASSERT_EQ(objects.size(), 9u);
+  ASSERT_EQ(objects.size(), 10u);
   EXPECT_EQ(json::Value(objects[0].body).at("metadata").at("name"), "koordinator-system");
   const int values[] = {9000, 7000, 5000, 3000};
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(json::Value(objects[i + 1].body).at("value"), values[i]);

@@ -111,6 +111,17 @@ TEST(PodWarnings, TellWhichSecurityIsNotCarriedOut) {
                   ::testing::StartsWith("spec.containers[0].securityContext.appArmorProfile: ")));
 }
 
+TEST(Warnings, SayWhatIsStoredOnly) {
+  const auto text = [](std::string_view group, std::string_view plural) {
+    const KindInfo* kind = catalogue().findPlural(group, "v1", plural);
+    return kind ? storedOnly(*kind) : "no such kind";
+  };
+  EXPECT_THAT(text("networking.k8s.io", "networkpolicies"),
+              ::testing::HasSubstr("no traffic is refused"));
+  EXPECT_THAT(text("networking.k8s.io", "ingresses"), ::testing::HasSubstr("no request reaches"));
+  EXPECT_EQ(text("", "services"), "");
+}
+
 class BuiltInAdmission : public LifecycleTest {
  protected:
   static constexpr const char* kBase = "/api/v1/namespaces/default/";
@@ -224,6 +235,11 @@ TEST_F(BuiltInAdmission, QuotasCountAndRefuse) {
   settle();
   EXPECT_EQ(used("pods"), "1");
   EXPECT_EQ(pod("third", R"({"cpu":"200m"})").status, 201);
+  ask("PATCH", std::string(kBase) + "resourcequotas/q/status",
+      R"({"status":{"hard":{"pods":"9"}}})", "application/merge-patch+json");
+  settle();
+  EXPECT_EQ(at(ask("GET", std::string(kBase) + "resourcequotas/q"), "/status/hard/pods"), "2")
+      << "what somebody wrote over it is put right";
 }
 
 }  // namespace

@@ -96,6 +96,17 @@ Usage QuotaAdmission::counted(const json::Object& quota, const std::string& ns) 
   return used;
 }
 
+namespace {
+
+// The status repeats the limits; they are others, or somebody wrote over it.
+bool saysItsLimits(const json::Object& quota) {
+  const json::Object* status = findObject(quota, "status");
+  const json::Object* said = status ? findObject(*status, "hard") : nullptr;
+  return said && json::Value(*said) == json::Value(toJson(hardOf(quota)));
+}
+
+}  // namespace
+
 void QuotaAdmission::recount(const std::string& ns) {
   due_.erase(ns);
   for (const auto& quota : quotasOf(ns)) {
@@ -127,8 +138,8 @@ void QuotaAdmission::changed(const Resource& resource, const store::ObjectPtr& n
   const bool isLess = !now || (isPod && before && hasEnded(now) && !hasEnded(before));
   if (!hasNewLimits && !isLess) {
     if (!isQuota || !before || !now) return;
-    auto a = json::parse(*before->json()), b = json::parse(*now->json());
-    if (!a || !b || hardOf(a->get_object()) == hardOf(b->get_object())) return;
+    auto object = json::parse(*now->json());
+    if (!object || !object->is_object() || saysItsLimits(object->get_object())) return;
   }
   recountSoon(std::string(any->ns()));
 }

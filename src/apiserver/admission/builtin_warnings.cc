@@ -98,6 +98,28 @@ std::vector<std::string> podWarnings(const json::Object& spec, const std::string
   return out;
 }
 
+std::string storedOnly(const KindInfo& kind) {
+  struct Row {
+    std::string_view group, kind, missing;
+  };
+  static constexpr Row kRows[] = {
+      {"networking.k8s.io", "NetworkPolicy", "no traffic is refused because of it"},
+      {"networking.k8s.io", "Ingress", "no request reaches its services through it"},
+      {"networking.k8s.io", "IngressClass", "its controller has to be installed"},
+      {"networking.k8s.io", "ServiceCIDR", "addresses of services stay in 10.96.0.0/12"},
+      {"networking.k8s.io", "IPAddress", "addresses of services are not kept in these"},
+      {"apiregistration.k8s.io", "APIService", "its server is not asked"},
+      {"storage.k8s.io", "CSIDriver", "its driver is not asked"},
+      {"storage.k8s.io", "VolumeAttachment", "nothing is attached"},
+      {"storage.k8s.io", "VolumeAttributesClass", "volumes do not follow it"},
+  };
+  for (const Row& row : kRows)
+    if (kind.group == row.group && kind.kind == row.kind && !kind.isCustom)
+      return fmt::format("{} is stored, and nothing of Mangrove carries it out: {}", row.kind,
+                         row.missing);
+  return "";
+}
+
 void Warnings::validate(AdmissionRequest& request, Done done) {
   const KindInfo& kind = *request.resource->kind;
   const json::Object* object = request.object.if_object();
@@ -105,6 +127,15 @@ void Warnings::validate(AdmissionRequest& request, Done done) {
   if (object && kind.group.empty() && kind.kind == "Endpoints")
     request.warnings.push_back(
         "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+  if (std::string text = isNew ? storedOnly(kind) : ""; object && !text.empty())
+    request.warnings.push_back(std::move(text));
+  const json::Object* service = object && isNew && kind.group.empty() && kind.kind == "Service"
+                                    ? findObject(*object, "spec")
+                                    : nullptr;
+  if (service && textAt(*service, "type") == "LoadBalancer")
+    request.warnings.push_back(
+        "spec.type: LoadBalancer gets an address only from `mangrove up --load-balancer-address` "
+        "or from a controller of your own");
   const bool makesPods = kind.kind == "Pod" || kind.group == "apps" || kind.group == "batch" ||
                          kind.kind == "ReplicationController";
   std::string path;

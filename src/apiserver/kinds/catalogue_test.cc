@@ -61,6 +61,8 @@ TEST(Catalogue, HasEveryKindTheServerPromises) {
       {"node.k8s.io/v1", "RuntimeClass"},
       {"networking.k8s.io/v1", "NetworkPolicy"},
       {"networking.k8s.io/v1", "Ingress"},
+      {"networking.k8s.io/v1", "IPAddress"},
+      {"networking.k8s.io/v1", "ServiceCIDR"},
       {"authentication.k8s.io/v1", "TokenReview"},
       {"authentication.k8s.io/v1", "SelfSubjectReview"},
       {"authorization.k8s.io/v1", "SubjectAccessReview"},

@@ -430,6 +430,17 @@ TEST(ValidateKinds, ClusterFurniture) {
       "d}, spec: {rules: [{http: {paths: [{path: /, pathType: Prefix, backend: {service: "
       "{name: a, port: {number: 80}}}}]}}]}}",
       {{"spec.rules", "[]", "either `defaultBackend` or `rules` must be specified"}});
+  expectCreates(
+      "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {name: 10.0.0.1}, spec: "
+      "{parentRef: {resource: services, name: a}}}",
+      {{"metadata.name", "a", "metadata.name: Invalid value"},
+       {"spec.parentRef", "<none>", "spec.parentRef: Required value"},
+       {"spec.parentRef.name", "<none>", "spec.parentRef.name: Required value"}});
+  expectCreates(
+      "{apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {name: a}, spec: {cidrs: "
+      "[10.0.0.0/24]}}",
+      {{"spec.cidrs", "<none>", "spec.cidrs: Required value"},
+       {"spec.cidrs", "[x]", "spec.cidrs[0]: Invalid value"}});
 }
 
 }  // namespace

@@ -181,6 +181,44 @@ void validateIngressClassUpdate(const json::Object& now, const json::Object& old
   spec.immutable("controller", objectIn(old, "spec"));
 }
 
+// The name is the address, in the one way to write it.
+void validateIpAddress(const json::Object& object, FieldErrors& errors) {
+  Inspect root(object, errors);
+  Inspect meta = root.child("metadata");
+  if (!isIp(meta.text("name")))
+    meta.invalid("name", "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+  Inspect spec = root.child("spec");
+  if (!spec.has("parentRef")) return spec.required("parentRef");
+  Inspect parent = spec.child("parentRef");
+  parent.wants("resource");
+  parent.wants("name");
+}
+
+void validateIpAddressUpdate(const json::Object& now, const json::Object& old,
+                             FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect spec = root.child("spec");
+  spec.immutable("parentRef", objectIn(old, "spec"));
+}
+
+void validateServiceCidr(const json::Object& object, FieldErrors& errors) {
+  Inspect root(object, errors);
+  Inspect spec = root.child("spec");
+  if (!spec.wantsSome("cidrs")) return;
+  if (spec.array("cidrs").size() > 2) spec.invalid("cidrs", "may only hold up to 2 values");
+  spec.eachValue("cidrs", [&](const json::Value& one, const FieldPath& at) {
+    if (!one.is_string() || !isCidr(one.get_string()))
+      errors.invalid(at, one, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+  });
+}
+
+void validateServiceCidrUpdate(const json::Object& now, const json::Object& old,
+                               FieldErrors& errors) {
+  Inspect root(now, errors);
+  Inspect spec = root.child("spec");
+  spec.immutable("cidrs", objectIn(old, "spec"));
+}
+
 void validateEndpoints(const json::Object& object, FieldErrors& errors) {
   Inspect root(object, errors);
   root.each("subsets", [](const Inspect& subset) {

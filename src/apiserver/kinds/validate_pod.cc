@@ -90,6 +90,38 @@ void checkNumbers(const Inspect& spec) {
   for (std::string_view key : {"runAsUser", "runAsGroup", "fsGroup"}) context.notNegative(key);
 }
 
+// "kernel.shm_rmid_forced", "net/ipv4/ip_forward".
+bool isSysctl(std::string_view name) {
+  const auto isEnd = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  bool isInside = false;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '.' || c == '/') {
+      if (!isInside || !isEnd(name[i - 1])) return false;
+      isInside = false;
+    } else {
+      if (!isEnd(c) && !(isInside && (c == '-' || c == '_'))) return false;
+      isInside = true;
+    }
+  }
+  return isInside && isEnd(name.back()) && name.size() <= 253;
+}
+
+void checkSysctls(const Inspect& spec) {
+  std::set<std::string_view> seen;
+  Inspect context = spec.child("securityContext");
+  context.each("sysctls", [&](const Inspect& one) {
+    const std::string_view name = one.text("name");
+    if (name.empty()) return one.required("name");
+    if (!isSysctl(name))
+      one.invalid(
+          "name",
+          "must have at most 253 characters and be lower-case words of letters, digits, '-' "
+          "and '_', parted by '.' or '/'");
+    if (!seen.insert(name).second) one.duplicate("name");
+  });
+}
+
 }  // namespace
 
 void checkPodSpec(const Inspect& spec) {
@@ -100,6 +132,7 @@ void checkPodSpec(const Inspect& spec) {
   checkContainers(spec, "ephemeralContainers", names);
   spec.each("initContainers", checkInitContainer);
   checkHostPorts(spec);
+  checkSysctls(spec);
   checkVolumes(spec);
   checkPlacement(spec);
   checkAliases(spec);

@@ -116,6 +116,11 @@ TEST(ValidatePod, Containers) {
       {"spec.containers[0].readinessProbe", "{tcpSocket: {port: http}, successThreshold: 2}", ""},
       {"spec.containers[0].readinessProbe", "{tcpSocket: {port: 1}, exec: {command: [a]}}",
        "may not specify more than 1 handler type"},
+      {"spec.securityContext", "{sysctls: [{name: kernel.shm_rmid_forced, value: '1'}]}", ""},
+      {"spec.securityContext", "{sysctls: [{name: foo-, value: a}]}", "Invalid value: \"foo-\""},
+      {"spec.securityContext", "{sysctls: [{name: bar.., value: a}]}", "Invalid value: \"bar..\""},
+      {"spec.securityContext", "{sysctls: [{name: a, value: a}, {name: a, value: b}]}",
+       "Duplicate value: \"a\""},
       {"spec.containers[0].securityContext", "{privileged: true, allowPrivilegeEscalation: false}",
        "cannot set `allowPrivilegeEscalation` to false"},
   };

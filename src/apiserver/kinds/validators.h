@@ -40,7 +40,8 @@ ValidateUpdate validateDeploymentUpdate, validateReplicaSetUpdate, validateState
 ValidateUpdate validateDaemonSetUpdate, validateControllerRevisionUpdate, validateJobUpdate;
 
 Validate validateService, validateEndpoints, validateEndpointSlice, validateIngress;
-Validate validateNetworkPolicy, validateIngressClass;
+Validate validateNetworkPolicy, validateIngressClass, validateIpAddress, validateServiceCidr;
+ValidateUpdate validateIpAddressUpdate, validateServiceCidrUpdate;
 ValidateUpdate validateServiceUpdate, validateEndpointSliceUpdate, validateIngressClassUpdate;
 
 Validate validateConfigMap, validateSecret;
