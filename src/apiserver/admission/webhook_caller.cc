@@ -25,6 +25,9 @@ net::HttpRequest requestFor(const WebhookCaller::Address& address, const Webhook
 }
 
 Result<Verdict> verdictOf(const Result<net::HttpResponse>& response, const std::string& uid) {
+  // Kubernetes' words, which people search for.
+  if (!response && response.error().code() == Code::kTimeout)
+    return fail(Code::kTimeout, "{}: context deadline exceeded", response.error().text());
   if (!response) return pass(response.error());
   if (response->status != 200)
     return fail(Code::kUnavailable, "the webhook answered with HTTP status {}: {}",

@@ -3,6 +3,7 @@
 #include "apiserver/auth/texts.h"
 #include "apiserver/core/body.h"
 #include "apiserver/core/object.h"
+#include "apiserver/output/accept.h"
 
 namespace mangrove::apiserver {
 
@@ -164,6 +165,7 @@ Outcome<json::Value> Reviews::review(const Call& call, const Resource& resource,
                                      std::vector<std::string>& warnings) {
   const KindInfo& kind = *resource.kind;
   if (!isReview(kind)) return refuse(answer::noSuchPath(call.info.path));
+  if (auto fine = requireObject(call.accept); !fine) return tl::unexpected(fine.error());
   auto object = readObject(call, resource, warnings);
   if (!object) return object;
   json::Object& root = object->get_object();

@@ -69,11 +69,24 @@ Outcome<> checkType(const Resource& resource, json::Object& object) {
   return {};
 }
 
+// As the typed merging of an apply says it.
+std::string undeclared(const RequestInfo& info, const KindInfo& kind,
+                       const std::vector<std::string>& unknown) {
+  std::vector<std::string> parts;
+  for (const auto& path : unknown)
+    parts.push_back(fmt::format(".{}: field not declared in schema", path));
+  return fmt::format("failed to create typed patch object ({}/{}; {}, Kind={}): {}", info.ns,
+                     info.name, kind.apiVersion(), kind.kind, join(parts, ", "));
+}
+
 Outcome<> report(const RequestInfo& info, const KindInfo& kind,
                  const std::vector<std::string>& unknown,
-                 const std::vector<std::string>& duplicates, std::vector<std::string>& warnings) {
+                 const std::vector<std::string>& duplicates, std::vector<std::string>& warnings,
+                 bool applies) {
   const std::string_view mode = info.parameter("fieldValidation");
   if (mode == "Ignore" || (unknown.empty() && duplicates.empty())) return {};
+  if (mode == "Strict" && applies && duplicates.empty())
+    return refuse(answer::badRequest(undeclared(info, kind, unknown)));
   if (mode == "Strict") {
     return refuse(answer::badRequest(
         fmt::format("{0} in version \"{1}\" cannot be handled as a {0}: {2}", kind.kind,
@@ -142,15 +155,15 @@ Outcome<json::Value> readBody(const Call& call, protobuf::TypeName assumed) {
 }
 
 Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Value& object,
-                    std::vector<std::string>& warnings,
-                    const std::vector<std::string>& duplicates) {
+                    std::vector<std::string>& warnings, const std::vector<std::string>& duplicates,
+                    bool applies) {
   if (!object.is_object()) return refuse(answer::badRequest("the object is not a JSON object"));
   if (auto ok = checkFieldValidation(info); !ok) return ok;
   if (auto ok = checkType(resource, object.get_object()); !ok) return ok;
   if (auto ok = checkElements(*resource.kind, object); !ok) return ok;
   auto decoded = decode(*resource.kind, object);
   if (!decoded) return refuse(answer::badRequest(decoded.error().text()));
-  return report(info, *resource.kind, decoded->unknown, duplicates, warnings);
+  return report(info, *resource.kind, decoded->unknown, duplicates, warnings, applies);
 }
 
 namespace {

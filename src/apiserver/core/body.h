@@ -25,10 +25,11 @@ Outcome<json::Value> readBody(const Call& call, protobuf::TypeName assumed = {})
 // A JSON body is read into `storage`.
 Outcome<json::Value> readObject(const Call& call, const Resource& resource,
                                 std::vector<std::string>& warnings, json::Storage storage = {});
-// The same for a value that is there already (the result of a patch).
+// The same for a value that is there already (the result of a patch); `applies`: refused in the words
+// of an apply.
 Outcome<> normalise(const RequestInfo& info, const Resource& resource, json::Value& object,
                     std::vector<std::string>& warnings,
-                    const std::vector<std::string>& duplicates = {});
+                    const std::vector<std::string>& duplicates = {}, bool applies = false);
 
 // "dryRun=All" is the only value there is.
 Outcome<bool> dryRunParameter(const RequestInfo& info);

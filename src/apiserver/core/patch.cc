@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "apiserver/kinds/merge_rules.h"
+#include "base/text/strings.h"
 #include "json/json_patch.h"
 #include "json/merge_patch.h"
 #include "json/strategic_patch.h"
@@ -34,6 +35,18 @@ Outcome<> checkApply(const RequestInfo& info) {
   return refuse(answer::invalid("meta.k8s.io", "PatchOptions", "", errors));
 }
 
+// "line 9, column 3: the key 'foo' is there twice (line 8)" with Kubernetes' words before it, which
+// clients look for.
+std::string applyYamlTrouble(const std::string& text) {
+  constexpr std::string_view kKey = ": the key '";
+  const size_t key = text.find(kKey), end = text.find("' is there twice");
+  const bool isTwice = text.starts_with("line ") && key != text.npos && end != text.npos;
+  if (!isTwice || end < key + kKey.size()) return "error decoding YAML: " + text;
+  return fmt::format("error decoding YAML: {}: key \"{}\" already set in map; {}",
+                     cut(text, ',').before, text.substr(key + kKey.size(), end - key - kKey.size()),
+                     text);
+}
+
 Answer patchFailure(const Error& error) {
   // A failed test or a missing path is the document's state, not the client's spelling.
   const bool state = error.code() == Code::kConflict || error.code() == Code::kNotFound;
@@ -60,6 +73,8 @@ Outcome<Patch> readPatch(const Call& call, const Resource& resource) {
   }
   auto body =
       patch.type == PatchType::kApply ? json::parseYamlDocument(call.body) : json::parse(call.body);
+  if (!body && patch.type == PatchType::kApply)
+    return refuse(answer::badRequest(applyYamlTrouble(body.error().text())));
   if (!body) return refuse(answer::badRequest(body.error().in("patch").value().text()));
   patch.body = std::move(*body);
   return patch;

@@ -171,7 +171,7 @@ class PatchWrite final : public Write {
   Outcome<json::Value> proposeApplied(const json::Object* current) {
     json::Value sent = patch_.body;
     if (auto ok = checkNamesItsKind(sent); !ok) return tl::unexpected(ok.error());
-    if (auto ok = normalise(call_.info, *resource_, sent, warnings_); !ok)
+    if (auto ok = normalise(call_.info, *resource_, sent, warnings_, {}, true); !ok)
       return tl::unexpected(ok.error());
     if (auto ok = checkNamespaceAndName(call_, kind(), sent.get_object()); !ok)
       return tl::unexpected(ok.error());

@@ -83,4 +83,10 @@ Outcome<> requireJson(std::string_view accept) {
   return refuse(notAcceptable("application/json"));
 }
 
+Outcome<> requireObject(std::string_view accept) {
+  for (const MediaRange& range : parseAccept(accept))
+    if ((range.takesJson() || range.takesProtobuf()) && range.parameter("as").empty()) return {};
+  return refuse(notAcceptable("application/json, application/vnd.kubernetes.protobuf"));
+}
+
 }  // namespace mangrove::apiserver

@@ -36,5 +36,8 @@ Answer notAcceptable(std::string_view offers);
 
 // For documents that exist as JSON only: 406 unless the client takes that.
 Outcome<> requireJson(std::string_view accept);
+// For answers that exist as the object itself only, such as reviews: 406 for clients that want a
+// table or nothing.
+Outcome<> requireObject(std::string_view accept);
 
 }  // namespace mangrove::apiserver

@@ -202,8 +202,6 @@ json::Object DefinitionWriter::propertyOf(const Field& field) {
 void DefinitionWriter::putConstraints(const Constraints& c, json::Object& out) {
   if (!c.enumValues.empty()) out["enum"] = json::Array(c.enumValues.begin(), c.enumValues.end());
   if (!c.format.empty()) out["format"] = c.format;
-  // Version 2 is for old clients, which check little by themselves.
-  if (version_ == OpenApi::kV2) return;
   putIf(out, "minimum", c.minimum);
   putIf(out, "maximum", c.maximum);
   putIf(out, "multipleOf", c.multipleOf);

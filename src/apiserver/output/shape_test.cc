@@ -111,6 +111,8 @@ TEST(Accept, ReadsParametersAndQuotes) {
   EXPECT_EQ(ranges[0].parameter("flag"), "");
   EXPECT_EQ(ranges[1].type, "a/b");
   EXPECT_TRUE(requireJson("text/plain, */*;q=0.1").has_value());
+  EXPECT_TRUE(requireObject("application/vnd.kubernetes.protobuf,application/json").has_value());
+  EXPECT_EQ(requireObject("application/json;as=Table;v=v1;g=meta.k8s.io").error().status, 406);
   EXPECT_EQ(
       requireJson("application/com.github.proto-openapi.spec.v2@v1.0+protobuf").error().status,
       406);
