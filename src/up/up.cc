@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "agent/gates.h"
+#include "apiserver/schema/formats.h"
 #include "base/os/log.h"
 #include "frame/role_flags.h"
 #include "frame/version.h"
@@ -16,6 +17,7 @@
 #include "up/api_service.h"
 #include "up/first_objects.h"
 #include "up/metrics_api.h"
+#include "up/node_metrics.h"
 #include "up/pod_devices.h"
 #include "up/roles.h"
 
@@ -89,6 +91,9 @@ void UpRole::flags(frame::Flags& flags) {
             "CRI-O when it is there; none: pods are processes of this machine");
   flags.add("bridge", runnerOptions_.bridge, "network bridge of the pods");
   flags.add("pod-subnet", runnerOptions_.podSubnet, "IPv4 network of the pods' addresses");
+  flags.add("load-balancer-address", runnerOptions_.loadBalancerAddress,
+            "IPv4 address of this machine at which services of type LoadBalancer are reached; they "
+            "get none without it");
   frame::declareRecord(flags, record_);
   server_.add(flags);
 }
@@ -98,6 +103,9 @@ Result<> UpRole::start(frame::RoleContext& context) {
   if (!net::isLoopback(bind_) && !allowRemote_)
     return invalid("--bind {}: other machines could connect; if that is meant, add --allow-remote",
                    bind_);
+  const std::string& balancer = runnerOptions_.loadBalancerAddress;
+  if (!balancer.empty() && !apiserver::isIpv4(balancer))
+    return invalid("--load-balancer-address {}: want an IPv4 address of this machine", balancer);
   auto rules = oneMachineConfig(schedulerConfig_);
   if (!rules) return rules.error().in("--scheduler-config");
   for (const auto& warning : rules->warnings) logger.warn("{}: {}", schedulerConfig_, warning);
@@ -157,7 +165,10 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;
   options.onLook = onLook_;
-  if (!options.node.empty()) serveMeasurements(serving_->embedded().server(), options.usage);
+  if (!options.node.empty()) {
+    serveMeasurements(serving_->embedded().server(), options.usage);
+    serveNodeMetrics(serving_->embedded().server(), options.node, options.usage);
+  }
   auto roles = allRoles(options);
   std::move(guests_.begin(), guests_.end(), std::back_inserter(roles));
   for (const auto& name : without_)

@@ -1,12 +1,15 @@
 #include "workloads/caches.h"
 
 #include "client/informer/follow.h"
+#include "workloads/endpoints.h"
 
 namespace mangrove::workloads {
 namespace {
 
 constexpr const char* kByOwner = "owner";
 constexpr const char* kByNamespace = "namespace";
+constexpr const char* kByService = "service";
+constexpr const char* kByNode = "node";
 
 constexpr auto kWithText = client::RawKeep::kCompressed;
 
@@ -70,6 +73,12 @@ Caches::Caches(const CachesSetup& setup)
   pods.addIndex(kByNamespace, [](const api::Pod& pod) {
     return client::Values{std::string(pod.meta.ns.view())};
   });
+  pods.addIndex(kByNode, [](const api::Pod& pod) { return client::Values{pod.nodeName.str()}; });
+  slices.addIndex(kByService, [](const api::ObjectHead& slice) {
+    const auto service = slice.meta.labels.get(kSliceService);
+    return service ? client::Values{client::keyOf(slice.meta.ns.view(), *service)}
+                   : client::Values{};
+  });
 }
 
 void Caches::start() {
@@ -106,6 +115,19 @@ Pods Caches::podsOf(const api::ObjectMeta& owner, bool withOrphans) const {
 Pods Caches::podsIn(std::string_view ns) const {
   Pods out;
   collect(pods, kByNamespace, std::string(ns), out);
+  return out;
+}
+
+Pods Caches::podsOn(std::string_view node) const {
+  Pods out;
+  collect(pods, kByNode, std::string(node), out);
+  return out;
+}
+
+std::vector<std::shared_ptr<const api::ObjectHead>> Caches::slicesOf(
+    std::string_view service) const {
+  std::vector<std::shared_ptr<const api::ObjectHead>> out;
+  collect(slices, kByService, std::string(service), out);
   return out;
 }
 

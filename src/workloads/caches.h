@@ -55,6 +55,9 @@ class Caches {
   // have none.
   Pods podsOf(const api::ObjectMeta& owner, bool withOrphans) const;
   Pods podsIn(std::string_view ns) const;
+  // EndpointSlices that name this service ("namespace/name").
+  std::vector<std::shared_ptr<const api::ObjectHead>> slicesOf(std::string_view service) const;
+  Pods podsOn(std::string_view node) const;
   std::vector<std::shared_ptr<const ReplicaSet>> setsOf(const api::ObjectMeta& owner,
                                                         bool withOrphans) const;
   std::vector<std::shared_ptr<const Job>> jobsOf(const api::ObjectMeta& owner) const;

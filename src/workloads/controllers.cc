@@ -15,6 +15,7 @@
 #include "workloads/over.h"
 #include "workloads/replica_set.h"
 #include "workloads/stateful_set.h"
+#include "workloads/taints.h"
 
 namespace mangrove::workloads {
 namespace {
@@ -205,9 +206,31 @@ class OfServices final : public Over<Service> {
     for (auto& pod : caches_.podsIn(service.meta.ns.view()))
       if (!service.selector.empty() && api::contains(pod->meta.labels, service.selector))
         selected.push_back(std::move(pod));
-    return planEndpoints(service, selected, caches_.endpoints.raw(key).value_or(""),
-                         caches_.slices.raw(key).value_or(""));
+    return planEndpoints(service, selected, caches_.endpoints.raw(key).value_or(""), slicesOf(key));
   }
+  std::vector<PresentSlice> slicesOf(const std::string& key) const {
+    std::vector<PresentSlice> out;
+    for (auto one : caches_.slicesOf(key)) {
+      const std::string own = client::keyOf(one->meta.ns.view(), one->meta.name.view());
+      out.push_back({one->meta.name.str(),
+                     std::string(one->meta.labels.get(kManagedBy).value_or("")),
+                     caches_.slices.raw(own).value_or("")});
+    }
+    return out;
+  }
+};
+
+// Nodes, for the pods that their taints drive away.
+class OfNodes final : public Over<api::Node> {
+ public:
+  explicit OfNodes(const Caches& caches) : Over(caches, caches.nodes, api::kind::kNode) {}
+
+ private:
+  Plan planFor(const api::Node& node, std::string, std::string_view, WallTime now) override {
+    const Pods pods = drivesPodsAway(node) ? caches_.podsOn(node.meta.name.view()) : Pods();
+    return planTaints(node, pods, since_[node.meta.name.str()], now);
+  }
+  std::map<std::string, TaintedSince> since_;  // by node
 };
 
 }  // namespace
@@ -239,6 +262,9 @@ std::unique_ptr<Controller> budgetController(const Caches& caches) {
 }
 std::unique_ptr<Controller> endpointsController(const Caches& caches) {
   return std::make_unique<OfServices>(caches);
+}
+std::unique_ptr<Controller> taintController(const Caches& caches) {
+  return std::make_unique<OfNodes>(caches);
 }
 
 }  // namespace mangrove::workloads

@@ -18,6 +18,7 @@ std::unique_ptr<Controller> jobController(const Caches& caches);
 std::unique_ptr<Controller> cronJobController(const Caches& caches);
 std::unique_ptr<Controller> budgetController(const Caches& caches);
 std::unique_ptr<Controller> endpointsController(const Caches& caches);
+std::unique_ptr<Controller> taintController(const Caches& caches);
 std::unique_ptr<Controller> autoscalerController(const Caches& caches,
                                                  std::shared_ptr<const UsageBoard> board);
 

@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include <fmt/core.h>
 
 #include "api/wire/write.h"
+#include "json/view.h"
 #include "workloads/pods.h"
 
 namespace mangrove::workloads {
 namespace {
 
 using PodList = std::vector<const api::Pod*>;
+
+constexpr std::string_view kSlicer = "endpointslice-controller.k8s.io";
+constexpr std::string_view kMirrorer = "endpointslicemirroring-controller.k8s.io";
 
 bool hasAddress(const api::Pod& pod) {
   return !pod.status.podIp.empty() && !api::isTerminated(pod);
@@ -86,22 +93,9 @@ json::Array subsets(const Service& service, const Pods& pods) {
   return out;
 }
 
-// A slice has one list of ports: that of the first pod that serves, else of the first with an
-// address.
-PortNumbers sliceNumbers(const Service& service, const Pods& pods) {
-  const api::Pod* chosen = nullptr;
-  for (const auto& pod : pods) {
-    if (!hasAddress(*pod) || (chosen && !isServing(service, *pod))) continue;
-    chosen = pod.get();
-    if (isServing(service, *pod)) break;
-  }
-  return chosen ? numbersOf(service, *chosen) : PortNumbers(service.ports.size(), 0);
-}
-
-json::Array sliceEndpoints(const Service& service, const Pods& pods, const PortNumbers& numbers) {
+json::Array sliceEndpoints(const Service& service, const PodList& pods) {
   json::Array out;
-  for (const auto& pod : pods) {
-    if (!hasAddress(*pod) || numbersOf(service, *pod) != numbers) continue;
+  for (const auto* pod : pods) {
     const bool ready = isServing(service, *pod), leaving = pod->meta.isDeleting();
     json::Object one{
         {"addresses", json::Array{pod->status.podIp.view()}},
@@ -121,10 +115,53 @@ json::Object labelsOf(const Service& service) {
   return labels;
 }
 
+// A slice has one list of ports; those that go are still in it.
+std::vector<json::Object> slicesOf(const Service& service, const Pods& pods) {
+  std::map<PortNumbers, PodList> groups;
+  for (const auto& pod : pods)
+    if (hasAddress(*pod)) groups[numbersOf(service, *pod)].push_back(pod.get());
+  if (groups.empty()) groups[PortNumbers(service.ports.size(), 0)];
+  std::vector<json::Object> out;
+  for (const auto& [numbers, group] : groups)
+    out.push_back(
+        {{"endpoints", sliceEndpoints(service, group)}, {"ports", portsJson(service, numbers)}});
+  return out;
+}
+
+void mirrorAddresses(json::View addresses, bool ready, json::Array& out) {
+  for (json::View address : addresses.elements()) {
+    json::Object one{{"addresses", json::Array{address["ip"].string().value_or("")}},
+                     {"conditions", json::Object{{"ready", ready}}}};
+    for (const char* key : {"hostname", "nodeName", "targetRef"})
+      if (address[key].exists()) one[key] = json::toValue(address[key]);
+    out.push_back(std::move(one));
+  }
+}
+
+// What somebody's Endpoints say, as slices: one for each subset. None where their author forbids it.
+std::vector<json::Object> mirrorsOf(const std::string& endpoints) {
+  json::Doc doc;
+  std::vector<json::Object> out;
+  auto object = endpoints.empty() ? Result<json::View>(json::View()) : doc.parse(endpoints);
+  if (!object) return out;
+  const json::View meta = (*object)["metadata"];
+  if (meta["labels"]["endpointslice.kubernetes.io/skip-mirror"].string() == "true" ||
+      meta["annotations"]["control-plane.alpha.kubernetes.io/leader"].exists())
+    return out;
+  for (json::View subset : (*object)["subsets"].elements()) {
+    json::Array list;
+    mirrorAddresses(subset["addresses"], true, list);
+    mirrorAddresses(subset["notReadyAddresses"], false, list);
+    json::Value ports = subset["ports"].exists() ? json::toValue(subset["ports"]) : json::Array();
+    out.push_back({{"endpoints", std::move(list)}, {"ports", std::move(ports)}});
+  }
+  return out;
+}
+
 // Creates the object, or patches the parts that differ.
-void write(const Service& service, const api::Kind& kind, json::Object labels, json::Object content,
-           const std::string& present, Plan& plan) {
-  const std::string ns(service.meta.ns.view()), name = service.meta.name.str();
+void write(const Service& service, const api::Kind& kind, const std::string& name,
+           json::Object labels, json::Object content, const std::string& present, Plan& plan) {
+  const std::string ns(service.meta.ns.view());
   if (!present.empty()) {
     json::Object body{{"metadata", json::Object{{"labels", std::move(labels)}}}};
     for (auto& [key, value] : content) body[key] = value;
@@ -141,6 +178,29 @@ void write(const Service& service, const api::Kind& kind, json::Object labels, j
   plan.create.push_back({kind, ns, std::move(body)});
 }
 
+// The slices of one manager: written in their order as NAME, NAME.1, …; those beyond are removed. No
+// service's name has a dot.
+void writeSlices(const Service& service, std::string_view manager, std::vector<json::Object> wanted,
+                 const std::vector<PresentSlice>& present, Plan& plan) {
+  std::set<std::string> names;
+  for (auto& content : wanted) {
+    const std::string base = service.meta.name.str();
+    const std::string name = names.empty() ? base : fmt::format("{}.{}", base, names.size());
+    names.insert(name);
+    const auto known = std::find_if(present.begin(), present.end(),
+                                    [&](const PresentSlice& one) { return one.name == name; });
+    json::Object labels = labelsOf(service);
+    labels[kSliceService] = service.meta.name.view();
+    labels[kManagedBy] = manager;
+    if (known == present.end()) content["addressType"] = "IPv4";  // immutable
+    write(service, kEndpointSlice, name, std::move(labels), std::move(content),
+          known == present.end() ? "" : known->raw, plan);
+  }
+  for (const auto& one : present)
+    if (one.managedBy == manager && !names.contains(one.name))
+      plan.remove.push_back({{kEndpointSlice, std::string(service.meta.ns.view()), one.name}, {}});
+}
+
 }  // namespace
 
 int32_t targetPortOf(const ServicePort& port, const api::Pod& pod) {
@@ -153,20 +213,16 @@ int32_t targetPortOf(const ServicePort& port, const api::Pod& pod) {
 }
 
 Plan planEndpoints(const Service& service, const Pods& pods, const std::string& endpoints,
-                   const std::string& slice) {
+                   const std::vector<PresentSlice>& slices) {
   Plan plan;
-  if (service.selector.empty() || service.meta.isDeleting() || service.type == "ExternalName")
+  if (service.meta.isDeleting() || service.type == "ExternalName") return plan;
+  if (service.selector.empty()) {
+    writeSlices(service, kMirrorer, mirrorsOf(endpoints), slices, plan);
     return plan;
-  write(service, kEndpoints, labelsOf(service), {{"subsets", subsets(service, pods)}}, endpoints,
-        plan);
-  json::Object labels = labelsOf(service);
-  labels["kubernetes.io/service-name"] = service.meta.name.view();
-  labels["endpointslice.kubernetes.io/managed-by"] = "endpointslice-controller.k8s.io";
-  const PortNumbers numbers = sliceNumbers(service, pods);
-  json::Object content{{"endpoints", sliceEndpoints(service, pods, numbers)},
-                       {"ports", portsJson(service, numbers)}};
-  if (slice.empty()) content["addressType"] = "IPv4";  // immutable
-  write(service, kEndpointSlice, std::move(labels), std::move(content), slice, plan);
+  }
+  write(service, kEndpoints, service.meta.name.str(), labelsOf(service),
+        {{"subsets", subsets(service, pods)}}, endpoints, plan);
+  writeSlices(service, kSlicer, slicesOf(service, pods), slices, plan);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 
 #include "workloads/caches.h"
 #include "workloads/controllers.h"
+#include "workloads/taints.h"
 
 namespace mangrove::workloads {
 namespace {
@@ -24,6 +25,7 @@ enum : size_t {
   kBudgets,
   kServices,
   kScalers,
+  kNodes,
   kCount
 };
 
@@ -55,6 +57,7 @@ struct Workloads::Parts {
     add(kBudgets, budgetController(caches));
     add(kServices, endpointsController(caches));
     add(kScalers, autoscalerController(caches, setup.usage));
+    add(kNodes, taintController(caches));
     wire();
   }
 
@@ -94,6 +97,11 @@ struct Workloads::Parts {
     tell(caches.jobs, kJobs);
   }
 
+  void tellNode(const api::Pod& pod) {
+    auto node = caches.nodes.find(pod.nodeName.view());
+    if (node && drivesPodsAway(*node)) runners[kNodes]->enqueue(pod.nodeName.view());
+  }
+
   void wire() {
     follow(caches.replicaSets, kSets);
     follow(caches.replicationControllers, kReplication);
@@ -111,8 +119,10 @@ struct Workloads::Parts {
     follow(caches.pods, kCount);
     caches.pods.onChange([this](const client::Change<api::Pod>& change) {
       tellSelectors(change.after ? *change.after : *change.before);
+      if (change.after) tellNode(*change.after);
     });
-    caches.nodes.onChange([this](const client::Change<api::Node>&) {
+    caches.nodes.onChange([this](const client::Change<api::Node>& change) {
+      runners[kNodes]->enqueue(change.key);
       caches.daemonSets.each(
           [this](std::string_view key, const DaemonSet&) { runners[kDaemons]->enqueue(key); });
     });

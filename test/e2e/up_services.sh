@@ -2,11 +2,11 @@
 # One pod reaches another through a Service's address, found by its variables and by its name; files from a ConfigMap; what misbehaving pods do.
 source "$(dirname "$0")/lib/up.sh"
 command -v python3 >/dev/null || skip "there is no python3"
-up_start
+up_start --load-balancer-address 127.0.0.1
 pod server 'containers: [{name: main, image: x, command: [python3, -m, http.server, "8080"], workingDir: /usr/share}]'
 want "Running" state server .status.phase
 ip=$(state server .status.podIP)
-# A service without selector and endpoints by hand: the controllers leave both alone.
+# A service without selector and endpoints by hand: the controllers leave both alone and mirror the endpoints into a slice.
 kubectl apply -f - >/dev/null <<Y
 apiVersion: v1
 kind: Service
@@ -48,6 +48,20 @@ Y
 kubectl patch service my-web -p '{"spec":{"type":"NodePort"}}' >/dev/null
 port=$(kubectl get service my-web -o 'jsonpath={.spec.ports[0].nodePort}')
 want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:$port/', timeout=5).read().decode())"
+# A service of type LoadBalancer is reached at the address that was asked for, by its own port, and its status says where.
+kubectl apply -f - >/dev/null <<Y
+apiVersion: v1
+kind: Service
+metadata: {name: outside}
+spec: {type: LoadBalancer, ports: [{name: http, port: 18099}]}
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {name: outside}
+subsets: [{addresses: [{ip: $ip}], ports: [{name: http, port: 8080}]}]
+Y
+want "127.0.0.1" kubectl get service outside -o 'jsonpath={.status.loadBalancer.ingress[0].ip}'
+want "Directory listing" python3 -c "import urllib.request; print(urllib.request.urlopen('http://127.0.0.1:18099/', timeout=5).read().decode())"
 pod asker 'containers: [{name: main, image: x, command: [sleep, "1000"]}]'
 want "Running" state asker .status.phase
 for name in my-web my-web.default my-web.default.svc.cluster.local; do want "$address" kubectl exec asker -- getent hosts "$name"; done

@@ -28,7 +28,9 @@ static bool readAffinity(const In& in, ServiceView& out) {
 }
 
 static bool readSpec(const In& in, ServiceView& out) {
-  static constexpr Fields fields{field<&ServiceView::clusterIp>("clusterIP"),
+  static constexpr Fields fields{field<&ServiceView::type>("type"),
+                                 field<&ServiceView::loadBalancerClass>("loadBalancerClass"),
+                                 field<&ServiceView::clusterIp>("clusterIP"),
                                  field<&ServiceView::externalName>("externalName"),
                                  field<&ServiceView::ports>("ports"),
                                  field<&ServiceView::sessionAffinity>("sessionAffinity"),
@@ -36,8 +38,24 @@ static bool readSpec(const In& in, ServiceView& out) {
   return fields.read(in, out);
 }
 
+static bool read(const In& in, ServiceIngress& out) {
+  static constexpr Fields fields{field<&ServiceIngress::ip>("ip")};
+  return fields.read(in, out);
+}
+
+static bool readBalancer(const In& in, ServiceView& out) {
+  static constexpr Fields fields{field<&ServiceView::ingress>("ingress")};
+  return fields.read(in, out);
+}
+
+static bool readStatus(const In& in, ServiceView& out) {
+  static constexpr Fields fields{api::via<readBalancer>("loadBalancer")};
+  return fields.read(in, out);
+}
+
 bool read(const In& in, ServiceView& out) {
-  static constexpr Fields fields{field<&ServiceView::meta>("metadata"), api::via<readSpec>("spec")};
+  static constexpr Fields fields{field<&ServiceView::meta>("metadata"), api::via<readSpec>("spec"),
+                                 api::via<readStatus>("status")};
   return fields.read(in, out);
 }
 
@@ -63,6 +81,43 @@ bool read(const In& in, EndpointsView& out) {
   static constexpr Fields fields{field<&EndpointsView::meta>("metadata"),
                                  field<&EndpointsView::subsets>("subsets")};
   return fields.read(in, out);
+}
+
+static bool readSliceConditions(const In& in, SliceView::Endpoint& out) {
+  static constexpr Fields fields{field<&SliceView::Endpoint::ready>("ready")};
+  return fields.read(in, out);
+}
+
+static bool read(const In& in, SliceView::Endpoint& out) {
+  static constexpr Fields fields{field<&SliceView::Endpoint::addresses>("addresses"),
+                                 field<&SliceView::Endpoint::hostname>("hostname"),
+                                 api::via<readSliceConditions>("conditions")};
+  return fields.read(in, out);
+}
+
+bool read(const In& in, SliceView& out) {
+  static constexpr Fields fields{
+      field<&SliceView::meta>("metadata"), field<&SliceView::addressType>("addressType"),
+      field<&SliceView::endpoints>("endpoints"), field<&SliceView::ports>("ports")};
+  return fields.read(in, out);
+}
+
+std::string serviceOf(const SliceView& slice) {
+  const auto name = slice.meta.labels.get("kubernetes.io/service-name");
+  return name ? fmt::format("{}/{}", slice.meta.ns.view(), *name) : "";
+}
+
+EndpointsView joined(const std::vector<std::shared_ptr<const SliceView>>& slices) {
+  EndpointsView out;
+  for (const auto& slice : slices) {
+    if (slice->addressType != "IPv4") continue;
+    EndpointsView::Subset subset{{}, slice->ports};
+    for (const auto& one : slice->endpoints)
+      for (const auto& address : one.addresses)
+        if (one.ready) subset.addresses.push_back({address, one.hostname});
+    out.subsets.push_back(std::move(subset));
+  }
+  return out;
 }
 
 std::vector<Backend> backendsOf(const EndpointsView& endpoints, const ServicePort& port) {

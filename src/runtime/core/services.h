@@ -3,6 +3,7 @@
 // variables by which pods find them. Values and pure functions.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,21 +21,30 @@ struct ServicePort {
   int32_t nodePort = 0;  // on every address of the machine; 0: none
 };
 
+struct ServiceIngress {
+  std::string ip;
+};
+
 struct ServiceView {
   api::ObjectMeta meta;
-  std::string clusterIp;     // "" or "None": no address of its own
-  std::string externalName;  // of type ExternalName: a name outside that it stands for
+  std::string type;
+  std::string loadBalancerClass;        // "": ours to serve, where that was asked for
+  std::vector<ServiceIngress> ingress;  // status: where it is reached from outside
+  std::string clusterIp;                // "" or "None": no address of its own
+  std::string externalName;             // of type ExternalName: a name outside that it stands for
   std::vector<ServicePort> ports;
   std::string sessionAffinity;      // "ClientIP": who came before goes to the same pod
   int32_t affinitySeconds = 10800;  // … for so long after his last visit
   Duration affinity() const {
     return std::chrono::seconds(sessionAffinity == "ClientIP" ? affinitySeconds : 0);
   }
+  std::string ingressIp() const { return ingress.empty() ? "" : ingress.front().ip; }
+  bool wantsBalancer() const { return type == "LoadBalancer" && loadBalancerClass.empty(); }
   bool hasAddress() const { return !clusterIp.empty() && clusterIp != "None"; }
 };
 bool read(const api::In& in, ServiceView& out);
 
-// Endpoints of core/v1: for each subset, ready addresses times ports.
+// Who serves: for each subset, ready addresses times ports. Endpoints of core/v1 are written so.
 struct EndpointsView {
   struct Port {
     std::string name;
@@ -52,6 +62,24 @@ struct EndpointsView {
   std::vector<Subset> subsets;
 };
 bool read(const api::In& in, EndpointsView& out);
+
+// An EndpointSlice of discovery/v1.
+struct SliceView {
+  struct Endpoint {
+    std::vector<std::string> addresses;
+    std::string hostname;
+    bool ready = true;  // as one that does not say is taken
+  };
+  api::ObjectMeta meta;
+  std::string addressType;
+  std::vector<Endpoint> endpoints;
+  std::vector<EndpointsView::Port> ports;
+};
+bool read(const api::In& in, SliceView& out);
+// "namespace/name" of the service that a slice is about; "": of none.
+std::string serviceOf(const SliceView& slice);
+// What all slices of a service say together: IPv4 addresses that are ready.
+EndpointsView joined(const std::vector<std::shared_ptr<const SliceView>>& slices);
 
 struct Backend {
   std::string ip;

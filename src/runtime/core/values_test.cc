@@ -144,9 +144,32 @@ TEST(Downward, FieldsAndAmounts) {
   EXPECT_EQ(amount("requests.cpu", ""), "1");
   EXPECT_EQ(amount("requests.cpu", "1m"), "250");
   EXPECT_EQ(amount("limits.cpu", ""), "2");
+  EXPECT_EQ(amount("limits.cpu", "0"), "2") << "nobody chose a divisor";
   EXPECT_EQ(amount("requests.memory", "1Mi"), "64");
   EXPECT_EQ(amount("limits.memory", ""), "104857600");
   EXPECT_EQ(amount("memory", ""), "?");
+}
+
+TEST(Services, SlicesOfOneServiceCountTogether) {
+  const auto slice = [](const char* text) {
+    auto decoded = api::decodeText<SliceView>(text);
+    EXPECT_TRUE(decoded) << decoded.error().text();
+    return std::make_shared<const SliceView>(*decoded);
+  };
+  const std::vector<std::shared_ptr<const SliceView>> slices = {
+      slice(
+          R"({"metadata":{"name":"a","namespace":"d","labels":{"kubernetes.io/service-name":"web"}},"addressType":"IPv4",
+           "endpoints":[{"addresses":["10.88.0.2"]},{"addresses":["10.88.0.3"],"conditions":{"ready":false}}],"ports":[{"name":"http","port":80}]})"),
+      slice(
+          R"({"metadata":{"name":"b"},"addressType":"IPv4","endpoints":[{"addresses":["10.88.0.4"],"conditions":{"ready":true}}],"ports":[{"name":"http","port":8080}]})"),
+      slice(
+          R"({"metadata":{"name":"c"},"addressType":"IPv6","endpoints":[{"addresses":["fd00::1"]}],"ports":[{"name":"http","port":80}]})")};
+  EXPECT_EQ(serviceOf(*slices[0]), "d/web");
+  EXPECT_EQ(serviceOf(*slices[1]), "");
+  ServicePort http;
+  http.name = "http";
+  EXPECT_EQ(backendsOf(joined(slices), http),
+            (std::vector<Backend>{{"10.88.0.2", 80}, {"10.88.0.4", 8080}}));
 }
 
 TEST(Services, VariablesAndBackends) {

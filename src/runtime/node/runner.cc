@@ -183,7 +183,7 @@ void Runner::start(Fn ready) {
   // Services first, so that the first pods know them.
   forwarder_ = std::make_unique<ServiceForwarder>(client_, owner_, home_.mailbox(), clock_, loop_,
                                                   network_.available() ? options_.bridge : "",
-                                                  services_, names_);
+                                                  options_.loadBalancerAddress, services_, names_);
   forwarder_->start();
   volumes_ = std::make_unique<LocalVolumes>(
       client_, owner_, home_.mailbox(), clock_, events_, options_.dataDir + "/volumes",

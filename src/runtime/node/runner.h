@@ -49,7 +49,8 @@ struct RunnerOptions {
   kernel::BestEffortPlace bestEffort = kernel::BestEffortPlace::kBeside;
   std::string bridge = "mangrove0";
   std::string podSubnet = "10.88.0.0/16";
-  std::string staticPods;  // folder of manifests; "": none
+  std::string loadBalancerAddress;  // of this machine, for services of that type; "": none
+  std::string staticPods;           // folder of manifests; "": none
   // Socket of a container runtime; "": one that is found, kNoRuntime: pods are our processes.
   std::string runtimeEndpoint;
   std::string program;  // our own binary; "": found out

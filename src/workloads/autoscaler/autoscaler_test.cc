@@ -225,6 +225,8 @@ TEST(UsageBoard, GivesTheMeanOfHalfAMinute) {
   EXPECT_EQ(seen->containers.at("app").amount("cpu").milliValue(), 968) << "30 of 31 samples";
   EXPECT_EQ(seen->usage.amount("cpu").milliValue(), 1468);
   EXPECT_EQ(seen->usage.amount("memory").value(), 1024);
+  EXPECT_DOUBLE_EQ(board.pods()[0].cpuSeconds.at("app"), 30) << "all of it counts";
+  EXPECT_DOUBLE_EQ(board.pods()[0].cpuSeconds.at("side"), 29.5);
 }
 
 TEST(UsageBoard, ForgetsPodsThatAreGone) {

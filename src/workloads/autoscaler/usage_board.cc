@@ -1,5 +1,6 @@
 #include "workloads/autoscaler/usage_board.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/core.h>
@@ -24,6 +25,12 @@ api::ResourceList amounts(double cores, int64_t bytes) {
 
 void UsageBoard::add(Subjects& subjects, WallTime at, Seen seen) {
   Subject& subject = subjects[fmt::format("{}/{}", seen.ns, seen.pod)];
+  // A rate is that of the time since the sample before, so that the products add up to the kernel's
+  // own counter.
+  const WallTime before = subject.samples.empty() ? at : subject.samples.back().at;
+  const double time = std::chrono::duration<double>(at - before).count();
+  for (const Container& one : seen.containers)
+    subject.cpuSeconds[one.name] += one.cores * std::max(0.0, time);
   subject.samples.push_back({at, std::move(seen.containers)});
   subject.ns = std::move(seen.ns);
   subject.name = std::move(seen.pod);
@@ -86,7 +93,7 @@ std::optional<Measured> UsageBoard::of(std::string_view ns, std::string_view pod
 std::vector<UsageBoard::Known> UsageBoard::all(const Subjects& subjects) {
   std::vector<Known> out;
   for (const auto& [key, one] : subjects)
-    out.push_back({one.ns, one.name, one.labels, meanOf(one)});
+    out.push_back({one.ns, one.name, one.labels, meanOf(one), one.cpuSeconds});
   return out;
 }
 

@@ -43,6 +43,7 @@ class UsageBoard {
     std::string ns, name;  // ns "": a node
     api::Labels labels;
     Measured measured;
+    std::map<std::string, double> cpuSeconds = {};  // by container, since it was first seen
   };
   std::vector<Known> pods() const;
   std::vector<Known> nodes() const;
@@ -56,6 +57,7 @@ class UsageBoard {
     std::string ns, name;
     api::Labels labels;
     std::deque<Sample> samples;
+    std::map<std::string, double> cpuSeconds;
   };
   using Subjects = std::map<std::string, Subject, std::less<>>;  // by "namespace/name"
   static void add(Subjects& subjects, WallTime at, Seen seen);

@@ -2,10 +2,11 @@
 // Makes Services reachable on this machine: each cluster address is put on the pods' bridge, each
 // port is listened on, and every connection (TCP) or sender (UDP) is carried to one of the pods
 // behind it, in turn. Whoever answers names (name_server.h) is told of each change.
-// A node port is listened on at every address of the machine.
+// A node port is listened on at every address of the machine, a port of a service of type LoadBalancer
+// at the address that was asked for, which is then written into its status.
 // Plain user space: a copy in and a copy out, which is plenty for one machine.
 //
-//   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", book, names);
+//   ServiceForwarder services(client, owner, home, clock, loop, "mangrove0", "", book, names);
 //   services.start();
 //
 // Owner thread. Addresses go with the bridge; what an earlier run left there is taken over.
@@ -41,9 +42,11 @@ class ServiceBook {
 
 class ServiceForwarder {
  public:
-  // `bridge` "": variables only, nothing is forwarded.
+  // `bridge` "": variables only, nothing is forwarded. `balancer`: the machine's own address for
+  // services of type LoadBalancer; "": they get none.
   ServiceForwarder(client::ApiClient& client, Mailbox& owner, Mailbox& home, Clock& clock,
-                   FdLoop& loop, std::string bridge, ServiceBook& book, NameBook& names);
+                   FdLoop& loop, std::string bridge, std::string balancer, ServiceBook& book,
+                   NameBook& names);
   ~ServiceForwarder();
   void start();
 
@@ -55,16 +58,19 @@ class ServiceForwarder {
     int32_t port = 0;
     const ServicePort* of = nullptr;
   };
-  static std::vector<Place> placesOf(std::string_view key, const ServiceView& service);
-  void listen(const Place& place, std::vector<Backend> backends, Duration affinity);
+  std::vector<Place> placesOf(std::string_view key, const ServiceView& service) const;
+  bool listen(const Place& place, std::vector<Backend> backends, Duration affinity);
+  void publish(const ServiceView& service, bool isServed);
   void drop(const std::string& place);
 
+  client::ApiClient& client_;
+  Mailbox& owner_;
   FdLoop& loop_;
-  const std::string bridge_;
+  const std::string bridge_, balancer_;
   ServiceBook& book_;
   NameBook& names_;
   client::Informer<ServiceView> services_;
-  client::Informer<EndpointsView> endpoints_;
+  client::Informer<SliceView> slices_;
   std::map<std::string, std::shared_ptr<PortListener>>
       listeners_;  // by "ns/name address:port/protocol"
 };
