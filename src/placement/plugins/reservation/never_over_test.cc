@@ -18,6 +18,11 @@
 namespace mangrove::placement {
 namespace {
 
+// Scores that look at more than one node.
+constexpr auto kSpread =
+    R"("topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"kubernetes.io/hostname",)"
+    R"("whenUnsatisfiable":"ScheduleAnyway","labelSelector":{"matchExpressions":[{"key":"app","operator":"Exists"}]}}],)";
+
 using namespace std::chrono_literals;
 
 constexpr int kNodes = 3, kApps = 3, kCpus = 16;
@@ -74,7 +79,7 @@ class History {
 
   void addNode(int number) {
     lab_.node(fmt::format(
-        R"({{"metadata":{{"name":"n{}"}},"status":{{"allocatable":{{"cpu":"{}","memory":"64Gi","pods":"40"}}}}}})",
+        R"({{"metadata":{{"name":"n{0}","labels":{{"kubernetes.io/hostname":"n{0}"}}}},"status":{{"allocatable":{{"cpu":"{1}","memory":"64Gi","pods":"40"}}}}}})",
         number, kCpus));
   }
 
@@ -140,10 +145,10 @@ class History {
     const bool must = upTo(5) == 0;
     lab_.pod(fmt::format(
         R"({{"metadata":{{"name":"{}","labels":{{"app":"a{}"}},"annotations":{{{}}}}},
-            "spec":{{"priority":{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
+            "spec":{{{}"priority":{},"containers":[{{"name":"c","resources":{{"requests":{{"cpu":"{}"}}}}}}]}}}})",
         name, upTo(kApps + 1),
         must ? R"("scheduling.koordinator.sh/reservation-affinity":"{}")" : durationNote(),
-        upTo(2) * 10, 1 + upTo(8)));
+        upTo(3) == 0 ? kSpread : "", upTo(2) * 10, 1 + upTo(8)));
     pods_.push_back(name);
     if (upTo(2) == 0) lab_.run();
     return "pod " + name;
