@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/executor/owners.h"
 #include "agent/pressure/sentinel.h"
+#include "agent/pressure/strategy.h"
 #include "agent/qos/testing/fake_tools.h"
 #include "agent/qos/testing/machine_bench.h"
 #include "agent/testing/moving.h"
@@ -327,6 +329,66 @@ TEST(StandIns, TriggersWakeTheSentinel) {
   EXPECT_EQ(cuts[0].group, "ls");
   EXPECT_EQ(fs.read("be/quota"), std::to_string(sentinel.cap()));
   EXPECT_EQ(pass(25ms, 0, false), Duration(25ms)) << "a limit is in force";
+  kernel::setArmTrigger(nullptr);
+}
+
+// A strategy that is made after the bench it runs on: its sentinel needs the bench's files and clock.
+class LateStrategy final : public Strategy {
+ public:
+  explicit LateStrategy(std::unique_ptr<PressureCut>& inner) : inner_(inner) {}
+  StrategyInfo info() const override {
+    return {.name = owner::kPressure, .gate = "PressureCut", .ofTheGroup = true};
+  }
+  Wishes decide(const Situation& now) override { return inner_->decide(now); }
+
+ private:
+  std::unique_ptr<PressureCut>& inner_;
+};
+
+// The whole agent: it finds out that the kernel grants short windows, tells the sentinel what to watch,
+// sleeps on the triggers, and keeps to the cut at its next tick.
+TEST(StandIns, TriggersInTheWholeAgent) {
+  kernel::setArmTrigger([](int, std::string_view text) { return text == "some 50000 500000"; });
+  std::unique_ptr<PressureCut> inner;
+  std::vector<std::unique_ptr<Strategy>> strategies;
+  strategies.push_back(std::make_unique<LateStrategy>(inner));
+  MachineBench bench(kMachines + "v2-2socket-smt", std::move(strategies));
+  bench.fs.write("live-facts", "short-pressure\n");
+  std::vector<Cut> cuts;
+  Sentinel sentinel(bench.fs.root(), bench.scene->clock,
+                    {.onCut = [&](const Cut& cut) { cuts.push_back(cut); }});
+  inner = std::make_unique<PressureCut>(sentinel, PressureOptions{});
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true})");
+  bench.pod({.name = "web", .qos = "LS"});
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  int64_t stalled = 0;
+  const auto wait = [&](Duration by, double share) {
+    stalled += static_cast<int64_t>(static_cast<double>(by / 1us) * share);
+    for (const char* where : {"web", "LS"})
+      bench.fs.write(bench.scene->agent().machine().trees().pressurePath(bench.cgroupOf(where)) +
+                         "/cpu.pressure",
+                     fmt::format("some avg10=0.00 avg60=0.00 avg300=0.00 total={}\n", stalled));
+  };
+  bench.start();
+  wait(1s, 0);
+  bench.use("job", 8);
+  bench.seconds(2);
+  sentinel.turn(false);
+  bench.scene->clock.advance(25ms);
+  EXPECT_EQ(sentinel.turn(false), Duration(1s)) << "until the kernel wakes it";
+  EXPECT_EQ(sentinel.status().mode, "trigger");
+  for (int i = 0; i < 4 && cuts.empty(); ++i) {
+    wait(25ms, 0.9);
+    bench.scene->clock.advance(25ms);
+    sentinel.turn(true);
+  }
+  ASSERT_EQ(cuts.size(), 1u);
+  EXPECT_NE(cuts[0].group.find("pod"), std::string::npos) << cuts[0].group;
+  EXPECT_LT(sentinel.cap(), 1'600'000);
+  EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), fmt::format("{} 100000", sentinel.cap()));
+  bench.seconds(1);
+  EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), fmt::format("{} 100000", sentinel.cap()))
+      << "the executor keeps to it";
   kernel::setArmTrigger(nullptr);
 }
 

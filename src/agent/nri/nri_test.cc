@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/nri/service.h"
+#include "agent/qos/resctrl/classes.h"
 #include "base/check.h"
 #include "base/os/fd.h"
 #include "base/os/files.h"
@@ -127,6 +128,22 @@ TEST(NriRules, ClassesGetWhatReconcileGivesThem) {
   EXPECT_EQ(adjustmentFor({}, podOf({{"koordinator.sh/qosClass", "LS"}}, {}, burstable), {}),
             NriAdjustment())
       << "switched off";
+}
+
+// A runtime refuses a container whose class is not there.
+TEST(NriRules, AnRdtClassOnlyWhereItsGroupWasMade) {
+  HookRules rules = *rulesForTests();
+  const NriPod pod = podOf({{"koordinator.sh/qosClass", "LS"}},
+                           {{"node.koordinator.sh/resctrl", R"({"llc":{"schemata":{}}})"}},
+                           "/kubepods.slice/kubepods-burstable.slice/pod1");
+  const auto classOf = [&] {
+    return adjustmentFor(rules, pod, {"c", "s", "main", {}}).resources.rdtClass;
+  };
+  EXPECT_EQ(classOf(), "");
+  rules.resctrlGroups = {podGroup("other")};
+  EXPECT_EQ(classOf(), "");
+  rules.resctrlGroups.insert(podGroup("u"));
+  EXPECT_EQ(classOf(), podGroup("u"));
 }
 
 // The connection manager and the verbs of each function: of virtual ones where the pod has some.
