@@ -151,7 +151,7 @@ void Almanac::coarsen(Level into, int64_t start) {
   const Level from = static_cast<Level>(static_cast<int>(into) - 1);
   const int64_t end = start + shape.minutes * static_cast<int64_t>(shape.cells);
   std::map<std::string, Block> made;
-  for (const Block& block : store_.read([&](const Block& one) {
+  for (const Block& block : store_.read([&](const BlockHead& one) {
          return one.level == from && one.start >= start && one.start < end;
        })) {
     Block& out = made[block.subject];
@@ -181,7 +181,7 @@ std::vector<AlmanacAnswer> Almanac::query(const AlmanacQuery& query) const {
     const auto [at, isNew] = cells.try_emplace(start, AlmanacAnswer{start, minutes, *cell});
     if (!isNew && minutes < at->second.minutes) at->second = {start, minutes, *cell};
   };
-  for (const Block& block : store_.read([&](const Block& one) {
+  for (const Block& block : store_.read([&](const BlockHead& one) {
          const LevelShape shape = shapeOf(one.level);
          return one.subject == query.subject && one.start < query.to &&
                 one.start + shape.minutes * static_cast<int64_t>(shape.cells) > query.from;
@@ -212,7 +212,7 @@ std::vector<AlmanacAnswer> Almanac::query(const AlmanacQuery& query) const {
 std::vector<std::string> Almanac::subjects() const {
   std::lock_guard lock(mutex_);
   std::set<std::string> out;
-  (void)store_.read([&](const Block& one) { return out.insert(one.subject), false; });
+  (void)store_.read([&](const BlockHead& one) { return out.emplace(one.subject), false; });
   for (const auto& [minute, all] : hour_)
     for (const auto& [subject, cell] : all) out.insert(subject);
   return {out.begin(), out.end()};

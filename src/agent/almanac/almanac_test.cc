@@ -164,10 +164,38 @@ TEST(AlmanacStore, StaysWithinItsBudget) {
   ASSERT_TRUE(store.compact(kStart + 16 * 1440, kBudget));
   EXPECT_LE(store.bytes(), kBudget);
   const auto of = [&](const char* subject) {
-    return store.read([&](const Block& one) { return one.subject == subject; }).size();
+    return store.read([&](const BlockHead& one) { return one.subject == subject; }).size();
   };
   EXPECT_EQ(of("workload/ns/w009"), 15u * 24) << "the largest has its fifteen days";
   EXPECT_LT(of("workload/ns/w000"), of("workload/ns/w009")) << "the smallest pays";
+}
+
+// Where blocks are is remembered; who opens the files later must find the same.
+TEST(AlmanacStore, RemembersWhereBlocksAre) {
+  const TempFolder dir = TempFolder::inMemory("almanac");
+  const AlmanacStore store(dir.path());
+  const auto block = [](const char* subject, int64_t hour) {
+    return Block{Level::kMinutes, kStart + hour * 60, subject,
+                 Cells(60, Cell{{1, 2, 3}, {4, 5, 6}})};
+  };
+  const auto seen = [](const AlmanacStore& by) {
+    std::vector<std::string> out;
+    for (const Block& one : by.read({}))
+      out.push_back(fmt::format("{} {} {}", one.subject, one.start - kStart, one.cells.size()));
+    return out;
+  };
+  EXPECT_TRUE(store.read({}).empty());
+  for (int64_t hour = 0; hour < 5; ++hour) {
+    ASSERT_TRUE(store.keepBlocks({block("node", hour), block("system", hour)}));
+    EXPECT_EQ(seen(store).size(), 2 * static_cast<size_t>(hour + 1));
+    EXPECT_EQ(seen(store), seen(AlmanacStore(dir.path()))) << hour;
+  }
+  ASSERT_TRUE(store.compact(kStart + 15 * 1440 + 3 * 60));
+  EXPECT_EQ(seen(store).size(), 2u * 2) << "three of five hours are too old";
+  ASSERT_TRUE(store.keepBlocks({block("workload/a/b", 9)}));
+  EXPECT_EQ(seen(store), seen(AlmanacStore(dir.path())));
+  ASSERT_TRUE(writeFileAtomically(dir.path() + "/almanac.dat", "lost"));
+  EXPECT_TRUE(store.read({}).empty()) << "what the disk lost is not answered";
 }
 
 TEST(Almanac, Answers) {

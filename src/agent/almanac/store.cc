@@ -39,7 +39,7 @@ std::string record(const std::string& payload) {
   return out;
 }
 
-// The whole records of a text; a wrong byte costs the record it is in.
+// The whole records of a text and where their payloads begin; a wrong byte costs the record it is in.
 template <class F>
 void eachRecord(std::string_view text, F visit) {
   for (size_t at = 0; at + 8 <= text.size();) {
@@ -50,7 +50,7 @@ void eachRecord(std::string_view text, F visit) {
       ++at;
       continue;
     }
-    visit(payload);
+    visit(payload, at + 4);
     at += 8 + size;
   }
 }
@@ -79,14 +79,28 @@ std::string payloadOf(const Block& block) {
   return out + encodeCells(block.cells);
 }
 
-std::optional<Block> headOf(Fields& in) {
-  Block out;
+std::optional<BlockHead> headOf(Fields& in) {
+  BlockHead out;
   const uint64_t level = in.number(1);
   out.level = static_cast<Level>(level);
   out.start = static_cast<int64_t>(in.number(4));
-  out.subject = std::string(in.take(in.number(1)));
+  out.subject = in.take(in.number(1));
   if (!in.ok || level > static_cast<uint64_t>(Level::kDays)) return std::nullopt;
   return out;
+}
+
+// Nothing where the disk no longer has what was there.
+std::optional<Cells> cellsAt(const UniqueFd& fd, size_t offset, size_t size, Level level) {
+  std::string bytes(size + 4, '\0');
+  const ssize_t got =
+      fd ? ::pread(fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset)) : -1;
+  if (got != static_cast<ssize_t>(bytes.size())) return std::nullopt;
+  const std::string_view payload = std::string_view(bytes).substr(0, size);
+  if (numberAt(bytes, size, 4) != (fnv1a(payload) & 0xffffffff)) return std::nullopt;
+  Fields in{payload};
+  if (!headOf(in)) return std::nullopt;
+  auto cells = decodeCells(in.rest, shapeOf(level).cells);
+  return cells ? std::optional(*std::move(cells)) : std::nullopt;
 }
 
 double weightOf(const Block& block) {
@@ -136,7 +150,7 @@ std::map<int64_t, MinuteCells> AlmanacStore::recent() const {
   std::map<int64_t, MinuteCells> out;
   const auto text = readFile(file(kNow));
   if (!text) return out;
-  eachRecord(*text, [&](std::string_view payload) {
+  eachRecord(*text, [&](std::string_view payload, size_t) {
     Fields in{payload};
     MinuteCells& cells = out[static_cast<int64_t>(in.number(4))];
     while (in.ok && !in.rest.empty()) {
@@ -151,31 +165,61 @@ std::map<int64_t, MinuteCells> AlmanacStore::recent() const {
 Result<> AlmanacStore::keepBlocks(const std::vector<Block>& blocks) const {
   std::string bytes;
   for (const Block& block : blocks) bytes += record(payloadOf(block));
-  if (auto ok = append(kBlocks, bytes, true); !ok) return ok;
+  std::error_code none;
+  const auto before = std::filesystem::file_size(file(kBlocks), none);
+  if (auto ok = append(kBlocks, bytes, true); !ok) {
+    index_.reset();  // a part of it may be there
+    return ok;
+  }
+  if (index_) note(*index_, bytes, none ? 0 : before);
   // After the blocks are safe; a crash in between keeps the minutes twice, and blocks go first.
   std::error_code error;
   std::filesystem::remove(file(kNow), error);
   return {};
 }
 
+void AlmanacStore::note(Index& index, std::string_view text, size_t offset) {
+  eachRecord(text, [&](std::string_view payload, size_t at) {
+    Fields in{payload};
+    const auto head = headOf(in);
+    if (!head) return;
+    const auto next = static_cast<uint16_t>(index.subjects.size());
+    auto found = index.numbers.find(head->subject);
+    if (found == index.numbers.end()) {
+      if (index.subjects.size() > UINT16_MAX - 1) return;
+      found = index.numbers.emplace(head->subject, next).first;
+      index.subjects.emplace_back(head->subject);
+    }
+    index.places.push_back({static_cast<uint32_t>(offset + at),
+                            static_cast<uint32_t>(payload.size()),
+                            static_cast<uint32_t>(head->start), found->second, head->level});
+  });
+}
+
+const AlmanacStore::Index& AlmanacStore::index() const {
+  if (index_) return *index_;
+  index_.emplace();
+  if (const auto text = readFile(file(kBlocks))) note(*index_, *text, 0);
+  return *index_;
+}
+
 std::vector<Block> AlmanacStore::read(const Wants& wants) const {
   std::vector<Block> out;
-  const auto text = readFile(file(kBlocks));
-  if (!text) return out;
-  eachRecord(*text, [&](std::string_view payload) {
-    Fields in{payload};
-    auto block = headOf(in);
-    if (!block || (wants && !wants(*block))) return;
-    auto cells = decodeCells(in.rest, shapeOf(block->level).cells);
-    if (!cells) return;
-    block->cells = *std::move(cells);
-    out.push_back(*std::move(block));
-  });
+  const Index& all = index();
+  UniqueFd fd;
+  for (const Place& place : all.places) {
+    const BlockHead head{place.level, place.start, all.subjects[place.subject]};
+    if (wants && !wants(head)) continue;
+    if (!fd) fd = UniqueFd(::open(file(kBlocks).c_str(), O_RDONLY | O_CLOEXEC));
+    auto cells = cellsAt(fd, place.offset, place.size, head.level);
+    if (cells)
+      out.push_back({head.level, head.start, std::string(head.subject), *std::move(cells)});
+  }
   return out;
 }
 
 Result<> AlmanacStore::compact(int64_t minute, size_t budget) const {
-  std::vector<Block> blocks = read([&](const Block& one) {
+  std::vector<Block> blocks = read([&](const BlockHead& one) {
     const LevelShape shape = shapeOf(one.level);
     return one.start + shape.minutes * static_cast<int64_t>(shape.cells) + shape.kept > minute;
   });
@@ -195,6 +239,7 @@ Result<> AlmanacStore::compact(int64_t minute, size_t budget) const {
   while (gone < records.size() && size > budget) size -= records[gone++].size();
   std::string text;
   for (size_t i = gone; i < records.size(); ++i) text += records[i];
+  index_.reset();
   return writeFileAtomically(file(kBlocks), text);
 }
 
