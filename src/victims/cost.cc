@@ -45,6 +45,15 @@ Cost spokenCost(const Progress& progress, WallTime now, double gpuWeight) {
   return costOf(progress, unsavedSeconds(progress, now), restartSeconds(progress), now, gpuWeight);
 }
 
+// What one who speaks says about his kind: how many seconds of work are not saved. Who never saves
+// says so without a bound, so that a silent one of a kind that does not save loses all since its own
+// start, and not what others happen to be old.
+double saidOfItsKind(const Candidate& candidate, const Cost& cost, double work) {
+  if (candidate.progress.says == Progress::Says::kNothing)
+    return std::numeric_limits<double>::infinity();
+  return cost.lost / work;
+}
+
 struct Spoken {
   std::vector<double> lost;
   std::vector<double> restart;
@@ -82,7 +91,7 @@ UsualByKind usualCosts(std::span<const Candidate> candidates, WallTime now,
     const Cost cost = spokenCost(candidate.progress, now, gpuWeight);
     for (const std::string_view kind : {std::string_view(candidate.kind), std::string_view()}) {
       Spoken& of = spoken[std::string(kind)];
-      of.lost.push_back(cost.lost / work);
+      of.lost.push_back(saidOfItsKind(candidate, cost, work));
       of.restart.push_back(cost.restart / work);
       if (candidate.kind.empty()) break;  // "" is the median of all: nobody counts twice
     }

@@ -32,7 +32,7 @@ struct Cost {
 };
 
 // Seconds per unit of work that one of this kind loses and needs for its restart, where half lose
-// less.
+// less. Infinite lostSeconds: most of the kind never save, so one loses all since its start.
 struct Usual {
   double lostSeconds = 0;
   double restartSeconds = 0;

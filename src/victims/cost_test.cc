@@ -82,6 +82,19 @@ TEST(VictimCost, SilenceLosesNoMoreThanItsAge) {
   EXPECT_EQ(costs(all, kNow)[1].lost, 5);
 }
 
+// Most of the kind cannot save: how old those are who say so tells nothing about a silent one.
+TEST(VictimCost, SilenceOfAKindThatNeverSavesLosesAllSinceItsStart) {
+  Candidate never = spoken("a", {});
+  never.progress.says = Progress::Says::kNothing;
+  never.progress.started = kNow - minutes(1);
+  const std::vector<Candidate> all = {never, never, spoken("a", seconds(10)),
+                                      silent("a", 2, minutes(10))};
+  EXPECT_EQ(costs(all, kNow)[3].lost, 1'200);
+  const std::vector<Candidate> fewer = {never, spoken("a", seconds(10)), spoken("a", seconds(30)),
+                                        silent("a", 2, minutes(10))};
+  EXPECT_EQ(costs(fewer, kNow)[3].lost, 60);
+}
+
 TEST(VictimCost, OfAKindThatNobodySpeaksForTheMedianOfAll) {
   const std::vector<Candidate> all = {spoken("b", seconds(40)), silent("a", 1, hours(9))};
   EXPECT_EQ(costs(all, kNow)[1].lost, 40);
