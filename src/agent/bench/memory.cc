@@ -182,13 +182,13 @@ class Row {
       rungs_.push_back(report);
     };
     // What a kubelet does with an evicted pod, without the API between.
-    options.onEvict = [this](const std::string&, Bytes) { evict(); };
+    options.onEvict = [this](const std::string&, Bytes, const std::string&) { evict(); };
     auto giveBack = std::make_unique<GiveBack>(root_, realClock(), options);
     GiveBackOrders orders;
     orders.trees = std::make_shared<const kernel::Hierarchies>(pods.trees());
     orders.pods = PodCgroups::tierDir(kernel::PodTier::kGuaranteed);
     orders.services = {pods.trees().pressurePath(PodCgroups::tierDir(kernel::PodTier::kBurstable))};
-    orders.batch = {{kBatch, pods.podDir(kBatch), 0, true, false}};
+    orders.batch = {{kBatch, pods.podDir(kBatch), 0, true, false, {}}};
     const bool v2 = pods.isV2();
     orders.there = {.high = v2,
                     .reclaim = v2 && root_

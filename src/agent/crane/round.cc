@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "victims/order.h"
+
 namespace mangrove::agent::crane {
 namespace {
 
@@ -158,20 +160,60 @@ std::map<Dimension, double> throttleAll(const Round& round, Plan& plan) {
   return released;
 }
 
+bool goes(const Plan& plan, const PodFacts& pod) {
+  return std::any_of(plan.evictions.begin(), plan.evictions.end(),
+                     [&](const Evict& one) { return one.uid == pod.uid; });
+}
+
+constexpr int kNotElastic = 1'000'000'000;  // ranks beyond all others
+
+// By the one order. An unknown gap (kNone) has everybody in it, one after the other, up to the most.
+void evictByLoss(const Round& round, Dimension dimension, double gap, Plan& plan) {
+  const bool known = dimension != Dimension::kNone;
+  std::vector<const PodFacts*> asked;
+  std::vector<victims::Candidate> candidates;
+  for (const PodFacts& pod : round.pods) {
+    if (!mergedFor(pod, round.triggered).evict) continue;
+    if (goes(plan, pod)) {
+      gap -= frees(pod, dimension);
+      continue;
+    }
+    asked.push_back(&pod);
+    candidates.push_back(pod.stake);
+    if (!pod.elastic) candidates.back().rank += kNotElastic;
+    candidates.back().frees = {frees(pod, dimension)};
+  }
+  if (known && gap <= 0) return;
+  victims::Request request{.evenIfShort = true, .now = round.now};
+  if (known) request.need = {gap};
+  for (const victims::Leaver& leaver : victims::chooseVictims(candidates, request).leavers) {
+    if (!known && plan.evictions.size() >= round.mostEvictions) return;
+    const bool helps = std::any_of(leaver.members.begin(), leaver.members.end(),
+                                   [&](size_t i) { return candidates[i].frees[0] > 0; });
+    if (known && !helps) continue;  // where even all are too little
+    for (const size_t i : leaver.members) {
+      const Merged merged = mergedFor(*asked[i], round.triggered);
+      plan.evictions.push_back({asked[i]->uid, merged.grace,
+                                known ? frees(*asked[i], dimension) : 0,
+                                merged.why + "; " + victims::sentence(leaver)});
+    }
+  }
+}
+
 void evictFor(const Round& round, Dimension dimension, double gap, Plan& plan) {
+  if (round.leastLoss) return evictByLoss(round, dimension, gap, plan);
   for (const PodFacts* pod : ordered(round.pods, dimension)) {
     if (gap <= 0) return;
     const Merged merged = mergedFor(*pod, round.triggered);
     if (!merged.evict) continue;
-    const auto same = [&](const Evict& one) { return one.uid == pod->uid; };
-    const bool going = std::any_of(plan.evictions.begin(), plan.evictions.end(), same);
     gap -= frees(*pod, dimension);
-    if (!going)
+    if (!goes(plan, *pod))
       plan.evictions.push_back({pod->uid, merged.grace, frees(*pod, dimension), merged.why});
   }
 }
 
 void evictSome(const Round& round, Plan& plan) {
+  if (round.leastLoss) return evictByLoss(round, Dimension::kNone, 0, plan);
   for (const PodFacts* pod : ordered(round.pods, Dimension::kNone)) {
     if (plan.evictions.size() >= round.mostEvictions) return;
     const Merged merged = mergedFor(*pod, round.triggered);

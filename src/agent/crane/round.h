@@ -15,6 +15,7 @@
 #include "api/crane/ensurance.h"
 #include "api/pod/classes.h"
 #include "base/number/units.h"
+#include "victims/candidate.h"
 
 namespace mangrove::agent::crane {
 
@@ -62,6 +63,7 @@ struct PodFacts {
   Duration running{};
   std::vector<Container> containers = {};
   std::vector<std::string> allowed = {};  // actions
+  victims::Candidate stake = {};          // what it loses by an eviction; for Round::leastLoss
 };
 // Who is handled first; ends at the uid, so that the order is total.
 std::vector<const PodFacts*> ordered(std::span<const PodFacts> pods, Dimension dimension);
@@ -80,6 +82,10 @@ struct Round {
   double excess = kExcess;
   bool parallel = false;     // evict for the whole gap, as the peer does
   size_t mostEvictions = 3;  // where the gap cannot be told
+  // Ours: who leaves is chosen by the one order of victims (victims/order.h), those without elastic
+  // resources after all others; without it by Crane's order.
+  bool leastLoss = false;
+  WallTime now = {};  // losses count until here
 };
 
 struct Throttle {

@@ -141,6 +141,34 @@ TEST(CraneRound, EvictsByUseAndNeverTooMany) {
   EXPECT_EQ(planRound(round).evictions.size(), 3u);
 }
 
+// The one order: class and priority first, then who loses least, with the sentence.
+TEST(CraneRound, EvictsByTheOneOrderOfVictims) {
+  const AvoidanceActionSpec action = evictsAfter();
+  Round round;
+  round.leastLoss = true;
+  round.now = WallTime{std::chrono::hours(1000)};
+  round.triggered = {{"q.cpu", "cpu_total_usage", "act", 6000, 7000, &action}};
+  round.pods = {pod("native", 2), pod("big", 4), pod("fresh", 2), pod("high", 2)};
+  for (PodFacts& one : round.pods) {
+    one.elastic = one.uid != "native";
+    one.stake.name = one.uid;
+    one.stake.progress = {.says = victims::Progress::Says::kSaves,
+                          .cores = one.cpu,
+                          .started = round.now - std::chrono::hours(1),
+                          .restart = Duration::zero()};
+  }
+  round.pods[2].stake.progress.saved = round.now - std::chrono::seconds(5);
+  round.pods[3].stake.priority = 1;
+  const Plan plan = planRound(round);
+  ASSERT_EQ(uids(plan.evictions), std::vector<std::string>{"fresh"});
+  EXPECT_EQ(plan.evictions[0].why,
+            "q.cpu: cpu_total_usage is over 6000; loses 10 core seconds of work and 0 for its "
+            "restart; big would have lost 14400 and 0");
+  round.triggered[0].metric = "psi_cpu_some_avg10";  // nobody can say how much would help
+  round.mostEvictions = 3;
+  EXPECT_EQ(uids(planRound(round).evictions), (std::vector<std::string>{"fresh", "big", "high"}));
+}
+
 TEST(CraneRound, OnlyPodsThatAllowTheAction) {
   const AvoidanceActionSpec action = evictsAfter();
   Round round;

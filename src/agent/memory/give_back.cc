@@ -167,6 +167,7 @@ BatchGroup GiveBack::groupOf(const GiveBackOrders& orders, const BatchPodOrder& 
   BatchGroup group;
   group.priority = pod.priority;
   group.evictable = pod.evictable;
+  group.stake = pod.stake;
   const Known& before = known_[pod.uid];
   group.leaving =
       pod.leaving || (before.askedAt != MonoTime::min() && now - before.askedAt < options_.asked);
@@ -264,7 +265,7 @@ RungReport GiveBack::take(const GiveBackOrders& orders, const Rung& rung, const 
   } else {
     if (group.frozen) ok = freeze(orders, pod.cgroup, false);
     known_[pod.uid].askedAt = begun;
-    if (options_.onEvict) options_.onEvict(pod.uid, group.current);
+    if (options_.onEvict) options_.onEvict(pod.uid, group.current, rung.loss);
     report.outcome = "asked";
   }
   report.took = clock_.mono() - begun;
@@ -276,10 +277,21 @@ RungReport GiveBack::take(const GiveBackOrders& orders, const Rung& rung, const 
 void GiveBack::climbOnce(const GiveBackOrders& orders, Bytes wanted, MonoTime now) {
   std::vector<BatchGroup> groups;
   for (const BatchPodOrder& pod : orders.batch) groups.push_back(groupOf(orders, pod, now));
-  const std::vector<Rung> rungs = climb({wanted, groups, orders.there});
+  const std::vector<Rung> rungs =
+      climb({.wanted = wanted, .groups = groups, .there = orders.there, .now = clock_.wall()});
   if (rungs.empty()) return;
-  const Rung& rung = rungs.front();
-  const RungReport report = take(orders, rung, groups[rung.group]);
+  const Rung& first = rungs.front();
+  const std::string& gang = groups[first.group].stake.gang;
+  step(orders, first, groups[first.group], now);
+  if (first.kind != RungKind::kEvict || gang.empty()) return;
+  // A gang leaves whole: the next look might choose another.
+  for (const Rung& rung : std::span(rungs).subspan(1))
+    if (groups[rung.group].stake.gang == gang) step(orders, rung, groups[rung.group], now);
+}
+
+void GiveBack::step(const GiveBackOrders& orders, const Rung& rung, const BatchGroup& group,
+                    MonoTime now) {
+  const RungReport report = take(orders, rung, group);
   Known& known = known_[orders.batch[rung.group].uid];
   const bool mild = rung.kind < RungKind::kFreeze;
   // memory.high works on after the write, and once; the rest is tried again while it helps.

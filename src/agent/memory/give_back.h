@@ -38,6 +38,7 @@ struct BatchPodOrder {
   int64_t priority = 0;
   bool evictable = false;
   bool leaving = false;
+  victims::Candidate stake = {};  // what it loses by an eviction
 };
 
 struct GiveBackOrders {
@@ -70,7 +71,7 @@ struct GiveBackOptions {
   Duration asked = std::chrono::seconds(3);
   Duration relaxed = std::chrono::seconds(10);  // room enough for so long: limits grow again
   std::function<void(const RungReport&)> onRung = {};
-  std::function<void(const std::string& uid, Bytes frees)> onEvict = {};
+  std::function<void(const std::string& uid, Bytes frees, const std::string& loss)> onEvict = {};
 };
 
 struct MemoryCap {
@@ -117,6 +118,7 @@ class GiveBack {
   double stalled(const GiveBackOrders& orders, MonoTime now);
   BatchGroup groupOf(const GiveBackOrders& orders, const BatchPodOrder& pod, MonoTime now);
   void climbOnce(const GiveBackOrders& orders, Bytes wanted, MonoTime now);
+  void step(const GiveBackOrders& orders, const Rung& rung, const BatchGroup& group, MonoTime now);
   RungReport take(const GiveBackOrders& orders, const Rung& rung, const BatchGroup& group);
   Result<> narrow(const GiveBackOrders& orders, const BatchPodOrder& pod, std::string_view resource,
                   Bytes most);

@@ -25,7 +25,8 @@ struct Stage {
   GiveBack giveBack{root,
                     clock,
                     {.onRung = [this](const RungReport& r) { rungs.push_back(r); },
-                     .onEvict = [this](const std::string& uid, Bytes) { evicted.push_back(uid); }}};
+                     .onEvict = [this](const std::string& uid, Bytes,
+                                       const std::string&) { evicted.push_back(uid); }}};
   GiveBackOrders orders;
   int64_t batchFile = 0, batchAnon = 0, service = 0;  // MiB
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+
+#include "victims/order.h"
 
 namespace mangrove::agent {
 namespace {
@@ -39,11 +42,11 @@ Bytes addMild(const LadderInputs& in, size_t index, Bytes missing, std::vector<R
   const auto usable = [&](RungKind kind, bool there) { return there && !group.has(kind); };
   Bytes expected;
   if (usable(RungKind::kHigh, in.there.high))
-    out.push_back({RungKind::kHigh, index, give}), expected = give;
+    out.push_back({RungKind::kHigh, index, give, {}}), expected = give;
   if (usable(RungKind::kReclaim, in.there.reclaim))
-    out.push_back({RungKind::kReclaim, index, std::min(give, in.step)}), expected = give;
+    out.push_back({RungKind::kReclaim, index, std::min(give, in.step), {}}), expected = give;
   if (usable(RungKind::kLimit, in.there.limit))
-    out.push_back({RungKind::kLimit, index, std::min(give, in.step)}), expected = give;
+    out.push_back({RungKind::kLimit, index, std::min(give, in.step), {}}), expected = give;
   return expected;
 }
 
@@ -52,7 +55,7 @@ void addFreezes(const LadderInputs& in, const Order& order, std::vector<Rung>& o
   for (size_t index : order) {
     const BatchGroup& group = in.groups[index];
     const bool helps = group.growing && !group.frozen && !group.leaving;
-    if (helps && !group.has(RungKind::kFreeze)) out.push_back({RungKind::kFreeze, index, {}});
+    if (helps && !group.has(RungKind::kFreeze)) out.push_back({RungKind::kFreeze, index, {}, {}});
   }
 }
 
@@ -62,14 +65,16 @@ bool canGo(const BatchGroup& group, Bytes missing) {
          group.current * 10 >= missing && !group.has(RungKind::kEvict);
 }
 
-// Of those of one priority: the cheapest that alone suffices, else the one that frees most.
-size_t nextToGo(std::span<const BatchGroup> groups, const Order& left, Bytes missing) {
-  const auto better = [&](size_t a, size_t b) {
-    const bool ea = groups[a].current >= missing, eb = groups[b].current >= missing;
-    if (ea != eb) return ea;
-    return ea ? groups[a].work < groups[b].work : groups[a].current > groups[b].current;
-  };
-  return *std::min_element(left.begin(), left.end(), better);
+// A gang goes whole or not at all, so its small members are listed too; one that must stay keeps all.
+std::optional<victims::Candidate> candidateOf(const BatchGroup& group, Bytes missing) {
+  const bool can = canGo(group, missing);
+  if (group.leaving || (!can && group.stake.gang.empty())) return std::nullopt;
+  victims::Candidate out = group.stake;
+  out.priority = static_cast<int32_t>(group.priority);
+  out.frees = {static_cast<double>(group.current.v)};
+  out.progress.measuredCpuSeconds = group.work;
+  out.spared = !group.evictable || group.has(RungKind::kEvict);
+  return out;
 }
 
 }  // namespace
@@ -83,31 +88,23 @@ Bytes reclaimable(const BatchGroup& group, bool swap) {
   return swap ? group.file + group.anonymous : group.file;
 }
 
-std::vector<size_t> leastLoss(std::span<const BatchGroup> groups, Bytes missing) {
-  Order left, gone;
-  for (size_t i = 0; i < groups.size(); ++i)
-    if (canGo(groups[i], missing)) left.push_back(i);
-  Bytes freed;
-  while (freed < missing && !left.empty()) {
-    int64_t lowest = groups[left.front()].priority;
-    for (size_t i : left) lowest = std::min(lowest, groups[i].priority);
-    Order class_;
-    std::copy_if(left.begin(), left.end(), std::back_inserter(class_),
-                 [&](size_t i) { return groups[i].priority == lowest; });
-    const size_t next = nextToGo(groups, class_, missing - freed);
-    gone.push_back(next);
-    freed += groups[next].current;
-    std::erase(left, next);
+std::vector<Rung> leastLoss(std::span<const BatchGroup> groups, Bytes missing, WallTime now) {
+  std::vector<victims::Candidate> candidates;
+  std::vector<size_t> asked;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    auto one = candidateOf(groups[i], missing);
+    if (!one) continue;
+    candidates.push_back(std::move(*one));
+    asked.push_back(i);
   }
-  // A later, larger one may have made an earlier one needless; the dearest is spared first.
-  Order dearest = gone;
-  std::sort(dearest.begin(), dearest.end(), [&](size_t a, size_t b) {
-    return std::pair(groups[a].priority, groups[a].work) >
-           std::pair(groups[b].priority, groups[b].work);
-  });
-  for (size_t i : dearest)
-    if (freed - groups[i].current >= missing) freed -= groups[i].current, std::erase(gone, i);
-  return gone;
+  std::vector<Rung> out;
+  const victims::Request request{
+      .need = {static_cast<double>(missing.v)}, .evenIfShort = true, .now = now};
+  for (const victims::Leaver& leaver : victims::chooseVictims(candidates, request).leavers)
+    for (const size_t i : leaver.members)
+      out.push_back(
+          {RungKind::kEvict, asked[i], groups[asked[i]].current, victims::sentence(leaver)});
+  return out;
 }
 
 std::vector<Rung> climb(const LadderInputs& in) {
@@ -122,8 +119,7 @@ std::vector<Rung> climb(const LadderInputs& in) {
   if (missing.v <= 0) return out;
   addFreezes(in, order, out);
   if (!in.there.evict || missing < kWorthwhile) return out;
-  for (size_t index : leastLoss(in.groups, missing))
-    out.push_back({RungKind::kEvict, index, in.groups[index].current});
+  for (Rung& rung : leastLoss(in.groups, missing, in.now)) out.push_back(std::move(rung));
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/number/units.h"
+#include "victims/candidate.h"
 
 namespace mangrove::agent {
 
@@ -41,6 +42,9 @@ struct BatchGroup {
   bool leaving = false;  // will be gone soon: counts as given back
   bool evictable = true;
   uint8_t spent = 0;  // rungs (bit 1 << kind) that freed nothing lately
+  // What it has at stake: class, gang, what it says of its progress. Gain, priority and measured work
+  // are those above.
+  victims::Candidate stake = {};
   bool has(RungKind kind) const { return (spent & (1u << static_cast<unsigned>(kind))) != 0; }
 };
 
@@ -49,12 +53,14 @@ struct LadderInputs {
   std::span<const BatchGroup> groups = {};
   RungsThere there = {};
   Bytes step = kMiB * 64;  // at most this much at once, so that nothing blocks for long
+  WallTime now = {};       // losses count until here
 };
 
 struct Rung {
   RungKind kind{};
-  size_t group = 0;  // index
-  Bytes bytes;       // to be freed by it; 0 for freeze
+  size_t group = 0;       // index
+  Bytes bytes;            // to be freed by it; 0 for freeze
+  std::string loss = {};  // evict: what is thrown away, and what the next one would have lost
   bool operator==(const Rung&) const = default;
 };
 
@@ -62,8 +68,8 @@ struct Rung {
 Bytes reclaimable(const BatchGroup& group, bool swap);
 // In the order in which they are to be tried. Empty: nothing is wanted, or nobody can give.
 std::vector<Rung> climb(const LadderInputs& in);
-// Who goes so that `missing` is freed: lowest priority first, then the least work lost; nobody who
-// turned out not to be needed.
-std::vector<size_t> leastLoss(std::span<const BatchGroup> groups, Bytes missing);
+// Who goes so that `missing` is freed, by the one order of victims (victims/order.h): all who help
+// where even they are too few.
+std::vector<Rung> leastLoss(std::span<const BatchGroup> groups, Bytes missing, WallTime now = {});
 
 }  // namespace mangrove::agent

@@ -15,9 +15,19 @@ constexpr Bytes mib(int64_t n) {
 BatchGroup cache(int64_t size, int64_t priority = 0) {
   return {.current = mib(size), .file = mib(size), .anonymous = {}, .priority = priority};
 }
+// Loses all its work, and nothing by its restart.
 BatchGroup heap(int64_t size, int64_t priority = 0, double work = 0) {
-  return {
+  BatchGroup out{
       .current = mib(size), .file = {}, .anonymous = mib(size), .priority = priority, .work = work};
+  out.stake.progress = {
+      .says = victims::Progress::Says::kNothing, .cores = 1, .restart = Duration::zero()};
+  return out;
+}
+const WallTime kNow{std::chrono::hours(1000)};
+std::vector<size_t> gone(const std::vector<BatchGroup>& groups, int64_t missing) {
+  std::vector<size_t> out;
+  for (const Rung& rung : leastLoss(groups, mib(missing), kNow)) out.push_back(rung.group);
+  return out;
 }
 
 constexpr RungsThere kV2{.high = true, .reclaim = true, .freeze = true, .evict = true};
@@ -81,16 +91,39 @@ TEST(Ladder, LosesTheLeastWork) {
            Row{{heap(200, 0, 900), heap(150, 0, 10), heap(50, 0, 1)}, 100, {1}},
            // Priority before work.
            Row{{heap(200, 0, 900), heap(200, 5, 1)}, 100, {0}},
-           // None suffices alone: the largest, and then what suffices for the rest.
-           Row{{heap(100, 0, 5), heap(80, 0, 5), heap(30, 0, 1)}, 120, {0, 2}},
+           // None suffices alone: the pair that loses least, the cheaper one first.
+           Row{{heap(100, 0, 5), heap(80, 0, 5), heap(30, 0, 1)}, 120, {2, 0}},
            // A small one of low priority is spared when a larger one is needed anyway.
            Row{{heap(10, 0, 1), heap(200, 5, 1)}, 100, {1}},
-           Row{{heap(10), heap(20)}, 100, {1, 0}},
+           Row{{heap(10), heap(20)}, 100, {0, 1}},
            // Nobody loses their work for next to nothing.
            Row{{heap(5), heap(20)}, 15, {1}},
            Row{{heap(9)}, 100, {}},
        })
-    EXPECT_EQ(leastLoss(row.groups, mib(row.missing)), row.gone) << row.missing;
+    EXPECT_EQ(gone(row.groups, row.missing), row.gone) << row.missing;
+}
+
+// The one order: class before priority, gangs whole with their small members, who saved lately first,
+// and a sentence that names the next one.
+TEST(Ladder, GoesByTheOneOrderOfVictims) {
+  std::vector<BatchGroup> groups{heap(200, 5, 900), heap(200, 5, 900), heap(4, 5, 900),
+                                 heap(200, 5, 900)};
+  for (BatchGroup& group : groups) group.stake.progress.started = kNow - std::chrono::hours(1);
+  groups[0].stake.name = "ns/old";
+  groups[1].stake.gang = groups[2].stake.gang = "ns/g";
+  groups[3].stake.name = "ns/saved";
+  groups[3].stake.progress.says = victims::Progress::Says::kSaves;
+  groups[3].stake.progress.saved = kNow - std::chrono::seconds(10);
+  const std::vector<Rung> rungs = leastLoss(groups, mib(100), kNow);
+  ASSERT_EQ(rungs.size(), 1u);
+  EXPECT_EQ(rungs[0].group, 3u);
+  EXPECT_EQ(
+      rungs[0].loss,
+      "loses 10 core seconds of work and 0 for its restart; ns/old would have lost 900 and 0");
+  groups[0].stake.rank = groups[3].stake.rank = 1;  // of a higher class than the gang
+  EXPECT_EQ(gone(groups, 100), (std::vector<size_t>{1, 2})) << "a gang goes whole";
+  groups[2].evictable = false;
+  EXPECT_EQ(gone(groups, 100), std::vector<size_t>{3}) << "or not at all";
 }
 
 // Whatever the machine: nobody is evicted while page cache would do, nobody needlessly.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/executor/owners.h"
+#include "agent/qos/evict/least_loss.h"
 #include "agent/qos/evict/task.h"
 #include "agent/qos/memory_qos/values.h"
 #include "api/annotations/eviction.h"
@@ -21,9 +22,12 @@ bool isBatch(const PodLook& look) {
          api::rawQos(look.pod->meta.labels) == api::Qos::kBe;
 }
 
-BatchPodOrder orderFor(const PodLook& look, const EvictedLately& lately) {
+BatchPodOrder orderFor(const PodLook& look, const EvictedLately& lately, WallTime now) {
   const api::Pod& pod = *look.pod;
   BatchPodOrder order{std::string(look.uid), std::string(look.cgroup)};
+  // Its CPU time is read when memory is wanted.
+  order.stake = victimCandidate(pod, look.usage.cpu,
+                                {.now = now, .cpuSeconds = {}, .tally = &lately.tally()});
   order.priority = api::priorityWithDefault(pod);
   order.evictable = !api::isMirror(pod) && isActivePhase(pod) &&
                     !lately.wasRefused(pod.meta.uid.str()) &&
@@ -82,7 +86,7 @@ GiveBackOrders giveBackOrders(const Situation& now, const EvictedLately& lately)
   for (const PodLook& pod : now.look.pods) {
     if (pod.tier == kernel::PodTier::kGuaranteed)
       orders.services.push_back(machine.trees().pressurePath(pod.cgroup));
-    if (isBatch(pod)) orders.batch.push_back(orderFor(pod, lately));
+    if (isBatch(pod)) orders.batch.push_back(orderFor(pod, lately, now.look.wall));
     addMarks(now, pod, orders);
   }
   orders.there = rungsOf(now);

@@ -60,8 +60,8 @@ void Reflexes::startSentinel() {
 void Reflexes::startGiveBack() {
   GiveBackOptions options;
   options.onRung = [this](const RungReport& report) { post([this, report] { wasTaken(report); }); };
-  options.onEvict = [this](const std::string& uid, Bytes frees) {
-    post([this, uid, frees] { evict(uid, frees); });
+  options.onEvict = [this](const std::string& uid, Bytes frees, const std::string& loss) {
+    post([this, uid, frees, loss] { evict(uid, frees, loss); });
   };
   giveBack_ =
       std::make_unique<GiveBack>(setup_.agent.machine().root(), setup_.clock, std::move(options));
@@ -126,12 +126,12 @@ void Reflexes::wasTaken(const RungReport& report) {
       .inc(static_cast<double>(report.freed.v));
 }
 
-void Reflexes::evict(const std::string& uid, Bytes frees) {
+void Reflexes::evict(const std::string& uid, Bytes frees, const std::string& loss) {
   const PodPtr pod = setup_.agent.book().find(uid);
   if (!pod || !setup_.evict || isDry(owner::kGiveBack)) return;
   setup_.evict({pod, kEvictFeature,
-                fmt::format("services need memory and {} MiB of this pod cannot be reclaimed",
-                            frees.v / kMiB.v),
+                fmt::format("services need memory and {} MiB of this pod cannot be reclaimed; {}",
+                            frees.v / kMiB.v, loss),
                 frees.v});
 }
 

@@ -68,7 +68,7 @@ class Reflexes {
   void startGiveBack();
   void wasCut(const Cut& cut);
   void wasTaken(const RungReport& report);
-  void evict(const std::string& uid, Bytes frees);
+  void evict(const std::string& uid, Bytes frees, const std::string& loss);
   void show();
   MemoryCap groupMemory() const;
   void guardMemory(const Look& look, Heartbeat& beat) const;

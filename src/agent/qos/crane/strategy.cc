@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "agent/qos/evict/least_loss.h"
+#include "agent/qos/evict/strategy.h"
 #include "agent/qos/evict/task.h"
 #include "agent/qos/extension.h"
 #include "agent/qos/strategies.h"
@@ -14,6 +16,7 @@
 #include "base/text/strings.h"
 #include "json/value.h"
 #include "kernel/resource_names.h"
+#include "stakes/stake.h"
 
 namespace mangrove::agent {
 namespace {
@@ -173,6 +176,8 @@ void CraneQos::sample(const Situation& now, crane::Round& acts, crane::Round& pr
 
 std::vector<crane::PodFacts> CraneQos::podsOf(const Situation& now) const {
   std::vector<crane::PodFacts> out;
+  const bool byLoss = now.gates.on(kLeastLoss);
+  const LossView view = lossView(now, *lately_);
   for (const PodLook& pod : now.look.pods) {
     if (!pod.pod || !isActivePhase(*pod.pod) || pod.pod->meta.isDeleting()) continue;
     if (api::isMirror(*pod.pod) || pod.qos == api::Qos::kSystem) continue;
@@ -189,6 +194,7 @@ std::vector<crane::PodFacts> CraneQos::podsOf(const Situation& now) const {
     one.elasticCpu = elasticCores(limits);
     one.cpu = pod.usage.cpu.value_or(0);
     one.memory = static_cast<double>(pod.usage.memory.value_or(Bytes{0}).v);
+    if (byLoss) one.stake = victimCandidate(object, pod.usage.cpu, view);
     if (object.status.startTime != kZeroTime) one.running = now.look.wall - object.status.startTime;
     for (const ContainerLook& container : pod.containers)
       one.containers.push_back(containerOf(now, container, specOf(object, container.name),
@@ -266,6 +272,7 @@ void CraneQos::wish(const Situation& now, const crane::Plan& plan, Wishes& out) 
 Wishes CraneQos::decide(const Situation& now) {
   Wishes out;
   readRules(now);
+  wall_ = now.look.wall;
   lately_->forget(now.look.at);
   crane::Round acts, previews;
   std::vector<crane::RulePhase> phases;
@@ -276,6 +283,8 @@ Wishes CraneQos::decide(const Situation& now) {
   board_->blockedWhy = acts.triggered.empty() ? "a watermark was crossed lately"
                                               : acts.triggered.front().key + " is triggered";
   acts.pods = previews.pods = podsOf(now);
+  acts.leastLoss = previews.leastLoss = now.gates.on(kLeastLoss);
+  acts.now = previews.now = now.look.wall;
   const crane::Plan plan = crane::planRound(acts);
   if (!previews.triggered.empty()) preview(now, crane::planRound(previews));
   keep(now, plan);
@@ -290,6 +299,7 @@ Wishes CraneQos::decide(const Situation& now) {
 
 void CraneQos::sent(const Ousting& one, MonoTime at) {
   lately_->add(one.pod->meta.uid.str(), at);
+  lately_->tally().add(stakes::jobOf(*one.pod), wall_);
 }
 
 json::Value CraneQos::state() const {

@@ -38,6 +38,7 @@ class CraneQos final : public Strategy {
   std::shared_ptr<InterferenceBoard> board_;
   std::shared_ptr<EvictedLately> lately_;
   std::string text_, trouble_;
+  WallTime wall_{};  // of the last look
   api::CraneRules rules_;
   std::map<std::string, crane::RuleWatch> watches_;
   crane::SchedulingBlock block_;

@@ -18,19 +18,6 @@ int rankWithTurn(const api::Pod& pod, int rank) {
   return std::clamp(turn, -kFurthest, kFurthest) * kClasses + rank;
 }
 
-victims::Candidate candidateOf(const api::Pod& pod, std::optional<double> usedCores,
-                               const LossView& view) {
-  stakes::Known known;
-  if (view.cpuSeconds) known.measuredCpuSeconds = view.cpuSeconds(pod);
-  if (view.tally != nullptr) known.evictedToday = view.tally->today(stakes::jobOf(pod), view.now);
-  victims::Candidate out = stakes::candidateOf(pod, known);
-  out.rank = rankWithTurn(pod, out.rank);
-  out.gang = stakes::strictGangOf(pod);
-  // Who asked for nothing still works.
-  if (out.progress.cores <= 0) out.progress.cores = usedCores.value_or(0);
-  return out;
-}
-
 double amountOf(const EvictAmounts& amounts, const std::string& name) {
   const auto found = amounts.find(name);
   return found == amounts.end() ? 0 : static_cast<double>(found->second);
@@ -45,7 +32,7 @@ void takeFor(const EvictTask& task, const LossView& view, Released& released,
   for (const EvictPod* one : task.order) {
     if (one->leaving || released.has(*one)) continue;
     pods.push_back(one);
-    candidates.push_back(candidateOf(*one->pod, one->usedCores, view));
+    candidates.push_back(victimCandidate(*one->pod, one->usedCores, view));
     const EvictAmounts frees = task.frees(*one);
     for (const auto& [name, amount] : missing)
       candidates.back().frees.push_back(amountOf(frees, name));
@@ -67,6 +54,19 @@ void takeFor(const EvictTask& task, const LossView& view, Released& released,
 
 }  // namespace
 
+victims::Candidate victimCandidate(const api::Pod& pod, std::optional<double> usedCores,
+                                   const LossView& view) {
+  stakes::Known known;
+  if (view.cpuSeconds) known.measuredCpuSeconds = view.cpuSeconds(pod);
+  if (view.tally != nullptr) known.evictedToday = view.tally->today(stakes::jobOf(pod), view.now);
+  victims::Candidate out = stakes::candidateOf(pod, known);
+  out.rank = rankWithTurn(pod, out.rank);
+  out.gang = stakes::strictGangOf(pod);
+  // Who asked for nothing still works.
+  if (out.progress.cores <= 0) out.progress.cores = usedCores.value_or(0);
+  return out;
+}
+
 std::vector<Victim> leastLossVictims(std::span<const EvictTask> tasks, const LossView& view) {
   std::vector<Victim> out;
   Released released(tasks);
@@ -87,7 +87,7 @@ std::vector<MarkVictim> leastLossVictims(const Watermark& mark, double value,
     if (one.leaving && !one.share) return {};
     if (one.leaving || (one.share && *one.share <= 0)) continue;
     asked.push_back(&one);
-    candidates.push_back(candidateOf(*one.pod, {}, view));
+    candidates.push_back(victimCandidate(*one.pod, {}, view));
     candidates.back().frees = {one.share.value_or(0)};
     anyShare = anyShare || one.share.has_value();
   }

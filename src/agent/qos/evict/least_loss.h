@@ -16,6 +16,7 @@
 #include "agent/qos/evict/task.h"
 #include "agent/qos/evict/watermarks.h"
 #include "stakes/tally.h"
+#include "victims/candidate.h"
 
 namespace mangrove::agent {
 
@@ -28,6 +29,11 @@ struct LossView {
   std::function<std::optional<double>(const api::Pod&)> cpuSeconds = {};
   const stakes::EvictionTally* tally = nullptr;  // null: nobody was evicted before
 };
+
+// The pod as a candidate of the order; the caller says what it frees. `usedCores` stands in where it
+// asked for nothing.
+victims::Candidate victimCandidate(const api::Pod& pod, std::optional<double> usedCores,
+                                   const LossView& view);
 
 // All tasks in their order; what a victim of one releases counts for the others. Candidates are
 // those of each task's own order, so that who may be evicted by what stays as it is.
