@@ -38,7 +38,8 @@ void Placer::bind(const placement::PodInfo& pod, std::string_view node,
   pending_.push_back({pod.pod, std::move(bound), std::move(done)});
 }
 
-void Placer::preempt(const api::Pod& victim, const api::Pod&, std::string_view, Done done) {
+void Placer::preempt(const api::Pod& victim, const api::Pod&, std::string_view, std::string_view,
+                     Done done) {
   victims_.push_back(std::make_shared<api::Pod>(victim));
   victimsDone_.push_back(std::move(done));
 }

@@ -46,7 +46,8 @@ class Placer final : private placement::Effects {
             Done done) override;
   void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
   void failed(const api::Pod&, const placement::PodFailure&, std::string_view) override {}
-  void preempt(const api::Pod& victim, const api::Pod&, std::string_view, Done done) override;
+  void preempt(const api::Pod& victim, const api::Pod&, std::string_view, std::string_view,
+               Done done) override;
   void clearNomination(const api::Pod&) override {}
 
   struct Binding {

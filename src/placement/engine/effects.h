@@ -31,9 +31,10 @@ class Effects {
   virtual void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) = 0;
   // Event and PodScheduled condition.
   virtual void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) = 0;
-  // Marks the victim, deletes it and tells both sides.
+  // Marks the victim, deletes it and tells both sides. `loss`: what it loses and what the next one
+  // would have lost; "": nobody weighed it.
   virtual void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
-                       Done done) = 0;
+                       std::string_view loss, Done done) = 0;
   // Something the pod asks for is not done by this scheduler, and the pod is placed without it.
   virtual void ignored(const api::Pod& /*pod*/, const std::string& /*what*/,
                        std::string_view /*profile*/) {}

@@ -199,7 +199,8 @@ class Engine final : private WaitingPods, private Deeds {
   RoomAnswer preempt(QueuedPod& queued, Profile& profile, Cycle& cycle);
   bool awaitsVictims(const PodInfo& pod, Cycle& cycle) const;
   void evictVictims(const PodPtr& pod, Profile& profile, const Preemption& found);
-  void evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile);
+  void evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile,
+             std::string_view loss = {});
   void victimSent(const api::Uid& victim, const Result<>& result);
   void victimOut(const api::Uid& victim);
 

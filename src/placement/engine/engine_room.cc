@@ -24,6 +24,11 @@ bool isVictim(const api::Pod& pod) {
                      });
 }
 
+std::string_view lossIn(const LossSentences& sentences, const PodPtr& victim) {
+  const auto found = sentences.find(victim);
+  return found == sentences.end() ? std::string_view() : found->second;
+}
+
 }  // namespace
 
 // PostFilter: one plugin after the other, until room is made or one forbids to go on.
@@ -105,11 +110,12 @@ void Engine::evictVictims(const PodPtr& pod, Profile& profile, const Preemption&
   clearNominations(node, pod->cls->priority);
   cluster_.nominate(pod, node);
   for (auto victim = found.victims.rbegin(); victim != found.victims.rend(); ++victim)
-    evict((*victim)->pod, *pod->pod, profile.config().schedulerName);
+    evict((*victim)->pod, *pod->pod, profile.config().schedulerName,
+          lossIn(found.sentences, *victim));
 }
 
 void Engine::makeRoom(const PodPtr& pod, Row row, const std::vector<PodPtr>& victims) {
-  if (Profile* profile = profileOf(*pod->pod)) evictVictims(pod, *profile, {row, victims, ""});
+  if (Profile* profile = profileOf(*pod->pod)) evictVictims(pod, *profile, {row, victims, "", {}});
 }
 
 void Engine::evict(const PodPtr& victim, std::string reason, Deeds::Done done) {
@@ -145,7 +151,8 @@ void Engine::clearNominations(Interned node, int32_t below) {
     }
 }
 
-void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile) {
+void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std::string& profile,
+                   std::string_view loss) {
   const api::Uid uid = victim->meta.uid;
   // One that only waits for permission is sent back to the queue; nothing runs yet.
   if (const auto at = binding_.find(uid); at != binding_.end() && !at->second.permits.empty())
@@ -154,7 +161,7 @@ void Engine::evict(const PodObject& victim, const api::Pod& preemptor, const std
   leaving_[uid] = preemptor.meta.uid;
   ourVictims_.insert(uid);
   evicting_[preemptor.meta.uid]++;
-  effects_.preempt(*victim, preemptor, profile,
+  effects_.preempt(*victim, preemptor, profile, loss,
                    [this, uid](const Result<>& result) { victimSent(uid, result); });
 }
 

@@ -11,7 +11,8 @@ class NoEffects final : public Effects {
   void bind(const PodInfo&, std::string_view, const BindNotes&, Done) override {}
   void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
   void failed(const api::Pod&, const PodFailure&, std::string_view) override {}
-  void preempt(const api::Pod&, const api::Pod&, std::string_view, Done) override {}
+  void preempt(const api::Pod&, const api::Pod&, std::string_view, std::string_view,
+               Done) override {}
   void clearNomination(const api::Pod&) override {}
 };
 

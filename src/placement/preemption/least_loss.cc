@@ -76,10 +76,12 @@ LossChoice leastLoss(const LossQuestion& question, const std::vector<PodPtr>& ot
   }
   LossChoice out;
   out.loss = choice.cost.total();
-  for (const size_t i : choice.candidates()) {
-    out.victims.push_back(away[i]);
-    out.violations += i >= others.size() ? 1 : 0;
-  }
+  for (const victims::Leaver& leaver : choice.leavers)
+    for (const size_t i : leaver.members) {
+      out.victims.push_back(away[i]);
+      out.violations += i >= others.size() ? 1 : 0;
+      out.sentences[away[i]] = victims::sentence(leaver);
+    }
   return out;
 }
 

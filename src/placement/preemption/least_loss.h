@@ -9,6 +9,8 @@
 // thread only.
 
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/number/units.h"
@@ -23,10 +25,14 @@ struct LossQuestion {
   WallTime now;
 };
 
+// What each victim loses and what the next candidate would have lost (victims::sentence).
+using LossSentences = std::map<PodPtr, std::string>;
+
 struct LossChoice {
   std::vector<PodPtr> victims;
   int64_t violations = 0;  // victims that a budget protects: taken only when the others are too few
   double loss = 0;         // core seconds, restarts included
+  LossSentences sentences;
 };
 
 // `fits`: the pod on the row as it is at the moment. It did with all of them away.

@@ -67,6 +67,9 @@ TEST(LeastLossPreemption, WhoSavedLastGoes) {
   stage.saver("old", kOld, 4);
   stage.saver("fresh", kFresh, 4);
   EXPECT_THAT(stage.victimsOf(4), ElementsAre("fresh"));
+  EXPECT_EQ(stage.lab.losses["fresh"],
+            "loses 40 core seconds of work and 720 for its restart; default/old would have lost "
+            "57600 and 720");
 }
 
 TEST(LeastLossPreemption, TheReferencesOrderWithoutIt) {
@@ -74,6 +77,7 @@ TEST(LeastLossPreemption, TheReferencesOrderWithoutIt) {
   stage.saver("old", kOld, 4);
   stage.saver("fresh", kFresh, 4);
   EXPECT_EQ(stage.victimsOf(4).size(), 1u);
+  EXPECT_TRUE(stage.lab.losses.empty());
 }
 
 TEST(LeastLossPreemption, PriorityComesBeforeLoss) {

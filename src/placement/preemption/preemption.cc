@@ -79,6 +79,7 @@ class DryRun {
     out.victims = choice.victims;
     out.budgetViolations = choice.violations;
     out.loss = choice.loss;
+    out.sentences = choice.sentences;
     std::sort(out.victims.begin(), out.victims.end(), comesBefore);
     return out;
   }
@@ -249,7 +250,8 @@ Preemption preempt(const PreemptionSearch& search, Rng& rng) {
     least = answer.harm;
   }
   if (best == kNoRow) return {kNoRow, {}, failures.message(search)};
-  return {best, answers.candidate(best).victims, ""};
+  Candidate chosen = answers.candidate(best);
+  return {best, std::move(chosen.victims), "", std::move(chosen.sentences)};
 }
 
 }  // namespace mangrove::placement

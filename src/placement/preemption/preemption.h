@@ -21,6 +21,7 @@
 #include "base/number/rng.h"
 #include "placement/cycle/profile.h"
 #include "placement/framework/preemption_args.h"
+#include "placement/preemption/least_loss.h"
 #include "placement/preemption/preemption_memo.h"
 
 namespace mangrove::placement {
@@ -30,12 +31,14 @@ struct Candidate {
   std::vector<PodPtr> victims;  // more important ones first
   int64_t budgetViolations = 0;
   std::optional<double> loss = {};  // core seconds thrown away, where victims are chosen by it
+  LossSentences sentences = {};     // of each victim, where they are
 };
 
 struct Preemption {
   Row row = kNoRow;
   std::vector<PodPtr> victims;
-  std::string message;  // why not, as Kubernetes words it; "" when a node was found
+  std::string message;           // why not, as Kubernetes words it; "" when a node was found
+  LossSentences sentences = {};  // for the victims' Events; empty: nobody weighed losses
 };
 
 // With losses: fewest violated budgets, then the lowest highest victim, the least loss. Without:

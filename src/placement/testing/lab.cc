@@ -327,7 +327,9 @@ void Lab::failed(const api::Pod& pod, const PodFailure& failure, std::string_vie
     log_.push_back(fmt::format("{} nominated to {}", pod.meta.name.view(), failure.nominatedNode));
 }
 
-void Lab::preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view, Done done) {
+void Lab::preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view,
+                  std::string_view loss, Done done) {
+  if (!loss.empty()) losses[victim.meta.name.str()] = loss;
   log_.push_back(
       fmt::format("{} preempted by {}", victim.meta.name.view(), preemptor.meta.name.view()));
   deletions_.emplace_back(victim.meta.ns.str() + "/" + victim.meta.name.str(), std::move(done));

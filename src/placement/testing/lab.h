@@ -66,8 +66,9 @@ class Lab final : public Effects {
   void bindVolumes(const std::vector<VolumeNote>& notes, Done done) override;
   bool refuseBindings = false;
   std::function<bool(std::string_view key)> refusesBinding = {};  // single ones; unset: none
-  bool keepVictims = false;  // deletions are accepted, the pods stay
-  bool bindsClaims = true;   // false: the storage controller is away
+  bool keepVictims = false;                        // deletions are accepted, the pods stay
+  std::map<std::string, std::string> losses = {};  // of victims, as they are told
+  bool bindsClaims = true;                         // false: the storage controller is away
   std::function<bool(const ObjectPatch&)> isSlow =
       {};                                 // it is answered in a later run; unset: none
   std::function<void()> afterWrite = {};  // the world as others see it between two
@@ -76,7 +77,7 @@ class Lab final : public Effects {
   void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
   void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) override;
   void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
-               Done done) override;
+               std::string_view loss, Done done) override;
   void clearNomination(const api::Pod& pod) override;
   void deviceTrouble(const api::Pod& pod, const std::string& what, std::string_view) override;
   void ignored(const api::Pod& pod, const std::string& what, std::string_view profile) override;

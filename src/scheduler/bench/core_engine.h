@@ -20,7 +20,8 @@ class YesEffects final : public Effects {
   }
   void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
   void failed(const api::Pod&, const PodFailure&, std::string_view) override { failures++; }
-  void preempt(const api::Pod& victim, const api::Pod&, std::string_view, Done done) override {
+  void preempt(const api::Pod& victim, const api::Pod&, std::string_view, std::string_view,
+               Done done) override {
     victims.push_back(std::make_shared<api::Pod>(victim));
     pending_.push_back(std::move(done));
   }

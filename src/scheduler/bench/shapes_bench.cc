@@ -93,7 +93,8 @@ class ShownBindings final : public Effects {
   }
   void scheduled(const api::Pod&, std::string_view, std::string_view) override {}
   void failed(const api::Pod&, const PodFailure&, std::string_view) override {}
-  void preempt(const api::Pod&, const api::Pod&, std::string_view, Done) override {}
+  void preempt(const api::Pod&, const api::Pod&, std::string_view, std::string_view,
+               Done) override {}
   void clearNomination(const api::Pod&) override {}
 
   struct Bound {

@@ -320,8 +320,8 @@ void ApiEffects::patchStatus(const api::ObjectMeta& pod, std::string_view status
 
 // Services insist; others take the next one when this one has not saved in time.
 void ApiEffects::preempt(const api::Pod& victim, const api::Pod& preemptor,
-                         std::string_view profile, Done done) {
-  tell(profile, [&] { return PodEvent::preempted(victim, preemptor); });
+                         std::string_view profile, std::string_view loss, Done done) {
+  tell(profile, [&] { return PodEvent::preempted(victim, preemptor, loss); });
   if (!savesFirst_ || !api::saidCheckpoint(victim.meta.annotations).contract)
     return preemptNow(victim.meta, profile, std::move(done));
   const bool insists = api::bandWithDefault(preemptor) == api::PriorityBand::kProd;

@@ -29,7 +29,7 @@ class ApiEffects final : public Effects {
   void scheduled(const api::Pod& pod, std::string_view node, std::string_view profile) override;
   void failed(const api::Pod& pod, const PodFailure& failure, std::string_view profile) override;
   void preempt(const api::Pod& victim, const api::Pod& preemptor, std::string_view profile,
-               Done done) override;
+               std::string_view loss, Done done) override;
   void evict(const api::Pod& pod, std::string_view reason, Done done) override;
   void clearNomination(const api::Pod& pod) override;
   void nominate(const api::Pod& pod, std::string_view node) override;

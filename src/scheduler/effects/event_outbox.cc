@@ -87,10 +87,11 @@ PodEvent PodEvent::ignored(const api::Pod& pod, std::string_view message) {
   return {What::kIgnored, aboutOf(pod), std::string(message)};
 }
 
-PodEvent PodEvent::preempted(const api::Pod& victim, const api::Pod& preemptor) {
+PodEvent PodEvent::preempted(const api::Pod& victim, const api::Pod& preemptor,
+                             std::string_view loss) {
   return {What::kPreempted, aboutOf(victim),
-          fmt::format("Preempted by pod {} on node {}", preemptor.meta.uid.str(),
-                      victim.nodeName.view()),
+          api::eventNote(fmt::format("Preempted by pod {} on node {}{}{}", preemptor.meta.uid.str(),
+                                     victim.nodeName.view(), loss.empty() ? "" : "; ", loss)),
           std::make_unique<About>(aboutOf(preemptor))};
 }
 

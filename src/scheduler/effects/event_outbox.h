@@ -45,7 +45,8 @@ struct PodEvent {
   static PodEvent ignored(const api::Pod& pod, std::string_view message);
   static PodEvent device(const api::Pod& pod, std::string_view message);
   static PodEvent overcommitted(const api::Pod& standIn, std::string_view message);
-  static PodEvent preempted(const api::Pod& victim, const api::Pod& preemptor);
+  static PodEvent preempted(const api::Pod& victim, const api::Pod& preemptor,
+                            std::string_view loss = {});
   api::Event wholly() const;
 };
 

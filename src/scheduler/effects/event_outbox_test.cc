@@ -86,6 +86,8 @@ TEST(EventOutbox, tells_what_kubernetes_tells) {
        "0/1 nodes", ""},
       {PodEvent::preempted(podOf("a"), podOf("b")), "Normal", "Preempted", "Preempting",
        "Preempted by pod u on node n1", "b"},
+      {PodEvent::preempted(podOf("a"), podOf("b"), "loses 10"), "Normal", "Preempted", "Preempting",
+       "Preempted by pod u on node n1; loses 10", "b"},
   };
   for (const Row& row : rows) {
     const api::Event event = row.event.wholly();
