@@ -133,7 +133,7 @@ Result<> Descheduler::addController(const ProfileConfig& profile, const Deschedu
   auto args = readMigrationArgs(argsOf(profile, MigrationController::kName));
   if (!args) return pass(args.error());
   ControllerOptions options{
-      parts.reservation, parts.seed + controllers_.size(),
+      parts.reservation, parts.seed + controllers_.size(), parts.savesFirst,
       [this](std::string_view outcome) { ended_->with({std::string(outcome)}).inc(); }};
   controllers_.push_back(
       std::make_unique<MigrationController>(desk_, std::move(*args), std::move(options)));

@@ -36,6 +36,7 @@ struct DeschedulerParts {
   Registry* metrics = nullptr;
   client::EventRecorder* events = nullptr;  // null: nobody is told
   ReservationOptions reservation = {};
+  bool savesFirst = false;  // gate CheckpointPreemption: pods save before they are moved
   uint64_t seed = 1;
   std::string noticeNamespace = {};  // where the leader writes who stays (notice/); "": nowhere
   // By which the scheduler of this cluster judges; asked where moves are proven.

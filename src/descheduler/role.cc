@@ -14,9 +14,11 @@ const Logger log("descheduler");
 constexpr Duration kHealthEvery = std::chrono::seconds(1);
 constexpr int kConnections = 16;
 constexpr std::string_view kDropClaims = "DisablePVCReservation";
+constexpr std::string_view kSaveFirst = "CheckpointPreemption";
 
 constexpr GateInfo kGates[] = {
     {kDropClaims, false, Maturity::kBeta, "reservations leave persistent volume claims out"},
+    {kSaveFirst, false, Maturity::kAlpha, "pods that can save are asked to before they are moved"},
 };
 
 // Flags of the reference's charts that mean nothing here.
@@ -161,6 +163,7 @@ Result<> DeschedulerRole::start(frame::RoleContext& context) {
                                  .metrics = &context.metrics,
                                  .events = events_.get(),
                                  .reservation = {context.gates.on(kDropClaims)},
+                                 .savesFirst = context.gates.on(kSaveFirst),
                                  .seed = seedOf(context.clock),
                                  .noticeNamespace = leader_.config(election.lease).ns,
                                  .scheduler = std::move(*scheduler)},

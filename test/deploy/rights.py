@@ -47,7 +47,7 @@ elsewhere = {
                   "reservations/status": "a reservation that is placed or ends", "pods patch": "running pods that a reservation takes over", "events patch": "an Event that repeats", "leases watch": "a second replica", "pods get": "a binding whose answer was lost",
                   "resourceclaims patch": "pods with claims", "resourceclaims/status": "as above",
                   "tokenreviews": "somebody asks for its pages; test/e2e/scheduler_kubectl.sh", "subjectaccessreviews": "as above"},
-    "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs", "pods delete": "evictionPolicy Delete",
+    "descheduler": {"nodes patch": "ScaleDownBinPack cordons", "pods patch": "soft evictions, deletion costs, requests to save", "pods delete": "evictionPolicy Delete",
                     "podmigrationjobs create": "a plugin that moves a pod", "podmigrationjobs delete": "jobs older than their ttl", "reservations create": "ReservationFirst",
                     "reservations patch": "as above", "reservations delete": "as above", "events": "a move or a refusal", "configmaps": "a pod that was asked about and stays", "leases watch": "a second replica",
                     "tokenreviews": "somebody asks for /configz", "subjectaccessreviews": "as above"},

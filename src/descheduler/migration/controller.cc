@@ -141,6 +141,7 @@ MigrationSight MigrationController::sightOf(const api::PodMigrationJob& job) {
   out.arbitrated = desk_.caches.viewOf(job).arbitrated;
   out.now = desk_.clock.wall();
   out.company = companyOf(companions(job), companySizeOf(job));
+  out.savesFirst = options_.savesFirst;
   if (const auto pod = desk_.caches.pods.find(podKeyOf(job))) {
     out.pod = pod.get();
     // A gang leaves whole or not at all, also where its workload has had its evictions.
@@ -228,6 +229,8 @@ void MigrationController::act(const JobPtr& job, Step::Act what,
       return evictPod(job, status);
     case Step::Act::kDeleteReservation:
       return dropReservation(reservationOf(*job));
+    case Step::Act::kAskToSave:
+      return askToSave(job);
   }
 }
 
@@ -287,21 +290,6 @@ void MigrationController::refer(const JobPtr& job) {
   api::PodMigrationJob any = *(now != nullptr ? now : job);
   any.meta.resourceVersion.clear();
   write(now != nullptr ? now : job, patchJob(any, std::move(body)), "naming its reservation", {});
-}
-
-client::Request MigrationController::evictionOf(const api::Pod& pod,
-                                                const api::PodMigrationJob& job) {
-  const std::string options =
-      job.spec.deleteOptions ? job.spec.deleteOptions->text : args_.deleteOptions;
-  const std::string_view policy = evictionPolicyOf(pod, job, args_.evictionPolicy);
-  if (policy == "SoftEviction") {
-    const auto why = job.meta.annotations.get(key::kEvictReason).value_or("");
-    return softEviction(pod, desk_.clock.wall(), why, options);
-  }
-  const api::DeleteOptions wanted = deleteOptionsOf(options, pod);
-  if (policy == "Eviction") return client::evictRequest(pod.meta, wanted);
-  return client::deleteRequest({client::kind::kPod, pod.meta.ns.str(), pod.meta.name.str(), ""},
-                               wanted);
 }
 
 void MigrationController::evictPod(const JobPtr& job, const api::PodMigrationJobStatus& status) {

@@ -39,6 +39,7 @@ namespace mangrove::descheduler {
 struct ControllerOptions {
   ReservationOptions reservation;
   uint64_t seed = 1;
+  bool savesFirst = false;  // gate CheckpointPreemption
   // Told of each end: "Succeeded", "Failed/Timeout", …
   std::function<void(std::string_view outcome)> onEnd = {};
 };
@@ -103,6 +104,7 @@ class MigrationController final : public EvictPlugin {
   void createReservationFor(const JobPtr& job, const api::PodMigrationJobStatus& status,
                             std::string_view pod);
   void refer(const JobPtr& job);
+  void askToSave(const JobPtr& job);
   void evictPod(const JobPtr& job, const api::PodMigrationJobStatus& status);
   client::Request evictionOf(const api::Pod& pod, const api::PodMigrationJob& job);
   std::optional<Sides> sidesOf(const api::PodMigrationJob& job, std::string_view source,

@@ -91,7 +91,10 @@ Step nextStep(const MigrationSight& sight, const MachineDefaults& defaults) {
   }
   if (sight.arbitrated) go(at, defaults);
   Step step = at.step();
-  if (hasTtl(job)) step.lookAt = endOf(job, *job.spec.ttl);
+  if (hasTtl(job)) {
+    const WallTime end = endOf(job, *job.spec.ttl);
+    step.lookAt = step.lookAt ? std::min(*step.lookAt, end) : end;
+  }
   return step;
 }
 

@@ -10,6 +10,9 @@
 //   sent) → Eviction(False: sent) → Eviction(True: gone) → PodBoundReservation(False) →
 //   ReservationBound → BoundPodReady → PodBoundReservation(True), Succeeded.
 // One that evicts directly: Running → Eviction(Unknown, False, True), Succeeded.
+// With savesFirst a pod that can save is asked to before that intent, and the job waits: it goes when it
+// has saved, and stays when it has not in time, because a move is no need; of those who move together
+// it goes all the same, because half of them have left.
 // The intent is written before the request, because whoever dies between the server's answer and
 // the note of it leaves a pod that is gone and a job that would not know by whom.
 //
@@ -61,6 +64,7 @@ inline constexpr std::string_view kWaitForBind = "WaitForPodBindReservation";
 inline constexpr std::string_view kWaitForReady = "WaitForBoundPodReady";
 inline constexpr std::string_view kInvalidPodRef = "InvalidPodRef";
 inline constexpr std::string_view kCompanionFailed = "CompanionFailed";
+inline constexpr std::string_view kNotSaved = "NotSaved";
 }  // namespace reason
 
 struct MigrationSight {
@@ -72,6 +76,7 @@ struct MigrationSight {
   WallTime now{};
   bool limited = false;              // the workload or namespace has had its evictions for now
   Company company = Company::kNone;  // those it moves together with
+  bool savesFirst = false;           // who can save is asked to before it is evicted
 };
 
 struct MachineDefaults {
@@ -84,11 +89,13 @@ struct Step {
     kCreateReservation,  // then write its name into spec.reservationOptions.reservationRef
     kEvict,              // then write evictionSent(); a refusal is tried again with growing delay
     kDeleteReservation,  // of a job that ended without a move
+    kAskToSave,          // write the dated request on the pod (api/annotations/checkpoint.h)
   } act = Act::kNothing;
   std::optional<api::PodMigrationJobStatus> status;  // what changed; nullopt: nothing
-  std::string podUid;              // to be written into spec.podRef.uid; "": nothing
-  std::optional<WallTime> lookAt;  // the time at which it fails by itself
-  std::string event;               // warning on the job, with the reason; "": none
+  std::string podUid;  // to be written into spec.podRef.uid; "": nothing
+  std::optional<WallTime>
+      lookAt;         // the time at which it fails by itself, or its pod's time to save
+  std::string event;  // warning on the job, with the reason; "": none
 };
 
 Step nextStep(const MigrationSight& sight, const MachineDefaults& defaults);

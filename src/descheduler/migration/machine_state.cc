@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "api/annotations/checkpoint.h"
+
 namespace mangrove::descheduler {
 namespace {
 
@@ -143,6 +145,20 @@ bool Progression::isInCompany() {
   return fail(reason::kCompanionFailed, "one that was to move together with it does not move");
 }
 
+bool Progression::hasSaved() {
+  if (!sight_.savesFirst || isEvictionIntended()) return true;
+  using Saving = api::CheckpointStep::Step;
+  const api::CheckpointStep saving =
+      api::stepOf(api::saidCheckpoint(sight_.pod->meta.annotations), sight_.now);
+  if (saving.mayGo()) return true;
+  if (saving.step == Saving::kTooLate && sight_.company != Company::kNone) return true;
+  if (saving.step == Saving::kTooLate)
+    return fail(reason::kNotSaved, "the pod was asked to save first and has not in time");
+  if (saving.step == Saving::kAsk) step_.act = Step::Act::kAskToSave;
+  if (saving.step == Saving::kWait) step_.lookAt = saving.until;
+  return false;
+}
+
 bool Progression::evict() {
   if (isPastEviction()) return true;
   if (isGone()) return gone();
@@ -152,6 +168,7 @@ bool Progression::evict() {
     return fail(reason::kForbidden,
                 fmt::format("reservation {} was taken by another pod", nameOf(*reservation)));
   }
+  if (!hasSaved()) return false;
   intendEviction();
   step_.act = Step::Act::kEvict;
   return false;

@@ -28,6 +28,7 @@ class Progression {
 
   bool reserve();             // the reservation stands, on another node
   bool isInCompany();         // those it moves with have their places too, or it has left already
+  bool hasSaved();            // the pod lost nothing by going, or had its time to save
   bool evict();               // the pod is gone
   bool waitUntilScheduled();  // a pod that had no node has one
   bool waitUntilBound();      // a new pod is in the reservation, and ready

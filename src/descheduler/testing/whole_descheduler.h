@@ -95,6 +95,7 @@ class WholeDescheduler : public ::testing::Test {
                                    .home = &worker.mailbox(),
                                    .clock = &clock,
                                    .metrics = &metrics,
+                                   .savesFirst = savesFirst,
                                    .noticeNamespace = noticeNamespace,
                                    .scheduler = std::move(scheduler)},
                                   std::move(*config));
@@ -143,6 +144,7 @@ class WholeDescheduler : public ::testing::Test {
   std::unique_ptr<client::HttpApiClient> client;
   client::Worker worker;
   Registry metrics;
+  bool savesFirst = false;
   std::string noticeNamespace;  // "": who stays is written nowhere
   std::unique_ptr<Descheduler> descheduler;
 };
