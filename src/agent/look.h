@@ -21,6 +21,7 @@
 #include "agent/machine.h"
 #include "agent/series/history.h"
 #include "api/koordinator/node_slo.h"
+#include "api/koordinator/yarn_use.h"
 #include "api/pod/classes.h"
 #include "kernel/block_devices.h"
 #include "kernel/perf_group.h"
@@ -93,6 +94,7 @@ struct PodLook {
   std::optional<double> runQueue;
   PressureSet pressure;
   std::span<const ContainerLook> containers;
+  std::span<const api::YarnUse> yarn;  // of a NodeManager's pod: by application, every ten seconds
 };
 
 // What a known pod's annotations say: as the book decoded it when the pod came; decoded here for pods

@@ -208,6 +208,7 @@ void AgentMetrics::tick(const TickCost& cost, const Look& look, const CollectorS
   if (!details) return;
   detailAt_ = look.at;
   hostApps(look);
+  yarn(look);
   pods(look);
   resctrl(look);
   podResctrl(look);
@@ -238,6 +239,32 @@ void AgentMetrics::hostApps(const Look& look) {
     };
     if (app.usage.cpu) gauge("cpu").set(*app.usage.cpu);
     if (app.usage.memory) gauge("memory").set(static_cast<double>(app.usage.memory->v));
+  }
+}
+
+void AgentMetrics::yarn(const Look& look) {
+  GaugeFamily& cores =
+      internal_.gauges("mangrove_agent_yarn_application_cpu_cores",
+                       "CPU that the processes of a YARN application use here, cores.",
+                       {"node", "pod_namespace", "pod_name", "application"});
+  GaugeFamily& memory =
+      internal_.gauges("mangrove_agent_yarn_application_memory_bytes",
+                       "Memory that the processes of a YARN application hold here, bytes.",
+                       {"node", "pod_namespace", "pod_name", "application"});
+  GaugeFamily& containers = internal_.gauges("mangrove_agent_yarn_application_containers",
+                                             "Containers of a YARN application that run here.",
+                                             {"node", "pod_namespace", "pod_name", "application"});
+  for (GaugeFamily* family : {&cores, &memory, &containers})
+    family->removeIf([](const LabelValues&) { return true; });
+  for (const PodLook& pod : look.pods) {
+    if (!pod.pod) continue;  // the book has forgotten it meanwhile
+    for (const api::YarnUse& use : pod.yarn) {
+      const LabelValues labels{node_, pod.pod->meta.ns.str(), pod.pod->meta.name.str(),
+                               use.application};
+      cores.with(labels).set(use.cores);
+      memory.with(labels).set(static_cast<double>(use.memory.v));
+      containers.with(labels).set(static_cast<double>(use.containers));
+    }
   }
 }
 

@@ -54,6 +54,7 @@ class AgentMetrics {
   void podResources(const Look& look);
   void pressure(const LabelValues& base, GaugeFamily& family, const PressureSet& set);
   void hostApps(const Look& look);
+  void yarn(const Look& look);
   void resctrl(const Look& look);
   void podResctrl(const Look& look);
   void devices(const Look& look);

@@ -85,6 +85,7 @@ Result<AgentOptions> AgentRole::optionsFor(const frame::RoleContext& context) co
   collect.coldInterval = flags_.coldInterval;
   collect.resctrl = flags_.resctrlCollector && context.gates.on(gate::kResctrlCollector);
   collect.resctrlInterval = flags_.resctrlInterval;
+  collect.yarn = context.gates.on("YarnNodeManager");
   collect.cpi = context.gates.on(gate::kCpiCollector);
   collect.cpiInterval = flags_.cpiInterval;
   collect.cpiWindow = flags_.cpiWindow;

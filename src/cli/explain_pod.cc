@@ -2,9 +2,12 @@
 // and what the agent of its node holds for it.
 #include <fmt/core.h>
 
+#include "api/koordinator/node_metric.h"
+#include "api/koordinator/yarn_use.h"
 #include "api/pod/pod.h"
 #include "base/os/files.h"
 #include "base/text/strings.h"
+#include "base/text/time_text.h"
 #include "cli/advice.h"
 #include "cli/cluster_access.h"
 #include "cli/command.h"
@@ -108,6 +111,25 @@ void addControls(Told& told, const Result<PodControls>& held) {
   if (held && !held->limit.empty()) told.answer += "; " + held->limit;
 }
 
+// Of a NodeManager's pod: the applications of YARN whose containers run in it, as last reported.
+void addApplications(Told& told, client::ApiClient& client, const Wanted& wanted,
+                     const std::string& node) {
+  const auto text = client.get({client::kind::kNodeMetric, "", node});
+  const auto metric = text ? api::decodeText<api::NodeMetric>(*text) : pass(text.error());
+  if (!metric) return;  // where nobody reports nobody measures YARN either
+  for (const api::PodMetric& pod : metric->status.podsMetric) {
+    if (pod.ns.view() != wanted.request.ns || pod.name.view() != wanted.request.name) continue;
+    const std::vector<api::YarnUse> uses = api::yarnOf(pod);
+    if (uses.empty()) continue;
+    told.terms +=
+        fmt::format("\nYARN applications, reported {}\n", formatTime(metric->status.updateTime));
+    for (const api::YarnUse& use : uses)
+      told.terms += fmt::format("  {}: {:.2f} cores, {} MiB, {} containers\n", use.application,
+                                use.cores, use.memory.v / kMiB.v, use.containers);
+    told.data["yarn"] = api::yarnJson(uses);
+  }
+}
+
 // "shop/web" names the namespace too.
 void splitName(Wanted& wanted) {
   if (wanted.names.empty()) return;
@@ -132,8 +154,10 @@ Result<Told> explain(Wanted& wanted) {
   told.terms = toText(*found);
   if (auto all = json::parse(toJsonText(*found)); all && all->is_object())
     told.data = all->get_object();
-  if (!found->assignedTo.empty() && wanted.file.empty())
+  if (!found->assignedTo.empty() && wanted.file.empty()) {
     addControls(told, heldFor(**client, loop, wanted, found->assignedTo));
+    addApplications(told, **client, wanted, found->assignedTo);
+  }
   if (found->assignedTo.empty() && wanted.file.empty()) addQuota(told, **client, *config, wanted);
   return told;
 }

@@ -197,7 +197,8 @@ LiveUse useOf(const std::string& key, const api::Pod& pod, const ClusterView& vi
   if (metric == view.metrics.end()) return {};
   for (const auto& entry : metric->second->status.podsMetric)
     if (entry.name.view() == pod.meta.name.view() && entry.ns == pod.meta.ns)
-      return {coresOf(entry.podUsage.resources), entry.podUsage.resources.memory()};
+      return {coresOf(entry.podUsage.resources), entry.podUsage.resources.memory(),
+              api::yarnOf(entry)};
   return {};
 }
 
@@ -217,20 +218,22 @@ json::Object podRow(const std::string& key, const api::Pod& pod, const LiveUse& 
     cpuLimit = std::min(cpuLimit.value_or(*live->budget), *live->budget);
   std::optional<double> memory;
   if (use.memory) memory = static_cast<double>(use.memory->v);
-  return {{"key", key},
-          {"node", pod.nodeName.view()},
-          {"qos", api::qosName(qos)},
-          {"band", api::bandName(api::bandWithDefault(pod))},
-          {"phase", api::podPhaseName(pod.status.phase)},
-          {"why", whyNot(pod)},
-          {"gang", api::gangNameOf(pod.meta.labels, pod.meta.annotations)},
-          {"cpuset", cpusetOf(pod)},
-          {"cpu", json::Object{{"used", orNull(use.cpu)},
-                               {"request", orNull(cpuIn(requests))},
-                               {"limit", orNull(cpuLimit)}}},
-          {"memory", json::Object{{"used", orNull(memory)},
-                                  {"request", orNull(memoryIn(requests))},
-                                  {"limit", orNull(memoryIn(limits))}}}};
+  json::Object out{{"key", key},
+                   {"node", pod.nodeName.view()},
+                   {"qos", api::qosName(qos)},
+                   {"band", api::bandName(api::bandWithDefault(pod))},
+                   {"phase", api::podPhaseName(pod.status.phase)},
+                   {"why", whyNot(pod)},
+                   {"gang", api::gangNameOf(pod.meta.labels, pod.meta.annotations)},
+                   {"cpuset", cpusetOf(pod)},
+                   {"cpu", json::Object{{"used", orNull(use.cpu)},
+                                        {"request", orNull(cpuIn(requests))},
+                                        {"limit", orNull(cpuLimit)}}},
+                   {"memory", json::Object{{"used", orNull(memory)},
+                                           {"request", orNull(memoryIn(requests))},
+                                           {"limit", orNull(memoryIn(limits))}}}};
+  if (!use.yarn.empty()) out["yarn"] = api::yarnJson(use.yarn);
+  return out;
 }
 
 std::optional<double> someOf(const std::optional<kernel::Pressure>& pressure) {
@@ -309,7 +312,9 @@ LiveNode liveNodeOf(const agent::Look& look, std::string node) {
   if (look.node.bestEffort.limit)
     live.budget = static_cast<double>(look.node.bestEffort.limit->v) / 1000;
   for (const auto& pod : look.pods)
-    if (pod.pod) live.pods[api::keyOf(pod.pod->meta).text()] = {pod.usage.cpu, pod.usage.memory};
+    if (pod.pod)
+      live.pods[api::keyOf(pod.pod->meta).text()] = {
+          pod.usage.cpu, pod.usage.memory, {pod.yarn.begin(), pod.yarn.end()}};
   return live;
 }
 

@@ -19,6 +19,7 @@
 #include "agent/look.h"
 #include "api/koordinator/node_metric.h"
 #include "api/koordinator/reservation.h"
+#include "api/koordinator/yarn_use.h"
 #include "api/object/node.h"
 #include "api/pod/pod.h"
 #include "json/value.h"
@@ -40,6 +41,7 @@ struct ClusterView {
 struct LiveUse {
   std::optional<double> cpu;
   std::optional<Bytes> memory;
+  std::vector<api::YarnUse> yarn = {};  // of a NodeManager's pod
 };
 struct LiveNode {
   std::string node;

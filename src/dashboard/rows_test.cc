@@ -165,6 +165,28 @@ TEST(Top, SortsByWhatIsAskedFor) {
       << printTop(picture(), {});
 }
 
+TEST(Top, YarnsApplicationsStandBelowTheirNodeManager) {
+  ClusterView view = oneNode();
+  view.metrics["n1"] = object<api::NodeMetric>(R"({"metadata":{"name":"n1"},"status":{"podsMetric":[
+      {"name":"job","namespace":"etl","qos":"BE","podUsage":{"resources":{"cpu":"4","memory":"8Gi"}},
+       "extensions":{"Object":{"colocation.mangrove.io/yarn-applications":[
+         {"application":"application_1_0007","milliCpu":1250,"memory":1073741824,"containers":3}]}}}]}})");
+  TopPicture out = picture();
+  out.pods = podRows(view, "", nullptr);
+  const std::string text = printTop(out, {.width = 100});
+  const size_t manager = text.find("etl/job"), application = text.find("  application_1_0007");
+  ASSERT_NE(application, std::string::npos) << text;
+  EXPECT_LT(manager, application);
+  EXPECT_LT(application, text.find("etl/late"));
+  const std::string line = text.substr(application, text.find('\n', application) - application);
+  for (const char* part : {"3 cont.", "1.25", "1.0G"})
+    EXPECT_NE(line.find(part), std::string::npos) << line;
+  const LiveNode live{.node = "n1",
+                      .budget = {},
+                      .pods = {{"etl/job", {{}, {}, {{"application_1_0008", 1, kGiB, 1}}}}}};
+  EXPECT_EQ(podRows(view, "", &live)[1].at("yarn").at(0).at("application"), "application_1_0008");
+}
+
 TEST(Top, KeysTurnTheView) {
   TopView view;
   EXPECT_TRUE(turnKey('m', picture(), view));

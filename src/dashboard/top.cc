@@ -166,6 +166,28 @@ json::Array sorted(json::Array rows, TopSort by, std::string_view nameField) {
   return rows;
 }
 
+// Below the pod of a NodeManager the applications of YARN that run in it.
+json::Array withApplications(const json::Array& pods) {
+  json::Array out;
+  for (const json::Value& pod : pods) {
+    out.push_back(pod);
+    const json::Value* applications = at(pod, {"yarn"});
+    if (applications == nullptr || !applications->is_array()) continue;
+    for (const json::Value& one : applications->get_array())
+      out.push_back(
+          json::Object{{"key", "  " + text(one, "application")},
+                       {"qos", text(pod, "qos")},
+                       {"phase", fmt::format("{:.0f} cont.", amount(one, {"containers"}))},
+                       {"cpu", json::Object{{"used", amount(one, {"milliCpu"}) / 1000}}},
+                       {"memory", json::Object{{"used", amount(one, {"memory"})}}}});
+  }
+  return out;
+}
+
+json::Array podLines(const TopPicture& picture, const TopView& view) {
+  return withApplications(sorted(picture.pods, view.sort, "key"));
+}
+
 std::vector<std::string> nodeTable(const json::Array& nodes, const TopView& view, size_t most,
                                    size_t skip) {
   const json::Array rows = sorted(nodes, view.sort, "name");
@@ -198,8 +220,7 @@ std::vector<std::string> renderTop(const TopPicture& picture, const TopView& vie
     room = height > lines.size() + 2 ? height - lines.size() - 2 : 1;
   }
   if (!view.byQuota)
-    append(lines, tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, room,
-                          view.skip));
+    append(lines, tableOf(podLines(picture, view), kPodColumns, podCells, view, room, view.skip));
   lines.resize(std::min(lines.size(), height - 1));
   while (lines.size() < height - 1) lines.emplace_back();
   lines.emplace_back("q quit  c m n sort by CPU, memory, name  p pods only  u quotas  j k scroll");
@@ -217,8 +238,7 @@ std::string printTop(const TopPicture& picture, const TopView& view) {
   }
   append(lines, nodeTable(picture.nodes, view, kAll, 0));
   lines.emplace_back();
-  append(lines,
-         tableOf(sorted(picture.pods, view.sort, "key"), kPodColumns, podCells, view, kAll, 0));
+  append(lines, tableOf(podLines(picture, view), kPodColumns, podCells, view, kAll, 0));
   return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 

@@ -116,6 +116,7 @@ const Look& Collector::tick(const PodBook& book) {
     if (options_.resctrl && resctrlDue_.due(now, options_.resctrlInterval)) readResctrl();
     if (options_.cpi) cpi_.tick(now, mirror_);
     if (options_.gpus) readGpuUse();
+    if (options_.yarn && yarnDue_.due(now, options_.yarnInterval)) readYarn();
     if (ioDue_.due(now, options_.ioInterval))
       io_.sample(reader_, clock_, look_.node.io, stats_.troubles);
     remember();

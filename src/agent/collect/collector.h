@@ -8,6 +8,7 @@
 // Owner thread only. A tick never fails: what cannot be read is absent from the Look and counted
 // in stats().
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -19,6 +20,7 @@
 #include "agent/collect/io_meter.h"
 #include "agent/collect/node_meter.h"
 #include "agent/collect/reader.h"
+#include "agent/collect/yarn_meter.h"
 #include "agent/look.h"
 #include "agent/series/history.h"
 
@@ -38,6 +40,8 @@ struct CollectorOptions {
   bool gpus = false;     // by NVIDIA's library
   bool resctrl = false;
   Duration resctrlInterval = std::chrono::seconds(10);
+  bool yarn = false;  // processes of YARN's containers, inside the pods of NodeManagers
+  Duration yarnInterval = std::chrono::seconds(10);
   bool cpi = false;
   Duration cpiInterval = std::chrono::seconds(60);
   Duration cpiWindow = std::chrono::seconds(10);
@@ -102,6 +106,7 @@ class Collector {
   void readHostApps(bool slot);
   void readSystem();
   void readNumaSystem();
+  void readYarn();
   void readResctrl();
   void readPodResctrl();
   void readStorage();
@@ -143,6 +148,12 @@ class Collector {
   std::vector<double> appSlotCpu_;  // of appLooks_
   std::optional<double> podsSlotCpu_;
   std::vector<std::optional<Bytes>> podsNuma_;
+  struct YarnPod {
+    YarnMeter meter;
+    std::vector<api::YarnUse> uses;
+  };
+  std::map<uint64_t, YarnPod> yarn_;  // by the pod's serial
+  Every yarnDue_;
   Every machineDue_, pressureDue_, coldDue_, resctrlDue_, numaDue_, ioDue_;
   bool pressureNow_ = false, coldNow_ = false;
   std::optional<Bytes> cold_;

@@ -33,6 +33,10 @@ std::vector<int> processesOf(const Machine& machine, const std::string& dir) {
 
 }  // namespace
 
+std::vector<int> processesBelow(const Machine& machine, std::string_view cgroup) {
+  return processesOf(machine, machine.trees().path(kernel::Controller::kCpu, cgroup));
+}
+
 Result<> killCgroup(const Machine& machine, std::string_view cgroup) {
   const std::string unified = machine.trees().pressurePath(cgroup);
   if (machine.root().write(kernel::joinPath({unified, name::kCgroupKill}), "1")) return {};

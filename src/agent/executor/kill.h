@@ -7,12 +7,15 @@
 // Owner thread. The caller records it.
 
 #include <string_view>
+#include <vector>
 
 #include "agent/machine.h"
 #include "base/result.h"
 
 namespace mangrove::agent {
 
+// The processes of a cgroup and of all below it, without our own.
+std::vector<int> processesBelow(const Machine& machine, std::string_view cgroup);
 Result<> killCgroup(const Machine& machine, std::string_view cgroup);
 
 }  // namespace mangrove::agent

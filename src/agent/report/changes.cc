@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/koordinator/pod_stalls.h"
+#include "api/koordinator/yarn_use.h"
 #include "json/merge_patch.h"
 
 namespace mangrove::agent {
@@ -115,13 +116,23 @@ bool sameStalls(const api::PodMetric& sent, const api::PodMetric& now) {
                  std::abs(was->throttled - is->throttled) < kPoints);
 }
 
+// Which applications are there; what they use is told with what their pod uses.
+bool sameYarn(const api::PodMetric& sent, const api::PodMetric& now) {
+  const auto was = api::yarnOf(sent), is = api::yarnOf(now);
+  return std::equal(was.begin(), was.end(), is.begin(), is.end(),
+                    [](const api::YarnUse& a, const api::YarnUse& b) {
+                      return a.application == b.application && a.containers == b.containers;
+                    });
+}
+
 bool samePods(const std::vector<api::PodMetric>& sent, const std::vector<api::PodMetric>& now,
               const Comparison& same) {
   const bool isEach = std::equal(sent.begin(), sent.end(), now.begin(), now.end(),
                                  [&](const api::PodMetric& a, const api::PodMetric& b) {
                                    return a.ns == b.ns && a.name == b.name &&
                                           a.priority == b.priority && a.qos == b.qos &&
-                                          same.ofPod(a.podUsage, b.podUsage) && sameStalls(a, b);
+                                          same.ofPod(a.podUsage, b.podUsage) && sameStalls(a, b) &&
+                                          sameYarn(a, b);
                                  });
   if (!isEach) return false;
   const Bands was = bandsOf(sent), is = bandsOf(now);

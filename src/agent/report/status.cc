@@ -6,6 +6,7 @@
 
 #include "agent/devices/nvml.h"
 #include "api/koordinator/pod_stalls.h"
+#include "api/koordinator/yarn_use.h"
 #include "api/wire/names.h"
 
 namespace mangrove::agent {
@@ -177,11 +178,18 @@ class Builder {
       usage->devices = gpus(podGpuPrefix(subject));
       out.push_back({pod->meta.name, pod->meta.ns, *usage,
                      Interned(api::bandName(api::bandWithDefault(*pod))),
-                     Interned(api::qosName(api::qosWithDefault(*pod))), stalls(subject, *id)});
+                     Interned(api::qosName(api::qosWithDefault(*pod))), extensions(subject, *id)});
     });
     std::sort(out.begin(), out.end(), [](const api::PodMetric& a, const api::PodMetric& b) {
       return a.ns != b.ns ? a.ns < b.ns : a.name < b.name;
     });
+    return out;
+  }
+
+  std::optional<api::Extensions> extensions(std::string_view subject, Shelf::Id id) const {
+    std::optional<api::Extensions> out = stalls(subject, id);
+    for (const PodLook& look : in_.look.pods)
+      if (look.uid == subject) api::addYarn({look.yarn.begin(), look.yarn.end()}, out);
     return out;
   }
 
