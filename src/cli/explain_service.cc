@@ -53,6 +53,24 @@ std::string timelineOf(const InterferenceReport& report) {
   return out;
 }
 
+const api::InterferenceSuspect* guiltyIn(const InterferenceReport& report) {
+  for (const api::InterferenceSuspect& one : report.status.suspects)
+    if (one.verified == "guilty") return &one;
+  return nullptr;
+}
+
+// In how many episodes the same work was found guilty: pods of a job have other names each time.
+size_t timesProved(const std::vector<InterferenceReport>& reports, const InterferenceReport& of) {
+  const api::InterferenceSuspect* guilty = guiltyIn(of);
+  if (guilty == nullptr) return 0;
+  return static_cast<size_t>(
+      std::count_if(reports.begin(), reports.end(), [&](const InterferenceReport& one) {
+        const api::InterferenceSuspect* other = guiltyIn(one);
+        return other && (other->pod == guilty->pod || (!guilty->application.empty() &&
+                                                       other->application == guilty->application));
+      }));
+}
+
 Told tell(const std::string& service, const std::vector<InterferenceReport>& reports) {
   Told out;
   if (reports.empty()) {
@@ -60,7 +78,7 @@ Told tell(const std::string& service, const std::vector<InterferenceReport>& rep
     out.todo = {"agents look with --feature-gates=InterferencePSI=true (docs/interference.md)"};
     return out;
   }
-  out.answer = sentenceOf(reports.front());
+  out.answer = sentenceOf(reports.front(), timesProved(reports, reports.front()));
   out.good = reports.front().status.end != kZeroTime;
   out.terms = timelineOf(reports.front());
   json::Array all;

@@ -44,14 +44,34 @@ TEST(InterferenceReport, TellsItsStory) {
       R"("actions":[{"time":"2026-11-17T14:04:00Z","action":"L5 CPU quota: 1.6 cores"}]}})";
   auto report = decodeText<InterferenceReport>(text);
   ASSERT_TRUE(report) << report.error().text();
-  EXPECT_EQ(sentenceOf(*report),
-            "shop/web is slow since 2026-11-17T14:02:00Z on n1: psi_cpu_some_avg10 31, fence 15; "
-            "batch/sort is the cause (cpu), guilty: +31 % [24, 39] by 10 pairs; last: L5 CPU "
-            "quota: 1.6 cores");
+  EXPECT_EQ(
+      sentenceOf(*report),
+      "shop/web is slow since 2026-11-17T14:02:00Z on n1 because batch/sort takes its CPU "
+      "time: proved once, +31 % [24, 39] by 10 pairs; psi_cpu_some_avg10 31, fence 15; L5 CPU "
+      "quota since 2026-11-17T14:04:00Z");
+  EXPECT_NE(sentenceOf(*report, 3).find("proved 3 times, +31 %"), std::string::npos);
   const json::Object whole{{"metadata", {{"name", "web-1"}, {"namespace", "shop"}}},
                            {"spec", toJson(report->spec)},
                            {"status", toJson(report->status)}};
   EXPECT_TRUE(json::equal(whole, json::parse(text).value())) << json::write(whole);
+}
+
+TEST(InterferenceReport, KnowsWhichStepsStand) {
+  InterferenceReportStatus status;
+  const auto at = [](int minute) { return WallTime{std::chrono::minutes(minute)}; };
+  status.actions = {{at(1), "experiment: batch/sort gets half of its CPU time now and then"},
+                    {at(2), "batch/sort: guilty: +31 % [24, 39] by 10 pairs"},
+                    {at(3), "L5 CPU quota: 1.6"},
+                    {at(4), "L5 CPU quota: 1.28"},
+                    {at(5), "L6 hard cap: 0.01"},
+                    {at(6), "L6 hard cap back: off"},
+                    {at(7), "L5 CPU quota back: 1.4"},
+                    {at(8), "disk weight: 0"}};
+  using Steps = std::vector<std::pair<std::string, WallTime>>;
+  EXPECT_EQ(standingSteps(status), (Steps{{"L5 CPU quota", at(3)}, {"disk weight", at(8)}}));
+  status.actions.push_back({at(9), "L5 CPU quota back: off"});
+  status.actions.push_back({at(10), "disk weight back: off"});
+  EXPECT_TRUE(standingSteps(status).empty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "api/interference/report.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -78,23 +79,95 @@ bool read(const In& in, InterferenceReport& out) {
   return fields.read(in, out);
 }
 
-std::string sentenceOf(const InterferenceReport& report) {
+namespace {
+
+const InterferenceSuspect* guiltyIn(const InterferenceReport& report) {
+  const auto& all = report.status.suspects;
+  const auto found = std::find_if(all.begin(), all.end(), [](const InterferenceSuspect& one) {
+    return one.verified == "guilty";
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// What it does to the service, by the resource that is short.
+std::string_view harmOf(std::string_view resource) {
+  constexpr std::pair<std::string_view, std::string_view> kHarms[] = {
+      {"cpu", "takes its CPU time"},       {"llc", "takes its cache"},
+      {"membw", "uses its memory bus"},    {"mem", "takes its memory"},
+      {"io", "keeps its disks busy"},      {"net", "fills its network"},
+      {"power", "takes its power budget"},
+  };
+  for (const auto& [name, harm] : kHarms)
+    if (name == resource) return harm;
+  return "slows it down";
+}
+
+// "guilty: +31 % [24, 39] by 10 pairs" without its first word.
+std::string_view effectIn(std::string_view verdict) {
+  const size_t at = verdict.find(": ");
+  return at == std::string_view::npos ? verdict : verdict.substr(at + 2);
+}
+
+std::string holdsOf(const InterferenceReportStatus& status) {
+  std::string out;
+  for (const auto& [step, since] : standingSteps(status))
+    out += fmt::format("{}{} since {}", out.empty() ? "" : ", ", step, formatTime(since));
+  return out;
+}
+
+}  // namespace
+
+// "L5 CPU quota: 1.6" begins or narrows a step, "L5 CPU quota back: 1.8" widens it, "… back: off" ends
+// it.
+std::vector<std::pair<std::string, WallTime>> standingSteps(
+    const InterferenceReportStatus& status) {
+  constexpr std::string_view kBack = " back";
+  std::vector<std::pair<std::string, WallTime>> out;
+  for (const InterferenceAction& one : status.actions) {
+    const size_t colon = one.action.find(": ");
+    if (colon == std::string::npos || !isStep(one.action)) continue;
+    std::string name = one.action.substr(0, colon);
+    const bool back = name.ends_with(kBack);
+    if (back) name.resize(name.size() - kBack.size());
+    const auto known =
+        std::find_if(out.begin(), out.end(), [&](const auto& step) { return step.first == name; });
+    if (!back && known == out.end()) out.emplace_back(name, one.time);
+    if (back && known != out.end() && one.action.substr(colon + 2) == "off") out.erase(known);
+  }
+  return out;
+}
+
+bool isStep(std::string_view action) {
+  constexpr std::string_view kSteps[] = {"L1 ",
+                                         "L2 ",
+                                         "L3 ",
+                                         "L4 ",
+                                         "L5 ",
+                                         "L6 ",
+                                         "L7 ",
+                                         "L8 ",
+                                         "disk weight",
+                                         "network class",
+                                         "memory throttle"};
+  return std::any_of(std::begin(kSteps), std::end(kSteps),
+                     [&](std::string_view one) { return action.starts_with(one); });
+}
+
+std::string sentenceOf(const InterferenceReport& report, size_t proved) {
   const InterferenceReportSpec& spec = report.spec;
   const InterferenceReportStatus& status = report.status;
   const bool over = status.end != kZeroTime;
-  std::string out = fmt::format("{} {} {}{} on {}: {} {:.3g}, fence {:.3g}", spec.victim,
-                                over ? "was slow from" : "is slow since", formatTime(spec.start),
-                                over ? " to " + formatTime(status.end) : "", spec.node, spec.signal,
-                                status.observed, status.fence);
-  const auto guilty =
-      std::find_if(status.suspects.begin(), status.suspects.end(),
-                   [](const InterferenceSuspect& one) { return one.verified == "guilty"; });
-  if (guilty != status.suspects.end())
-    out += fmt::format("; {} is the cause ({}), {}", guilty->pod, spec.resource, guilty->verdict);
+  std::string out =
+      fmt::format("{} {} {}{} on {}", spec.victim, over ? "was slow from" : "is slow since",
+                  formatTime(spec.start), over ? " to " + formatTime(status.end) : "", spec.node);
+  if (const InterferenceSuspect* guilty = guiltyIn(report))
+    out += fmt::format(" because {} {}: proved {}, {}", guilty->pod, harmOf(spec.resource),
+                       proved > 1 ? fmt::format("{} times", proved) : "once",
+                       effectIn(guilty->verdict));
   else
-    out += fmt::format("; no cause is proved ({} suspects, {})", status.suspects.size(),
-                       spec.resource);
-  if (!status.actions.empty()) out += "; last: " + status.actions.back().action;
+    out += fmt::format("; no cause is proved ({} suspects)", status.suspects.size());
+  out += fmt::format("; {} {:.3g}, fence {:.3g}", spec.signal, status.observed, status.fence);
+  if (const std::string holds = holdsOf(status); !holds.empty() && !over) out += "; " + holds;
   if (!status.outcome.empty()) out += "; " + status.outcome;
   return out;
 }

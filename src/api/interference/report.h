@@ -4,6 +4,8 @@
 // Namespaced, in the namespace of the service; the node's agent writes it.
 
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/object/meta.h"
@@ -55,8 +57,12 @@ bool read(const In& in, InterferenceReport& out);
 json::Value toJson(const InterferenceReportSpec& value);
 json::Value toJson(const InterferenceReportStatus& value);
 
-// "web is slow since 14:02 because of batch/sort (membw): guilty: +31 % [24, 39] by 10 pairs; L5 CPU
-// quota 1.6 cores": what `mangrove explain service` says of an episode.
-std::string sentenceOf(const InterferenceReport& report);
+// "shop/web is slow since 14:02 on n1 because batch/sort uses its memory bus: proved 3 times, +31 %
+// [24, 39] by 10 pairs; cpi 2.6, fence 1.8; L5 CPU quota since 14:05": what `mangrove explain service`
+// says of an episode. `proved`: in how many episodes that one was found guilty.
+std::string sentenceOf(const InterferenceReport& report, size_t proved = 1);
+// Whether an action is a step of the ladder, and which of these are in force since when.
+bool isStep(std::string_view action);
+std::vector<std::pair<std::string, WallTime>> standingSteps(const InterferenceReportStatus& status);
 
 }  // namespace mangrove::api
