@@ -151,8 +151,8 @@ Governed::~Governed() {
 void Governed::tick() {
   owner_.drain();
   const Look& look = collector_.tick(book_);
-  (void)enforcer_->tick(look, &node_, nullptr);
   if (latency_) latency_->follow(look);
+  (void)enforcer_->tick(look, &node_, nullptr);
   if (options_.told) options_.told(*board_);
 }
 

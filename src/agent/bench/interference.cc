@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include <fmt/format.h>
@@ -83,11 +84,11 @@ bool isUnderTrial(const api::InterferenceReport& report) {
   });
 }
 
-// Somebody is guilty, or everybody was tried.
-bool isDecided(const api::InterferenceReport& report, size_t pods) {
+// Everybody was tried; who acts stops at the first that is guilty.
+bool isDecided(const api::InterferenceReport& report, size_t pods, bool acts) {
   size_t tried = 0;
   for (const api::InterferenceSuspect& one : report.status.suspects) {
-    if (one.verified == "guilty") return true;
+    if (acts && one.verified == "guilty") return true;
     tried += !one.verified.empty();
   }
   return tried >= pods;
@@ -189,7 +190,7 @@ class Trial {
       out_.pods[pod].guilty = effect.ratio.estimate >= kGuilty && effect.ratio.low > 1;
     }
     turnAll(false);
-    for (int i = 0; i < 3; ++i) alone.push_back(measure(options_.length));
+    for (int i = 0; i < 3; ++i) alone.push_back(measure(2 * options_.length));
     std::sort(alone.begin(), alone.end());
     out_.alone = alone[alone.size() / 2];
   }
@@ -244,8 +245,9 @@ class Trial {
         tried = page_->buckets();
         out_.beside = p99Between(first, tried);
       }
-      if (isDecided(report, out_.pods.size())) break;
+      if (isDecided(report, out_.pods.size(), options_.act)) break;
     }
+    out_.watched = secondsBetween(began, realClock().mono());
     const stats::Buckets end = page_->buckets();
     if (!tried.empty()) out_.during = p99Between(tried, end);
     if (tried.empty()) out_.beside = p99Between(first, end);
@@ -317,6 +319,24 @@ CasePlan planOf(uint64_t seed, int64_t index) {
   return {kVictims[victim], kAgainst[victim][round % 3], rng.below(2) == 0 ? kNap : kShadow};
 }
 
+Result<CasePlan> planOf(const InterferenceOptions& options, int64_t index) {
+  CasePlan out = planOf(options.seed, index);
+  const auto named = [](std::string_view wanted, auto nameOf, auto all, auto& to) -> Result<> {
+    if (wanted.empty()) return {};
+    std::string known;
+    for (const auto one : all) {
+      if (nameOf(one) == wanted) return to = one, Result<>();
+      known += (known.empty() ? "" : ", ") + std::string(nameOf(one));
+    }
+    return fail(Code::kInvalid, "there is no {}, only {}", wanted, known);
+  };
+  if (auto ok = named(options.victim, victimName, std::span(kVictims), out.victim); !ok)
+    return ok.error().in("--victim");
+  if (auto ok = named(options.work, antagonistName, std::span(kCulprits), out.culprit); !ok)
+    return ok.error().in("--work");
+  return out;
+}
+
 // Threads of one case have ended before the next one forks.
 Result<InterferenceBench> runInterferenceBench(const InterferenceOptions& options) {
   InterferenceBench bench;
@@ -327,6 +347,7 @@ Result<InterferenceBench> runInterferenceBench(const InterferenceOptions& option
                          .string();
   if (::mkdtemp(name.data()) == nullptr) return failErrno(errno, "make the folder " + name);
   Result<> ok;
+  if (const auto plan = planOf(options, options.first); !plan) ok = pass(plan.error());
   for (int64_t i = options.first; ok && i < options.first + options.cases; ++i) {
     auto pods = PodCgroups::make(fmt::format("mangrove-interference-{}", ::getpid()));
     if (!pods) {
@@ -334,7 +355,7 @@ Result<InterferenceBench> runInterferenceBench(const InterferenceOptions& option
       break;
     }
     bench.cgroupV2 = pods->isV2();
-    Trial trial(options, *pods, name, planOf(options.seed, i), options.seed + 1000 * (i + 1));
+    Trial trial(options, *pods, name, *planOf(options, i), options.seed + 1000 * (i + 1));
     auto one = trial.run();
     if (one)
       bench.cases.push_back(*std::move(one));

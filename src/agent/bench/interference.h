@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/bench/neighbours.h"
@@ -24,10 +25,12 @@ struct InterferenceOptions {
   int64_t first = 0;   // skips so many: a long series can be run in parts
   int64_t truthPairs = 10;
   Duration length = std::chrono::seconds(2);    // of one run
-  Duration patience = std::chrono::minutes(5);  // until somebody is accused
+  Duration patience = std::chrono::minutes(7);  // until everybody is tried
   bool act = false;                             // let the agent act on what it proved
   uint64_t seed = 1;
   std::string dir = {};  // for files of the work; "": the system's for temporary ones
+  // Only this victim, beside only this work; "": by turns.
+  std::string victim = {}, work = {};
 };
 
 // One pod of a case.
@@ -47,6 +50,7 @@ struct InterferenceCase {
   std::vector<TriedPod> pods;
   double alone = 0, beside = 0, during = 0;  // p99, ms: without them, with them, in experiments
   std::optional<double> detected;            // seconds from when they began to the report
+  double watched = 0;                        // seconds that the agent had
   std::optional<double> held;                // p99 once the guilty one was held
   double kept = 0;                           // share of its CPU time that it still has then
   double strangers = 0;                      // cores that others used meanwhile
@@ -66,6 +70,7 @@ struct Accuracy {
   double precision() const;         // 1 when nobody is accused
   double recall() const;
 };
+std::string lineOf(std::string_view name, const Accuracy& accuracy);
 Accuracy byExperiment(const InterferenceBench& bench);
 Accuracy byCorrelation(const InterferenceBench& bench, double atLeast);
 // What the i-th case is; the same for the same seed.
@@ -74,6 +79,19 @@ struct CasePlan {
   Antagonist culprit{}, decoy{};
 };
 CasePlan planOf(uint64_t seed, int64_t index);
+// The same with what the options name; an error says what there is.
+Result<CasePlan> planOf(const InterferenceOptions& options, int64_t index);
+
+// Over all cases, with 95 % intervals; absent: too few cases have it.
+struct Costs {
+  std::optional<stats::Interval> during;  // p99 in experiments / beside them before
+  std::optional<stats::Interval> held;    // p99 once the guilty one is held / alone
+  double agentCores = 0, kept = 0;
+  double detected = 0;   // the longest
+  double falseADay = 0;  // wrong accusations in a day of watching
+  double hours = 0;
+};
+Costs costsOf(const InterferenceBench& bench);
 
 Result<InterferenceBench> runInterferenceBench(const InterferenceOptions& options);
 std::string toTable(const InterferenceBench& bench);

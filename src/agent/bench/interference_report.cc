@@ -1,8 +1,11 @@
 // What the benchmark of accusations found, for people and programs.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "agent/bench/interference.h"
 #include "json/value.h"
+#include "stats/paired.h"
 
 namespace mangrove::agent {
 namespace {
@@ -22,13 +25,13 @@ json::Object asJson(const Accuracy& accuracy) {
           {"precision", accuracy.precision()}, {"recall", accuracy.recall()}};
 }
 
-std::string lineOf(const char* name, const Accuracy& accuracy) {
+}  // namespace
+
+std::string lineOf(std::string_view name, const Accuracy& accuracy) {
   return fmt::format("{:<24} {:>4} accused, {:>3} wrongly; precision {:.3f}, recall {:.3f}\n", name,
                      accuracy.rightly + accuracy.wrongly, accuracy.wrongly, accuracy.precision(),
                      accuracy.recall());
 }
-
-}  // namespace
 
 double Accuracy::precision() const {
   const size_t accused = rightly + wrongly;
@@ -52,6 +55,52 @@ Accuracy byCorrelation(const InterferenceBench& bench, double atLeast) {
     for (const TriedPod& pod : one.pods) count(pod, pod.correlation >= atLeast, out);
   return out;
 }
+
+Costs costsOf(const InterferenceBench& bench) {
+  Costs out;
+  std::vector<double> during, beside, held, alone;
+  for (const InterferenceCase& one : bench.cases) {
+    const auto n = static_cast<double>(bench.cases.size());
+    out.agentCores += one.agentCores / n;
+    out.hours += one.watched / 3600;
+    out.detected = std::max(out.detected, one.detected.value_or(0));
+    if (one.during > 0) during.push_back(one.during), beside.push_back(one.beside);
+    if (!one.held) continue;
+    held.push_back(*one.held), alone.push_back(one.alone);
+    out.kept += one.kept;
+  }
+  if (!held.empty()) out.kept /= static_cast<double>(held.size());
+  const auto ratio = [](const auto& with, const auto& without) -> std::optional<stats::Interval> {
+    const stats::Effect effect = stats::pairedEffect(stats::logRatios(with, without), 0.95);
+    return effect.enough() ? std::optional(effect.ratio) : std::nullopt;
+  };
+  out.during = ratio(during, beside);
+  out.held = ratio(held, alone);
+  if (out.hours > 0)
+    out.falseADay = static_cast<double>(byExperiment(bench).wrongly) * 24 / out.hours;
+  return out;
+}
+
+namespace {
+
+std::string textOf(const std::optional<stats::Interval>& ratio) {
+  if (!ratio) return "too few cases";
+  return fmt::format("{:+.1f} % [{:+.1f}, {:+.1f}]", 100 * (ratio->estimate - 1),
+                     100 * (ratio->low - 1), 100 * (ratio->high - 1));
+}
+
+std::string textOf(const Costs& costs) {
+  std::string out = fmt::format(
+      "slowest detection {:.0f} s; {:.2f} false accusations a day, by {:.1f} hours of watching\n"
+      "p99 in experiments over before them: {}\nagent: {:.4f} cores\n",
+      costs.detected, costs.falseADay, costs.hours, textOf(costs.during), costs.agentCores);
+  if (costs.held)
+    out += fmt::format("p99 once the guilty one is held, over alone: {}; it keeps {:.0f} %\n",
+                       textOf(costs.held), 100 * costs.kept);
+  return out;
+}
+
+}  // namespace
 
 std::string toTable(const InterferenceBench& bench) {
   std::string out =
@@ -78,8 +127,8 @@ std::string toTable(const InterferenceBench& bench) {
   out += fmt::format("\n{} guilty and {} innocent pods\n", ours.guilty, ours.innocent);
   out += lineOf("experiment", ours);
   for (const double mark : {0.35, 0.15, 0.05})
-    out += lineOf(fmt::format("correlation from {:.2f}", mark).c_str(), byCorrelation(bench, mark));
-  return out;
+    out += lineOf(fmt::format("correlation from {:.2f}", mark), byCorrelation(bench, mark));
+  return out + textOf(costsOf(bench));
 }
 
 std::string toJson(const InterferenceBench& bench) {
@@ -94,15 +143,26 @@ std::string toJson(const InterferenceBench& bench) {
                                   {"verdict", pod.verdict},
                                   {"sentence", pod.sentence},
                                   {"correlation", pod.correlation}});
-    json::Object line{
-        {"victim", victimName(one.victim)}, {"pods", std::move(pods)}, {"aloneMs", one.alone},
-        {"besideMs", one.beside},           {"duringMs", one.during},  {"strangers", one.strangers},
-        {"agentCores", one.agentCores}};
+    json::Object line{{"victim", victimName(one.victim)},
+                      {"pods", std::move(pods)},
+                      {"aloneMs", one.alone},
+                      {"besideMs", one.beside},
+                      {"duringMs", one.during},
+                      {"strangers", one.strangers},
+                      {"agentCores", one.agentCores},
+                      {"watchedSeconds", one.watched}};
     if (one.detected) line["detectedSeconds"] = *one.detected;
     if (one.held) line["heldMs"] = *one.held, line["kept"] = one.kept;
     cases.push_back(std::move(line));
   }
-  return json::write(json::Object{{"cpus", bench.cpus},
+  const Costs costs = costsOf(bench);
+  const auto shown = [](const std::optional<stats::Interval>& one) {
+    return one ? json::Value(asJson(*one)) : json::Value(nullptr);
+  };
+  return json::write(json::Object{{"falseAccusationsADay", costs.falseADay},
+                                  {"duringOverBefore", shown(costs.during)},
+                                  {"heldOverAlone", shown(costs.held)},
+                                  {"cpus", bench.cpus},
                                   {"cgroupV2", bench.cgroupV2},
                                   {"cases", std::move(cases)},
                                   {"experiment", asJson(byExperiment(bench))},

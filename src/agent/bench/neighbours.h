@@ -62,6 +62,9 @@ enum class Antagonist : uint8_t {
   kNap,     // a little work, now and then
   kShadow,  // steady work on CPUs that would sleep otherwise
 };
+inline constexpr Antagonist kCulprits[] = {Antagonist::kStream, Antagonist::kCache,
+                                           Antagonist::kDisk, Antagonist::kFlood,
+                                           Antagonist::kSpin};
 bool isDecoy(Antagonist antagonist);
 std::string_view antagonistName(Antagonist antagonist);
 // Which program it is here: "stress-ng", "fio" or "built-in".

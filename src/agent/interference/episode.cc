@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kCapWindow = std::chrono::minutes(60);
 constexpr double kCapHelps = 0.1;   // of the excess
 constexpr double kSuffersMore = 3;  // times what it showed when the experiment began
+constexpr double kBroken = 1.2;     // times what is promised
 constexpr size_t kMostActions = 50;
 
 WallTime plus(WallTime at, Duration more) {
@@ -41,7 +42,21 @@ Episode::Episode(const Service& victim, const Finding& finding, WallTime now)
 }
 
 Duration Episode::period() const {
-  return finding_.evidence == Evidence::kPressure ? kPeriodSoftware : kPeriodCounters;
+  switch (finding_.evidence) {
+    case Evidence::kPressure:
+      return kPeriodSoftware;
+    case Evidence::kLatency:
+      return kPeriodLatency;
+    default:
+      return kPeriodCounters;
+  }
+}
+
+// A promise that is broken by a fifth is severe; of pressure and counters twice the fence is.
+bool Episode::isSevere() const {
+  const bool broken =
+      finding_.signal == kLatencySignal && finding_.observed > kBroken * finding_.fence;
+  return broken || interference::isSevere(finding_.observed, finding_.fence);
 }
 
 void Episode::sees(const std::optional<Finding>& finding, bool measured) {
@@ -73,30 +88,39 @@ double Episode::shareOf(const Scene& scene, const Past& past, const Neighbour& p
   return all > 0 ? use(pod) / all : 0;
 }
 
-std::vector<Ranked> Episode::suspectsOf(const Scene& scene, const Past& past) const {
+std::vector<Ranked> Episode::suspectsOf(const Scene& scene, const Node& node) const {
   std::vector<Suspect> out;
   for (const Neighbour& one : scene.neighbours) {
-    if (one.exempt) continue;
+    if (one.exempt || node.acquittals.holds(uid_, one.uid, scene.wall)) continue;
     const auto known = suspects_.find(one.uid);
-    if (known != suspects_.end() && known->second.tried && scene.wall < known->second.until)
-      continue;
+    if (known != suspects_.end() && known->second.verdict.kind == Verdict::Kind::kGuilty) continue;
     Suspect suspect{.uid = one.uid,
                     .name = one.name,
                     .rank = one.rank,
                     .priority = one.priority,
                     .running = one.running,
                     .nearness = one.nearness};
-    suspect.correlation =
-        past.correlation(uid_, finding_.signal, finding_.resource, finding_.threshold, one.uid);
-    suspect.share = shareOf(scene, past, one);
+    suspect.correlation = node.past.correlation(uid_, finding_.signal, finding_.resource,
+                                                finding_.threshold, one.uid);
+    suspect.share = shareOf(scene, node.past, one);
     out.push_back(std::move(suspect));
   }
-  return rankSuspects(out, isSevere(finding_.observed, finding_.fence));
+  return rankSuspects(out, isSevere());
 }
 
-void Episode::beginSeries(const Scene& scene, const Past& past, const Switches& switches,
-                          uint64_t seed) {
-  const std::vector<Ranked> ranked = suspectsOf(scene, past);
+// On the scale of what the experiment measures. A tail is judged, the mean is measured: by how much
+// that is up says how much there is to explain.
+double Episode::excessOf(const Service& victim) const {
+  const double beyond = std::max(0.0, finding_.observed - finding_.fence);
+  if (finding_.signal != kLatencySignal) return beyond * finding_.perUnit;
+  const double well = victim.latencyWell > 0 || finding_.observed <= 0
+                          ? victim.latencyWell
+                          : victim.latencyLately * finding_.fence / finding_.observed;
+  return std::max(0.0, victim.latencyLately - well);
+}
+
+void Episode::beginSeries(const Scene& scene, const Service& victim, const Node& node) {
+  const std::vector<Ranked> ranked = suspectsOf(scene, node);
   for (const Ranked& one : ranked) {
     Judged& known = suspects_[one.suspect.uid];
     known.name = one.suspect.name;
@@ -108,15 +132,15 @@ void Episode::beginSeries(const Scene& scene, const Past& past, const Switches& 
   if (ranked.empty()) return;
   suspect_ = ranked.front().suspect.uid;
   const Neighbour* pod = find(scene, suspect_);
-  suspectUsual_ = std::max(past.usualOf(suspect_), pod ? pod->cores : 0);
+  suspectUsual_ = std::max(node.past.usualOf(suspect_), pod ? pod->cores : 0);
   seriesStart_ = finding_.observed;
-  excess_ = std::max(0.0, finding_.observed - finding_.fence) * finding_.perUnit;
-  series_.emplace(switches.rules, seed, excess_, suspectUsual_);
+  excess_ = excessOf(victim);
+  series_.emplace(node.switches.rules, node.seed, excess_, suspectUsual_);
   act(scene.wall, fmt::format("experiment: {} gets half of its CPU time now and then, {} pairs",
-                              ranked.front().suspect.name, switches.rules.pairs));
+                              ranked.front().suspect.name, node.switches.rules.pairs));
 }
 
-void Episode::stepSeries(const Scene& scene, const Service& victim, Orders& out) {
+void Episode::stepSeries(const Scene& scene, const Service& victim, const Node& node, Orders& out) {
   const Neighbour* pod = find(scene, suspect_);
   if (pod == nullptr) {
     series_.reset();
@@ -126,19 +150,23 @@ void Episode::stepSeries(const Scene& scene, const Service& victim, Orders& out)
   }
   SeriesSample sample;
   sample.victim = victim.instant.of(finding_.signal, finding_.resource);
+  if (finding_.signal == kLatencySignal) {
+    sample.length = victim.instant.latencyOf;
+    sample.age = victim.instant.latencyAge;
+  }
   sample.victimLoad = victim.cores;
   sample.suspectUse = pod->cores;
   sample.foreign = pod->foreign;
   sample.suffers = finding_.observed > kSuffersMore * std::max(seriesStart_, finding_.fence);
   const Series::Step step = series_->step(scene.at, sample);
-  if (step.done) return judged(scene.wall);
+  if (step.done) return judged(scene.wall, node);
   if (step.throttle)
     out.caps.push_back(
         {suspect_, suspectUsual_ * SeriesRules().throttleTo,
          fmt::format("experiment for {}/{}: half of its CPU time for three seconds", ns_, name_)});
 }
 
-void Episode::judged(WallTime now) {
+void Episode::judged(WallTime now, const Node& node) {
   Judged& known = suspects_[suspect_];
   known.verdict = series_->verdict();
   known.tried = true;
@@ -147,16 +175,17 @@ void Episode::judged(WallTime now) {
   if (known.verdict.kind == Verdict::Kind::kGuilty) {
     antagonist_ = suspect_;
     antagonistUsual_ = suspectUsual_;
-    known.until = plus(now, kLongest);
     return;
   }
   const bool innocent = known.verdict.kind == Verdict::Kind::kInnocent;
-  known.until = plus(now, innocent ? kInnocentFor : kUnknownFor);
+  node.acquittals.add(uid_, suspect_, now, innocent ? kInnocentFor : kUnknownFor);
 }
 
-void Episode::acquit(WallTime now, Duration lasts, const std::string& why) {
+void Episode::acquit(WallTime now, const Node& node, const std::string& why) {
   if (const auto known = suspects_.find(antagonist_); known != suspects_.end()) {
-    known->second.until = plus(now, lasts);
+    known->second.verdict.kind = Verdict::Kind::kNotKnown;
+    known->second.verdict.why = why;
+    node.acquittals.add(uid_, antagonist_, now, kInnocentFor);
     act(now, fmt::format("{}: {}", known->second.name, why));
   }
   for (const Move& move : ladder_.dropAntagonist()) note(move, now);
@@ -164,14 +193,14 @@ void Episode::acquit(WallTime now, Duration lasts, const std::string& why) {
 }
 
 // A hard cap that changes nothing is lifted, whatever the experiment said.
-void Episode::checkCap(WallTime now) {
+void Episode::checkCap(WallTime now, const Node& node) {
   if (antagonist_.empty() || ladder_.isIdle()) return;
   const Ladder::Taken& last = ladder_.taken().back();
   if (last.rung != Rung::kHardCap || hardCaps_.empty()) return;
   if (now < plus(hardCaps_.back(), 2 * period())) return;
   const double excess = last.before - finding_.fence;
   if (anomalous_ && last.before - finding_.observed < kCapHelps * excess)
-    acquit(now, kInnocentFor, "the hard cap did not help and is lifted");
+    acquit(now, node, "the hard cap did not help and is lifted");
 }
 
 LadderLimits Episode::limitsOf(const Scene& scene, const Service& victim,
@@ -195,8 +224,7 @@ LadderLimits Episode::limitsOf(const Scene& scene, const Service& victim,
   return out;
 }
 
-void Episode::stepLadder(const Scene& scene, const Service& victim, const Past& past,
-                         const Switches& switches, bool mayTry, uint64_t seed) {
+void Episode::stepLadder(const Scene& scene, const Service& victim, const Node& node) {
   if (series_ || scene.wall < nextStep_) return;
   nextStep_ = plus(scene.wall, period());
   if (!antagonist_.empty() && find(scene, antagonist_) == nullptr) {
@@ -204,18 +232,18 @@ void Episode::stepLadder(const Scene& scene, const Service& victim, const Past& 
     for (const Move& move : ladder_.dropAntagonist()) note(move, scene.wall);
     antagonist_.clear();
   }
-  checkCap(scene.wall);
+  checkCap(scene.wall, node);
   const bool capped = isRung(ladder_, Rung::kHardCap);
   // A hard cap lasts five minutes; it is renewed while the service still suffers.
   if (capped && !hardCaps_.empty() && scene.wall < plus(hardCaps_.back(), kHardCap)) return;
-  ladder_.setLimits(limitsOf(scene, victim, switches));
+  ladder_.setLimits(limitsOf(scene, victim, node.switches));
   if (capped && anomalous_) {
     hardCaps_.push_back(scene.wall);
     act(scene.wall, "the hard cap is renewed");
     if (hardCaps_.size() < kCapsBeforeLeaving) return;
   }
   const LadderInput input{.anomalous = anomalous_,
-                          .severe = isSevere(finding_.observed, finding_.fence),
+                          .severe = isSevere(),
                           .metric = finding_.observed,
                           .fence = finding_.fence,
                           .proven = !antagonist_.empty()};
@@ -223,8 +251,8 @@ void Episode::stepLadder(const Scene& scene, const Service& victim, const Past& 
     note(move, scene.wall);
     if (move.kind == Move::Kind::kDown && move.rung == Rung::kHardCap)
       hardCaps_.push_back(scene.wall);
-    if (move.kind == Move::Kind::kAskProof && switches.causal && mayTry)
-      beginSeries(scene, past, switches, seed);
+    if (move.kind == Move::Kind::kAskProof && node.switches.causal && node.mayTry)
+      beginSeries(scene, victim, node);
   }
 }
 
@@ -275,16 +303,16 @@ Orders Episode::standing(const Scene& scene) const {
   return out;
 }
 
-Orders Episode::step(const Scene& scene, const Service& victim, const Past& past,
-                     const Switches& switches, bool mayTry, uint64_t seed) {
+Orders Episode::step(const Scene& scene, const Service& victim, const Node& node) {
   Orders experiment;
-  if (series_) stepSeries(scene, victim, experiment);
-  if (switches.ladder)
-    stepLadder(scene, victim, past, switches, mayTry, seed);
-  else if (switches.causal && anomalous_ && antagonist_.empty() && mayTry && !series_ &&
-           scene.wall >= nextStep_) {
+  if (series_) stepSeries(scene, victim, node, experiment);
+  if (node.switches.ladder) {
+    stepLadder(scene, victim, node);
+  } else if (node.switches.causal && anomalous_ && node.mayTry && !series_ &&
+             scene.wall >= nextStep_) {
+    // Who only reports goes on: there may be a second culprit.
     nextStep_ = plus(scene.wall, period());
-    beginSeries(scene, past, switches, seed);
+    beginSeries(scene, victim, node);
   }
   Orders out = standing(scene);
   out.caps.insert(out.caps.end(), experiment.caps.begin(), experiment.caps.end());

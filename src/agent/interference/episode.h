@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/interference/acquittals.h"
 #include "agent/interference/past.h"
 #include "agent/interference/scene.h"
 #include "api/interference/report.h"
@@ -29,6 +30,9 @@ class Episode {
  public:
   static constexpr Duration kPeriodSoftware = std::chrono::seconds(5);
   static constexpr Duration kPeriodCounters = std::chrono::seconds(20);
+  // A percentile of ten seconds is as bad as before while a tenth of them was: a step is judged when
+  // the whole window is of after it.
+  static constexpr Duration kPeriodLatency = std::chrono::seconds(15);
   static constexpr Duration kInnocentFor = std::chrono::minutes(30);
   static constexpr Duration kUnknownFor = std::chrono::minutes(10);
   static constexpr Duration kHardCap = std::chrono::minutes(5);
@@ -39,9 +43,16 @@ class Episode {
 
   // What the detector says of this tick; nullopt: calm, or not measured (then `measured` is false).
   void sees(const std::optional<Finding>& finding, bool measured);
-  // One tick. `mayTry`: no other experiment runs on this node.
-  Orders step(const Scene& scene, const Service& victim, const Past& past, const Switches& switches,
-              bool mayTry, uint64_t seed);
+  // What all episodes of the node share.
+  struct Node {
+    const Past& past;
+    const Switches& switches;
+    Acquittals& acquittals;
+    bool mayTry = false;  // no other experiment runs here
+    uint64_t seed = 0;
+  };
+  // One tick.
+  Orders step(const Scene& scene, const Service& victim, const Node& node);
   // Whether it is over, and with it everything is given back.
   bool isOver() const { return !outcome_.empty(); }
   void end(std::string_view outcome, WallTime now);
@@ -66,17 +77,17 @@ class Episode {
     double score = 0, correlation = 0, share = 0;
     Verdict verdict;
     bool tried = false;
-    WallTime until{};  // not suspected again before
   };
   Episode() = default;
-  std::vector<Ranked> suspectsOf(const Scene& scene, const Past& past) const;
-  void beginSeries(const Scene& scene, const Past& past, const Switches& switches, uint64_t seed);
-  void stepSeries(const Scene& scene, const Service& victim, Orders& out);
-  void judged(WallTime now);
-  void stepLadder(const Scene& scene, const Service& victim, const Past& past,
-                  const Switches& switches, bool mayTry, uint64_t seed);
-  void checkCap(WallTime now);
-  void acquit(WallTime now, Duration lasts, const std::string& why);
+  std::vector<Ranked> suspectsOf(const Scene& scene, const Node& node) const;
+  bool isSevere() const;
+  double excessOf(const Service& victim) const;
+  void beginSeries(const Scene& scene, const Service& victim, const Node& node);
+  void stepSeries(const Scene& scene, const Service& victim, const Node& node, Orders& out);
+  void judged(WallTime now, const Node& node);
+  void stepLadder(const Scene& scene, const Service& victim, const Node& node);
+  void checkCap(WallTime now, const Node& node);
+  void acquit(WallTime now, const Node& node, const std::string& why);
   void note(const Move& move, WallTime now);
   void act(WallTime now, std::string what);
   Orders standing(const Scene& scene) const;

@@ -99,8 +99,7 @@ json::Value Episode::state() const {
                                     {"correlation", one.correlation},
                                     {"share", one.share},
                                     {"tried", one.tried},
-                                    {"verdict", stateOf(one.verdict)},
-                                    {"until", formatMicroTime(one.until)}});
+                                    {"verdict", stateOf(one.verdict)}});
   for (const api::InterferenceAction& one : actions_)
     actions.push_back(json::Object{{"time", formatMicroTime(one.time)}, {"action", one.action}});
   for (const WallTime at : hardCaps_) caps.emplace_back(formatMicroTime(at));
@@ -119,11 +118,9 @@ json::Value Episode::state() const {
                    {"antagonist", antagonist_},
                    {"antagonistUsual", antagonistUsual_}};
   if (series_)
-    out["series"] = json::Object{{"suspect", suspect_},
-                                 {"usual", suspectUsual_},
-                                 {"start", seriesStart_},
-                                 {"excess", excess_},
-                                 {"pairs", series_->state()}};
+    out["series"] = json::Object{
+        {"suspect", suspect_}, {"usual", suspectUsual_},           {"start", seriesStart_},
+        {"excess", excess_},   {"wanted", series_->rules().pairs}, {"pairs", series_->state()}};
   return out;
 }
 
@@ -147,7 +144,7 @@ std::optional<Episode> Episode::restore(const json::Value& state, uint64_t seed)
     out.suspects_[one.text("uid")] = {one.text("name"),    one.text("application"),
                                       one.number("score"), one.number("correlation"),
                                       one.number("share"), verdictOf(Reader(one.member("verdict"))),
-                                      one.flag("tried"),   one.time("until")};
+                                      one.flag("tried")};
   }
   for (const json::Value& value : from.list("actions")) {
     const Reader one(&value);
@@ -166,7 +163,10 @@ std::optional<Episode> Episode::restore(const json::Value& state, uint64_t seed)
   out.suspectUsual_ = series.number("usual");
   out.seriesStart_ = series.number("start");
   out.excess_ = series.number("excess");
-  out.series_.emplace(SeriesRules{}, seed, out.excess_, out.suspectUsual_);
+  SeriesRules rules;
+  if (const double wanted = series.number("wanted"); wanted >= kLeastPairs && wanted <= 1000)
+    rules.pairs = static_cast<size_t>(wanted);
+  out.series_.emplace(rules, seed, out.excess_, out.suspectUsual_);
   if (const json::Value* pairs = series.member("pairs")) out.series_->restore(*pairs);
   return out;
 }

@@ -101,6 +101,7 @@ void Episodes::close(const std::string& uid) {
 Orders Episodes::step(const Scene& scene, const Switches& switches) {
   Orders out;
   past_.add(scene);
+  acquittals_.age(scene.wall);
   std::map<std::string, const Service*> services;
   std::vector<std::pair<const Service*, Finding>> fresh;
   for (const Service& one : scene.services) {
@@ -126,8 +127,8 @@ Orders Episodes::step(const Scene& scene, const Switches& switches) {
     if (victim == services.end()) {
       episode.end(episode.wantsMove() ? "Escalated" : "Expired", scene.wall);
     } else {
-      const bool mayTry = !isTrying();
-      addTo(out, episode.step(scene, *victim->second, past_, switches, mayTry, ++seed_));
+      const Episode::Node node{past_, switches, acquittals_, !isTrying(), ++seed_};
+      addTo(out, episode.step(scene, *victim->second, node));
     }
     if (episode.isOver()) over.push_back(uid);
   }
@@ -151,14 +152,18 @@ std::string Episodes::text() const {
 }
 
 json::Value Episodes::state() const {
-  if (open_.empty()) return nullptr;
-  json::Array out;
-  for (const auto& [uid, one] : open_) out.push_back(one.state());
-  return out;
+  if (open_.empty() && acquittals_.size() == 0) return nullptr;
+  json::Array open;
+  for (const auto& [uid, one] : open_) open.push_back(one.state());
+  return json::Object{{"open", std::move(open)}, {"acquittals", acquittals_.state()}};
 }
 
 void Episodes::restore(const json::Value& state) {
-  const json::Array* all = state.if_array();
+  const json::Object* top = state.if_object();
+  if (top == nullptr) return;
+  if (const json::Value* all = top->if_contains("acquittals")) acquittals_.restore(*all);
+  const json::Value* open = top->if_contains("open");
+  const json::Array* all = open ? open->if_array() : nullptr;
   if (all == nullptr) return;
   for (const json::Value& one : *all)
     if (auto episode = Episode::restore(one, ++seed_))

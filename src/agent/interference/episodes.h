@@ -55,6 +55,7 @@ class Episodes {
   std::map<std::string, Sense> senses_;
   std::vector<Episode> closed_;  // with news
   Past past_;
+  Acquittals acquittals_;
   uint64_t seed_;
   std::map<std::pair<std::string, std::string>, uint64_t> ended_;
 };

@@ -178,8 +178,10 @@ TEST(Episodes, LeaveNoTraceHoweverOftenTheAgentIsKilled) {
 }
 
 TEST(Episodes, ReadOnlyStatesOfTheirOwn) {
-  for (const char* text : {"null", "{}", "[1]", R"([{"uid":""}])", R"([{"uid":"a"}])",
-                           R"([{"uid":"a","series":{"pairs":{"pairs":[["x"]]}},"ladder":[]}])"}) {
+  for (const char* text :
+       {"null", "{}", "[1]", R"({"open":[1]})", R"({"open":[{"uid":""}]})",
+        R"({"open":[{"uid":"a"}],"acquittals":[]})",
+        R"({"open":[{"uid":"a","series":{"pairs":{"pairs":[["x"]]}},"ladder":[]}]})"}) {
     Episodes episodes;
     episodes.restore(json::parse(text).value());
     EXPECT_LE(episodes.size(), 1u) << text;

@@ -14,35 +14,24 @@ double millisOf(Duration duration) {
 
 }  // namespace
 
-std::optional<double> tailMeanOf(const stats::Buckets& buckets, double above) {
+std::optional<double> meanOf(const stats::Buckets& buckets, double most) {
   const double all = stats::countOf(buckets);
-  const double from = above * all;
   if (all <= 0) return std::nullopt;
-  double below = 0, bound = 0, sum = 0, weight = 0;
+  double below = 0, bound = 0, sum = 0;
   for (const auto& [upper, count] : buckets) {
-    const double inside = count - below;
-    const double taken = std::min(inside, count - from);
-    if (taken > 0) {
-      // The upper part of the bucket in which the tail begins.
-      const double top = std::isfinite(upper) ? upper : bound;
-      const double low = top - (top - bound) * taken / inside;
-      sum += taken * (low + top) / 2;
-      weight += taken;
-    }
+    const double middle = std::isfinite(upper) ? (bound + upper) / 2 : bound;
+    sum += (count - below) * std::min(middle, most);
     below = count;
     if (std::isfinite(upper)) bound = upper;
   }
-  return weight > 0 ? std::optional(sum / weight) : std::nullopt;
+  return sum / all;
 }
 
-std::optional<double> tailMeanOf(std::vector<double> values, double above) {
+std::optional<double> meanOf(std::span<const double> values, double most) {
   if (values.empty()) return std::nullopt;
-  std::sort(values.begin(), values.end());
-  const auto skip =
-      std::min(static_cast<size_t>(above * static_cast<double>(values.size())), values.size() - 1);
   double sum = 0;
-  for (size_t i = skip; i < values.size(); ++i) sum += values[i];
-  return sum / static_cast<double>(values.size() - skip);
+  for (const double value : values) sum += std::min(value, most);
+  return sum / static_cast<double>(values.size());
 }
 
 // One scrape older than the window stays: the difference to it covers the whole window.
@@ -80,18 +69,26 @@ std::optional<double> LatencyMeter::tail(MonoTime now) const {
   return stats::quantile(values, quantile_);
 }
 
-std::optional<double> LatencyMeter::slowest(MonoTime now) {
+std::optional<RecentMean> LatencyMeter::recent(MonoTime now, double most) {
   const MonoTime since = std::exchange(asked_, now);
+  std::optional<double> mean;
+  RecentMean out{.until = now, .length = since == MonoTime::min() ? kWindow : now - since};
   if (scrapes_.size() >= 2) {
     const auto& [at, last] = scrapes_.back();
+    const auto& [before, first] = scrapes_[scrapes_.size() - 2];
     if (at <= since) return std::nullopt;
-    const auto before = scrapes_[scrapes_.size() - 2];
-    return tailMeanOf(stats::difference(last, before.second), kSlowest);
+    out.until = at;
+    out.length = at - before;
+    mean = meanOf(stats::difference(last, first), most);
+  } else {
+    std::vector<double> values;
+    for (const auto& [at, ms] : probes_)
+      if (at > since) values.push_back(ms);
+    mean = meanOf(values, most);
   }
-  std::vector<double> values;
-  for (const auto& [at, ms] : probes_)
-    if (at > since) values.push_back(ms);
-  return tailMeanOf(std::move(values), kSlowest);
+  if (!mean) return std::nullopt;
+  out.ms = *mean;
+  return out;
 }
 
 }  // namespace mangrove::agent::interference

@@ -5,13 +5,16 @@
 //   LatencyMeter meter(0.99);
 //   meter.scraped(buckets, now);        // or meter.probed(3ms, now)
 //   meter.tail(now)                     // ms, of the last ten seconds
-//   meter.slowest(now)                  // ms, mean of the slowest tenth since the last asking
+//   meter.recent(now, 60)               // ms, mean since the last asking, none counted above 60
 //
-// Experiments go by the slowest tenth: it moves with the tail and is a mean, so that a second or two
-// of answers say something, which a 99th percentile of so few does not.
+// Experiments go by the mean. A suspect that gets half of its CPU time works all it can for half of
+// the time: half of the answers are as slow as ever, and so is every percentile beyond the middle and
+// every mean of a tail; the mean of all is halfway. So that one answer in a thousand does not decide,
+// none counts for more than a few times what is promised.
 
 #include <deque>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,14 +23,20 @@
 
 namespace mangrove::agent::interference {
 
-// Of the values above the quantile; evenly within buckets, the last one at its lower bound.
-std::optional<double> tailMeanOf(const stats::Buckets& buckets, double above);
-std::optional<double> tailMeanOf(std::vector<double> values, double above);
+// Evenly within buckets, the last one at its lower bound; none counted above `most`.
+std::optional<double> meanOf(const stats::Buckets& buckets, double most);
+std::optional<double> meanOf(std::span<const double> values, double most);
+
+// What was measured, and of which time: of `length` until `until`.
+struct RecentMean {
+  double ms = 0;
+  MonoTime until{};
+  Duration length{};
+};
 
 class LatencyMeter {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(10);
-  static constexpr double kSlowest = 0.9;
 
   explicit LatencyMeter(double quantile = 0.99) : quantile_(quantile) {}
   // The page's histogram since the service began, in ms.
@@ -36,7 +45,7 @@ class LatencyMeter {
   void probed(Duration took, MonoTime at);
 
   std::optional<double> tail(MonoTime now) const;
-  std::optional<double> slowest(MonoTime now);
+  std::optional<RecentMean> recent(MonoTime now, double most);
 
  private:
   void forget(MonoTime now);

@@ -9,6 +9,11 @@
 #include "stats/paired.h"
 
 namespace mangrove::agent::interference {
+namespace {
+
+constexpr Duration kLatest = std::chrono::seconds(3);  // that a measurement is waited for
+
+}  // namespace
 
 std::string troubleOf(const SeriesRules& rules) {
   if (rules.pairs < kLeastPairs)
@@ -78,11 +83,32 @@ Verdict judge(std::span<const Pair> kept, const SeriesRules& rules, double exces
 Series::Series(SeriesRules rules, uint64_t seed, double excess, double usual)
     : rules_(rules), rng_(seed), excess_(excess), usual_(usual) {}
 
-void Series::Half::add(const SeriesSample& sample) {
-  signal += *sample.victim;
-  load += sample.victimLoad;
-  use += sample.suspectUse;
-  ++samples;
+// The half within which all of that time lies, after its settling; nullptr: neither.
+Series::Half* Series::halfOf(Duration from, Duration until) {
+  constexpr Duration kJitter = std::chrono::milliseconds(200);
+  const Duration one = rules_.settle + rules_.half;
+  for (const size_t i : {0, 1}) {
+    const Duration begin = static_cast<int>(i) * one;
+    if (from >= begin + rules_.settle - kJitter && until <= begin + one + kJitter)
+      return &halves_[i];
+  }
+  return nullptr;
+}
+
+// What the suspect used is of the tick; what the service showed may be of earlier.
+void Series::add(Duration into, const SeriesSample& sample) {
+  constexpr Duration kTick = std::chrono::seconds(1);
+  if (Half* half = halfOf(into - kTick, into)) {
+    half->load += sample.victimLoad;
+    half->use += sample.suspectUse;
+    ++half->ticks;
+  }
+  const Duration until = into - sample.age;
+  if (!sample.victim) return;
+  if (Half* half = halfOf(until - sample.length, until)) {
+    half->signal += *sample.victim;
+    ++half->samples;
+  }
 }
 
 // The rest before a pair is drawn too, so that nothing periodic keeps step with it.
@@ -121,9 +147,10 @@ Discard Series::reasonAgainst(const Half& normal, const Half& throttled) const {
   if (foreign_) return Discard::kForeign;
   if (normal.samples == 0 || throttled.samples == 0) return Discard::kNotMeasured;
   const double least = leastUse();
-  if (normal.mean(normal.use) < least || throttled.mean(throttled.use) < least * rules_.throttleTo)
+  if (normal.perTick(normal.use) < least ||
+      throttled.perTick(throttled.use) < least * rules_.throttleTo)
     return Discard::kIdleSuspect;
-  const double a = normal.mean(normal.load), b = throttled.mean(throttled.load);
+  const double a = normal.perTick(normal.load), b = throttled.perTick(throttled.load);
   if (std::abs(a - b) > rules_.loadChange * std::max(a, b)) return Discard::kLoadChanged;
   return Discard::kNone;
 }
@@ -135,11 +162,10 @@ void Series::finish() {
   running_ = false;
   lastDiscard_ = reasonAgainst(normal, throttled);
   if (lastDiscard_ != Discard::kNone) return;
-  kept_.push_back({normal.mean(normal.signal), throttled.mean(throttled.signal)});
+  kept_.push_back({normal.mean(), throttled.mean()});
 }
 
-// What a tick measured is of the time before it: the sample at the end of a settling time still
-// belongs to that.
+// A pair ends when what the service showed in it is known.
 Series::Step Series::step(MonoTime now, const SeriesSample& sample) {
   if (isDone()) return {.done = true};
   if (sample.suffers) {
@@ -149,13 +175,12 @@ Series::Step Series::step(MonoTime now, const SeriesSample& sample) {
   }
   if (!running_) begin(now);
   if (!started_ && !mayStart(now, sample)) return {.done = ended_};
-  const Duration into = now - from_, one = rules_.settle + rules_.half;
-  if (into > Duration::zero() && into <= 2 * one) {
-    const Duration within = into <= one ? into : into - one;
-    foreign_ = foreign_ || sample.foreign;
-    if (within > rules_.settle && sample.victim) halves_[into <= one ? 0 : 1].add(sample);
-  }
-  if (into < 2 * one) return {.throttle = throttles(into)};
+  const Duration into = now - from_, all = 2 * (rules_.settle + rules_.half);
+  if (into > Duration::zero() && into <= all) foreign_ = foreign_ || sample.foreign;
+  add(into, sample);
+  if (into < all) return {.throttle = throttles(into)};
+  const bool late = sample.victim && into - sample.age < all && sample.age <= kLatest;
+  if (late && into < all + kLatest) return {};
   finish();
   if (!isDone()) begin(now);
   return {.done = isDone()};

@@ -53,11 +53,14 @@ constexpr size_t kLeastPairs = 5;
 std::string troubleOf(const SeriesRules& rules);
 
 struct SeriesSample {
-  std::optional<double> victim = {};  // its signal in this tick; absent: not measured
-  double victimLoad = 0;              // cores
-  double suspectUse = 0;              // cores
-  bool foreign = false;               // somebody else moved, or limits, the suspect's file
-  bool suffers = false;               // the victim got worse for another reason
+  std::optional<double> victim = {};  // its signal; absent: not measured
+  // What that is of: so long, until so long ago. A page that is read now says what was until now,
+  // and is here at the next tick.
+  Duration length = std::chrono::seconds(1), age{};
+  double victimLoad = 0;  // cores
+  double suspectUse = 0;  // cores
+  bool foreign = false;   // somebody else moved, or limits, the suspect's file
+  bool suffers = false;   // the victim got worse for another reason
 };
 
 struct Pair {
@@ -92,6 +95,7 @@ class Series {
   bool isDone() const { return ended_ || kept_.size() >= rules_.pairs || tried_ >= mostTried(); }
   Verdict verdict() const;
 
+  const SeriesRules& rules() const { return rules_; }
   size_t kept() const { return kept_.size(); }
   size_t discarded() const { return tried_ - kept_.size(); }
   Discard lastDiscard() const { return lastDiscard_; }
@@ -102,10 +106,12 @@ class Series {
  private:
   struct Half {
     double signal = 0, load = 0, use = 0;
-    size_t samples = 0;
-    void add(const SeriesSample& sample);
-    double mean(double sum) const { return samples > 0 ? sum / static_cast<double>(samples) : 0; }
+    size_t samples = 0, ticks = 0;
+    double mean() const { return signal / static_cast<double>(samples); }
+    double perTick(double sum) const { return ticks > 0 ? sum / static_cast<double>(ticks) : 0; }
   };
+  Half* halfOf(Duration from, Duration until);
+  void add(Duration into, const SeriesSample& sample);
   size_t mostTried() const { return rules_.pairs + rules_.spare; }
   double leastUse() const { return std::max(rules_.suspectLeast, rules_.suspectShare * usual_); }
   void begin(MonoTime now);

@@ -18,10 +18,11 @@ namespace mangrove::agent::interference {
 
 // Since the tick before; what an experiment goes by.
 struct Instant {
-  std::optional<double> cpu = {}, memory = {}, io = {};  // stalled share of the time, percent
-  std::optional<double> cpi = {};                        // cycles per instruction
-  std::optional<double> latency = {};                    // ms, of the slowest tenth of its answers
-  std::optional<double> lost = {};                       // of its segments sent again, percent
+  std::optional<double> cpu = {}, memory = {}, io = {};        // stalled share of the time, percent
+  std::optional<double> cpi = {};                              // cycles per instruction
+  std::optional<double> latency = {};                          // ms, mean of its answers
+  Duration latencyOf = std::chrono::seconds(1), latencyAge{};  // so long, until so long ago
+  std::optional<double> lost = {};  // of its segments sent again, percent
   // Of the signal that was found to be wrong; a shortage that only counters see is not looked for
   // among stalls.
   std::optional<double> of(std::string_view signal, Resource resource) const;
@@ -42,9 +43,11 @@ struct Service {
   api::Qos qos = api::Qos::kLs;
   api::PriorityBand band = api::PriorityBand::kProd;
   double cores = 0;
-  bool mayMove = false;                 // has other replicas, as far as its owner tells
-  bool hasSiblings = false;             // CPUs of its own whose siblings offline work may use
-  double promisedMs = 0;                // latency; 0: it reports none
+  bool mayMove = false;      // has other replicas, as far as its owner tells
+  bool hasSiblings = false;  // CPUs of its own whose siblings offline work may use
+  double promisedMs = 0;     // latency; 0: it reports none
+  // Its answers' mean, on the scale of `instant`: lately, and while it was well; 0: not known.
+  double latencyLately = 0, latencyWell = 0;
   std::optional<Stalls> stalls = {};    // measured at this tick, every ten seconds
   Instant instant = {};                 // at every tick while it has an episode
   std::optional<Counted> counted = {};  // a window of the counters ended at this tick

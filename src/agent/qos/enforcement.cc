@@ -150,6 +150,7 @@ void Enforcement::tick(const Look& look) {
   const auto topology = agent_.topology();
   // Reflexes write by themselves: they are still before the enforcer gives files back.
   if (isSwitchedOff(node.get())) reflexes_.rest();
+  if (latency_) latency_->follow(look);
   const ApplyReport report = enforcer_->tick(look, node.get(), topology.get(), agent_.knowsPods());
   count(report);
   if (gates_.on(kCheckpointGate) && options_.isLive && !enforcer_->isOff() &&
@@ -264,32 +265,6 @@ void Enforcement::tellBlind(const api::Node* node) {
         "nothing could be measured for 10 s: best-effort work has the conservative limit");
   else
     events_.normal(about, "MeasurementsBack", "best-effort work has the measured limit again");
-}
-
-void Enforcement::countEpisodes() {
-  auto& ended =
-      metrics_.counters("colo_interference_episodes_total",
-                        "Ended episodes in which a service suffered.", {"resource", "outcome"});
-  for (const auto& [what, count] : board_->ended) {
-    uint64_t& known = episodes_[what];
-    if (count > known)
-      ended.with({what.first, what.second}).inc(static_cast<double>(count - known));
-    known = count;
-  }
-}
-
-// A node that nobody closed is not touched: the gate may never have been on.
-void Enforcement::tellInterference(const api::Node* node) {
-  for (AuditRecord& one : std::exchange(board_->records, {})) shown_->audit.add(std::move(one));
-  reporter_.tell(std::exchange(board_->reports, {}));
-  if (latency_) latency_->follow(agent_.look());
-  agent_.watchCounters(board_->containers);
-  if (board_->looks && !options_.enforcer.dryRun) fences_.follow(clock_.mono());
-  countEpisodes();
-  if (node == nullptr || options_.enforcer.dryRun) return;
-  pairs_.tell(*node, std::exchange(board_->proved, {}), clock_.wall());
-  const bool blocked = board_->blocked && !enforcer_->isOff() && gates_.on("CraneQoS");
-  craneBlock_.want(blocked, board_->blockedWhy, *node);
 }
 
 void Enforcement::count(const ApplyReport& report) {

@@ -102,6 +102,8 @@ class Enforcement {
   void tellBlind(const api::Node* node);
   void tellInterference(const api::Node* node);
   void countEpisodes();
+  void showCpi();
+  void showSuspects();
   void watchIsolation(const api::Node* node);
   void readIsolation();
   void publishRules(const Look& look, const api::Node* node,

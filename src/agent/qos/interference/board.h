@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/executor/audit.h"
+#include "agent/interference/latency.h"
 #include "api/interference/fence_book.h"
 #include "api/interference/proven_pairs.h"
 #include "api/interference/report.h"
@@ -19,8 +20,8 @@ namespace mangrove::agent {
 
 // How long a service's answers take, as it says itself or as a probe finds.
 struct LatencySeen {
-  std::optional<double> tailMs;     // of the last ten seconds
-  std::optional<double> slowestMs;  // mean of the slowest tenth since the tick before
+  std::optional<double> tailMs;                         // of the last ten seconds
+  std::optional<interference::RecentMean> recent = {};  // what came since the tick before
 };
 
 // What the ladder wants of those who own the knobs.
@@ -61,6 +62,12 @@ struct InterferenceBoard {
   std::string ownBook;                           // "": nothing new to tell
   // Who hurt whom, of episodes that ended since the tick before.
   std::vector<api::ProvenPair> proved;
+  // Cycles per instruction of services at their last window of the counters, by "namespace/name".
+  struct Cpi {
+    double now = 0;
+    std::optional<double> fence = {};
+  };
+  std::map<std::string, Cpi> cpi;
   // Ended episodes by resource and outcome, since the start.
   std::map<std::pair<std::string, std::string>, uint64_t> ended;
 };

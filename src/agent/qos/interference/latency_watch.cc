@@ -1,5 +1,6 @@
 #include "agent/qos/interference/latency_watch.h"
 
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -31,6 +32,13 @@ Result<Place> placeOf(const api::LatencyPromise& promise, std::string_view addre
   if (!base) return pass(base.error());
   return Place{*std::move(base),
                slash == std::string_view::npos ? "/" : std::string(rest.substr(slash))};
+}
+
+// So much of one answer counts in an experiment.
+double mostOf(const api::LatencyPromise& promise) {
+  constexpr double kTimes = 3;
+  return promise.promisedMs > 0 ? kTimes * promise.promisedMs
+                                : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -67,25 +75,27 @@ void LatencyWatch::ask(const std::string& uid, Watched& one) {
   const MonoTime asked = clock_.mono();
   net::HttpRequest request;
   request.target = one.target;
-  one.client->send(std::move(request), {.timeout = kLimit},
-                   [&owner = owner_,
-                    done = life_.guard([this, uid, asked](const Result<net::HttpResponse>& answer) {
-                      answered(uid, asked, answer);
-                    })](Result<net::HttpResponse> answer) mutable {
-                     owner.post([done = std::move(done), answer = std::move(answer)]() mutable {
-                       done(answer);
-                     });
-                   });
+  one.client->send(
+      std::move(request), {.timeout = kLimit},
+      [&owner = owner_, &clock = clock_,
+       done = life_.guard([this, uid, asked](const Result<net::HttpResponse>& answer, MonoTime at) {
+         answered(uid, asked, at, answer);
+       })](Result<net::HttpResponse> answer) mutable {
+        // Before it waits for the owner.
+        const MonoTime at = clock.mono();
+        owner.post([done = std::move(done), answer = std::move(answer), at]() mutable {
+          done(answer, at);
+        });
+      });
 }
 
-void LatencyWatch::answered(const std::string& uid, MonoTime asked,
+void LatencyWatch::answered(const std::string& uid, MonoTime asked, MonoTime now,
                             const Result<net::HttpResponse>& answer) {
   const auto found = watched_.find(uid);
   if (found == watched_.end()) return;
   Watched& one = found->second;
   if (one.underWay > 0) --one.underWay;
   if (!answer && answer.error().code() == Code::kCancelled) return;
-  const MonoTime now = clock_.mono();
   if (!one.promise.probe.empty()) {
     // A service that does not answer is slow: the limit counts.
     if (!answer) trouble(uid, answer.error().text());
@@ -97,7 +107,8 @@ void LatencyWatch::answered(const std::string& uid, MonoTime asked,
   stats::Buckets millis;
   for (const auto& [bound, count] : *buckets) millis[bound * one.promise.toMillis] = count;
   troubles_.erase(uid);
-  one.meter.scraped(std::move(millis), now);
+  // What the page shows is of when it was asked for, as far as we can tell.
+  one.meter.scraped(std::move(millis), asked);
 }
 
 void LatencyWatch::follow(const Look& look) {
@@ -120,7 +131,7 @@ void LatencyWatch::follow(const Look& look) {
     if (found == watched_.end() || changed) begin(uid, pod.pod);
     if ((found = watched_.find(uid)) == watched_.end()) continue;
     Watched& one = found->second;
-    board_->latency[uid] = {one.meter.tail(now), one.meter.slowest(now)};
+    board_->latency[uid] = {one.meter.tail(now), one.meter.recent(now, mostOf(one.promise))};
     const bool urgent = board_->watched.count(uid) != 0;
     const bool isProbe = !one.promise.probe.empty();
     if (!urgent && !isProbe && one.next != MonoTime::min() && now < one.next) continue;

@@ -3,8 +3,10 @@
 // while somebody is suspected on their behalf; or by requests of our own. What came is on the board.
 //
 //   LatencyWatch watch(loop, owner, board);
-//   watch.follow(look, now);                         // after each tick
+//   watch.follow(look);                              // before each tick's decisions
 //
+// The pages of all are asked for at the same moment of each second, just before limits are changed:
+// what one of them shows is of whole seconds between two changes.
 // Only pods with the annotation (api/interference/latency_promise.h), and only at their own address.
 // Answers come on an I/O thread and are handed to the owner. One owner.
 
@@ -49,7 +51,8 @@ class LatencyWatch {
   };
   void begin(const std::string& uid, const PodPtr& pod);
   void ask(const std::string& uid, Watched& one);
-  void answered(const std::string& uid, MonoTime asked, const Result<net::HttpResponse>& answer);
+  void answered(const std::string& uid, MonoTime asked, MonoTime now,
+                const Result<net::HttpResponse>& answer);
   void trouble(const std::string& uid, std::string why);
 
   net::Loop& loop_;

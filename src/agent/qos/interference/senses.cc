@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -171,9 +172,20 @@ std::optional<kernel::TcpSegments> Senses::segmentsOf(const Situation& now,
   return std::nullopt;
 }
 
+// Trouble shows a few readings before it has lasted: the lower quarter of five minutes is of before.
+static double wellOf(const std::deque<double>& means) {
+  if (means.empty()) return 0;
+  std::vector<double> sorted(means.begin(), means.end());
+  const auto at = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 4);
+  std::nth_element(sorted.begin(), at, sorted.end());
+  return *at;
+}
+
 // Without a promise it is judged by what is ordinary for it.
-void Senses::addLatency(const Situation& now, const PodLook& pod, Known& known,
+void Senses::addLatency(const Situation& now, const PodLook& pod, bool watched, Known& known,
                         Service& out) const {
+  constexpr size_t kMostMeans = 30;
+  constexpr double kWeight = 0.3;
   if (known.said != pod.pod) {
     known.said = pod.pod;
     const auto said = api::parseLatencyPromise(pod.pod->meta.annotations);
@@ -181,7 +193,16 @@ void Senses::addLatency(const Situation& now, const PodLook& pod, Known& known,
   }
   const auto seen = board_->latency.find(out.uid);
   if (!known.promise || seen == board_->latency.end()) return;
-  out.instant.latency = seen->second.slowestMs;
+  if (const auto& recent = seen->second.recent) {
+    out.instant.latency = recent->ms;
+    out.instant.latencyOf = recent->length;
+    out.instant.latencyAge = now.look.at - recent->until;
+    known.meanLately += (known.meanLately > 0 ? kWeight : 1) * (recent->ms - known.meanLately);
+    if (!watched) known.means.push_back(recent->ms);
+    if (known.means.size() > kMostMeans) known.means.pop_front();
+  }
+  out.latencyLately = known.meanLately;
+  out.latencyWell = wellOf(known.means);
   out.promisedMs = known.promise->promisedMs;
   if (out.promisedMs <= 0) {
     const api::Fence fence = fenceOf(keyOf(now, pod), cpusOf(pod), out.cores * 100, kLatency);
@@ -221,9 +242,12 @@ Service Senses::serviceOf(const Situation& now, const PodLook& pod, bool due, bo
   const api::OwnerReference* owner = object.meta.controller();
   out.mayMove = owner != nullptr && owner->kind.view() != "DaemonSet";
   Known& known = known_[out.uid];
+  const bool again =
+      known.period.at == MonoTime::min() || now.look.at - known.period.at >= kEveryWatched;
+  due = due || (watched && again);
   if (due || watched) addStalls(now, pod, due, known, out);
   addCounters(now, pod, known, out);
-  addLatency(now, pod, known, out);
+  addLatency(now, pod, watched, known, out);
   if (!out.stalls && !out.counted) return out;
   out.application = classOf(object);
   out.hasSiblings = !(coresOf(now, pod) - saidBy(pod)->ownCpus).empty();

@@ -32,6 +32,7 @@ CpuSet coresOf(const Situation& now, const PodLook& pod);
 class Senses {
  public:
   static constexpr Duration kEvery = std::chrono::seconds(10);
+  static constexpr Duration kEveryWatched = std::chrono::seconds(5);  // with an episode: a step's
 
   interference::Scene look(const Situation& now, const interference::Episodes& episodes,
                            const InterferenceBoard& board);
@@ -60,6 +61,8 @@ class Senses {
     interference::OfflineFit fit;
     PodPtr said;  // whose annotation `promise` is
     std::optional<api::LatencyPromise> promise;
+    std::deque<double> means;  // of its answers while nothing was wrong
+    double meanLately = 0;
   };
   struct Moved {
     MonoTime at = MonoTime::min();
@@ -69,7 +72,7 @@ class Senses {
   interference::Service serviceOf(const Situation& now, const PodLook& pod, bool due, bool watched);
   void addStalls(const Situation& now, const PodLook& pod, bool due, Known& known,
                  interference::Service& out);
-  void addLatency(const Situation& now, const PodLook& pod, Known& known,
+  void addLatency(const Situation& now, const PodLook& pod, bool watched, Known& known,
                   interference::Service& out) const;
   std::optional<kernel::TcpSegments> segmentsOf(const Situation& now, const PodLook& pod) const;
   void addCounters(const Situation& now, const PodLook& pod, Known& known,

@@ -235,8 +235,14 @@ void Interference::tell(const Situation& now, const interference::Scene& scene,
   board_->looks = true;
   board_->watched.clear();
   board_->containers.clear();
-  for (const interference::Service& one : scene.services)
+  std::set<std::string> present;
+  for (const interference::Service& one : scene.services) {
+    const std::string name = one.ns + "/" + one.name;
+    present.insert(name);
     if (episodes_.watches(one.uid)) board_->watched.insert(one.uid);
+    if (one.counted) board_->cpi[name] = {one.counted->cpi, one.counted->fence};
+  }
+  std::erase_if(board_->cpi, [&](const auto& one) { return present.count(one.first) == 0; });
   for (const PodLook& pod : now.look.pods)
     if (pod.pod && board_->watched.count(pod.pod->meta.uid.str()) != 0)
       for (const ContainerLook& container : pod.containers)
@@ -260,6 +266,7 @@ void Interference::rest() {
   board_->looks = false;
   board_->watched.clear();
   board_->containers.clear();
+  board_->cpi.clear();
 }
 
 void Interference::evict(const Situation& now, const Orders& orders, Wishes& out) {
