@@ -52,23 +52,31 @@ class MateSubject final : public frame::record::Subject {
   std::unique_ptr<MateRole> role_;
 };
 
-Result<placement::SchedulerConfig> rulesOf(const Session& session) {
+Result<RolesOptions> optionsOf(const Session& session) {
   const TempFolder folder("replay");
   auto args = frame::record::argsIn(session, folder.path());
   if (!args) return pass(args.error());
-  if (args->empty()) return oneMachineConfig();
-  return oneMachineConfig(args->front().substr(args->front().find('=') + 1));
+  RolesOptions out;
+  for (const std::string& arg : *args) {
+    const std::string value = arg.substr(arg.find('=') + 1);
+    if (arg.starts_with("--feature-gates=")) {
+      if (auto ok = out.managerGates.set(value); !ok) return pass(ok.error());
+      continue;
+    }
+    auto rules = oneMachineConfig(value);
+    if (!rules) return pass(rules.error());
+    out.scheduler = *std::move(rules);
+  }
+  return out;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<frame::record::Subject>> mateSubject(const Session& session,
                                                             ReplayHouse& house) {
-  auto rules = rulesOf(session);
-  if (!rules) return pass(rules.error());
-  RolesOptions options;
-  options.scheduler = std::move(*rules);
-  auto roles = allRoles(options);
+  auto options = optionsOf(session);
+  if (!options) return pass(options.error());
+  auto roles = allRoles(*options);
   const auto found = std::find_if(roles.begin(), roles.end(), [&](const NamedMate& one) {
     return one.records && "up/" + one.name == session.role;
   });

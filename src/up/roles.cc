@@ -1,5 +1,7 @@
 #include "up/roles.h"
 
+#include <fmt/format.h>
+
 #include "agent/agent.h"
 #include "agent/almanac/serve.h"
 #include "agent/devices/nvml.h"
@@ -8,6 +10,7 @@
 #include "client/events/event_recorder.h"
 #include "descheduler/config/recommended.h"
 #include "descheduler/descheduler.h"
+#include "manager/gates.h"
 #include "manager/manager.h"
 #include "manager/webhook/cluster_picture.h"
 #include "manager/webhook/owner_judge.h"
@@ -31,9 +34,15 @@ api::ObjectRef aboutObject(const manager::InProcessQuestion& question) {
 
 constexpr Duration kLookAgain = std::chrono::milliseconds(20);
 
+manager::ManagerOptions optionsOf(const FeatureGates& gates) {
+  manager::ManagerOptions out;
+  out.gates = gates;
+  return out;
+}
+
 class ManagerMate final : public MateRole {
  public:
-  ManagerMate(MateHouse& house, std::shared_ptr<PictureSlot> slot)
+  ManagerMate(MateHouse& house, std::shared_ptr<PictureSlot> slot, const FeatureGates& gates)
       : slot_(std::move(slot)),
         events_(house.client, house.home, house.clock, {.component = "koordinator-manager"}),
         manager_({.client = &house.client,
@@ -42,7 +51,7 @@ class ManagerMate final : public MateRole {
                   .clock = &house.clock,
                   .metrics = &house.metrics,
                   .events = &events_},
-                 {}),
+                 optionsOf(gates)),
         picture_({.client = &house.aside.client,
                   .owner = &house.owner,
                   .home = &house.aside.home,
@@ -262,7 +271,7 @@ class AgentMate final : public MateRole {
     options.reflexes.suppressOnPressure = true;
     enforcement_ = std::make_unique<agent::Enforcement>(
         agent::EnforcementSetup{*agent_, house_.client, house_.home, house_.owner, house_.clock,
-                                house_.metrics, *options_.gates, options_.ops},
+                                house_.metrics, *options_.gates, options_.ops, options_.io},
         std::move(options));
     options_.starting->lend(house_.owner, [this](const runtime::StartingContainer& one) {
       return enforcement_ == nullptr || enforcement_->containerStarts(begins(one));
@@ -282,11 +291,30 @@ class AgentMate final : public MateRole {
 
 }  // namespace
 
+std::vector<GateInfo> offeredManagerGates() {
+  std::vector<GateInfo> out;
+  for (const GateInfo& gate : manager::managerGates())
+    if (gate.name == "InterferenceRules" || gate.name == "InterferencePool") out.push_back(gate);
+  return out;
+}
+
+std::string managerSettings(const FeatureGates& all) {
+  std::string out;
+  for (const GateInfo& gate : offeredManagerGates())
+    out += fmt::format("{}{}={}", out.empty() ? "" : ",", gate.name, all.on(gate.name));
+  return out;
+}
+
+FeatureGates defaultManagerGates() {
+  return FeatureGates(manager::managerGates());
+}
+
 std::vector<NamedMate> allRoles(const RolesOptions& options) {
   std::vector<NamedMate> roles;
   roles.push_back({"koord-manager",
-                   [slot = options.picture](MateHouse& house) -> std::unique_ptr<MateRole> {
-                     return std::make_unique<ManagerMate>(house, slot);
+                   [slot = options.picture,
+                    gates = options.managerGates](MateHouse& house) -> std::unique_ptr<MateRole> {
+                     return std::make_unique<ManagerMate>(house, slot, gates);
                    },
                    true});
   roles.push_back({"koord-scheduler",

@@ -9,6 +9,7 @@
 #include "base/feature_gates.h"
 #include "frame/ops_server.h"
 #include "kernel/cgroup_layout.h"
+#include "net/loop.h"
 #include "up/manager_admission.h"
 #include "up/mate.h"
 #include "up/one_machine.h"
@@ -16,6 +17,13 @@
 #include "workloads/autoscaler/usage_board.h"
 
 namespace mangrove::up {
+
+// Of the manager's gates those that `up` offers: the rest is for clusters. Names, comma-separated
+// settings of them ("A=true,B=false") from gates that have these names too, and a manager's with
+// such settings.
+std::vector<GateInfo> offeredManagerGates();
+std::string managerSettings(const FeatureGates& all);
+FeatureGates defaultManagerGates();
 
 struct RolesOptions {
   std::string node;        // of the agent; "": no agent
@@ -27,6 +35,8 @@ struct RolesOptions {
   bool observeOnly = false;  // measure and report, change nothing on the machine
   // Of the agent's enforcing half, agent::agentGates() at least; null: it only observes.
   const FeatureGates* gates = nullptr;
+  FeatureGates managerGates = defaultManagerGates();
+  net::Loop* io = nullptr;  // where the agent asks services for their latency; null: it does not
   frame::OpsServer* ops = nullptr;  // where it shows what it does; may be null
   agent::LookHook onLook = {};      // told of every tick of the agent, on its thread
   // What the agent measures of pods, for autoscalers.

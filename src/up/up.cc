@@ -40,6 +40,16 @@ void sayLine(const std::string& line) {
   std::fflush(stdout);
 }
 
+std::span<const GateInfo> offeredGates() {
+  static const std::vector<GateInfo> kAll = [] {
+    std::vector<GateInfo> out(agent::agentGates().begin(), agent::agentGates().end());
+    const std::vector<GateInfo> more = offeredManagerGates();
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  }();
+  return kAll;
+}
+
 std::string namesOf(const std::vector<NamedMate>& roles) {
   std::string out;
   for (const auto& role : roles) out += (out.empty() ? "" : ", ") + role.name;
@@ -54,7 +64,7 @@ frame::RoleInfo UpRole::info() const {
       .about = "a whole colocated machine: API server, node runner and all roles in one process",
       .opsDefault = "0",
       .opsOnLoopback = true,
-      .gates = agent::agentGates(),
+      .gates = offeredGates(),
       .stopGrace = kStopGrace};
 }
 
@@ -164,6 +174,9 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   options.starting = starting_;
   options.ops = context.ops;
   if (enforce_) options.gates = &context.gates;
+  managerSettings_ = managerSettings(context.gates);
+  if (auto ok = options.managerGates.set(managerSettings_); !ok) return ok;
+  options.io = &context.io;
   options.onLook = onLook_;
   if (!options.node.empty()) {
     serveMeasurements(serving_->embedded().server(), options.usage);
@@ -185,13 +198,14 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   return {};
 }
 
-// A ring of files for each role. What a replay needs of our own flags is the scheduler's rules.
+// A ring of files for each role. What a replay needs of our own flags: the manager's gates and the
+// scheduler's rules.
 MateRecording UpRole::recordingOf(const std::string& role) const {
   MateRecording out;
   if (record_.path.empty()) return out;
   out.where = {record_.path + "." + role, record_.limit};
-  std::vector<std::string> args;
-  if (!schedulerConfig_.empty()) args = {"--scheduler-config=" + schedulerConfig_};
+  std::vector<std::string> args = {"--feature-gates=" + managerSettings_};
+  if (!schedulerConfig_.empty()) args.push_back("--scheduler-config=" + schedulerConfig_);
   out.session = frame::record::sessionOf("up/" + role, args);
   return out;
 }

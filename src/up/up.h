@@ -64,6 +64,7 @@ class UpRole final : public frame::Role {
   bool observeOnly_ = false;
   bool bestEffortBeside_ = true;
   std::string schedulerConfig_;  // a file; "": none
+  std::string managerSettings_;  // of its gates
   placement::SchedulerConfig schedulerRules_;
   frame::record::RecordOptions record_;
   bool keepPods_ = false;
