@@ -6,6 +6,7 @@
 
 #include "agent/qos/interference/fence_exchange.h"
 #include "agent/qos/interference/latency_watch.h"
+#include "agent/qos/interference/reporter.h"
 #include "api/interference/fences.h"
 #include "api/wire/decode.h"
 #include "base/check.h"
@@ -101,6 +102,30 @@ TEST(LatencyWatch, AsksItselfAndSaysWhatIsWrong) {
   }
 }
 
+TEST(InterferenceReporter, CreatesOnceAndBringsUpToDateWhatAPredecessorMade) {
+  client::testing::ScriptedClient api;
+  Mailbox owner;
+  InterferenceReporter reporter(api, owner);
+  api::InterferenceReport report;
+  report.meta.ns = Interned("shop");
+  report.meta.name = api::Text("web-1");
+  report.status.outcome = "Resolved";
+  reporter.tell({report});
+  ASSERT_EQ(api.pending.size(), 1u);
+  EXPECT_EQ(api.pending[0].first.verb, client::Verb::kCreate);
+  EXPECT_EQ(api.pending[0].first.ref.name, "")
+      << "a server refuses a new object's name in the path";
+  api.reply(409, R"({"reason":"AlreadyExists"})");
+  owner.drain();
+  ASSERT_EQ(api.pending.size(), 1u) << "the end is not lost";
+  EXPECT_EQ(api.pending[0].first.verb, client::Verb::kPatch);
+  EXPECT_EQ(api.pending[0].first.ref.name, "web-1");
+  EXPECT_NE(api.pending[0].first.body.find("Resolved"), std::string::npos);
+  api.reply(200, "{}");
+  owner.drain();
+  EXPECT_TRUE(api.pending.empty());
+}
+
 TEST(FenceExchange, TellsItsOwnAndReadsAllNodes) {
   client::testing::ScriptedClient api;
   Mailbox owner;
@@ -118,6 +143,8 @@ TEST(FenceExchange, TellsItsOwnAndReadsAllNodes) {
   owner.drain();
   ASSERT_EQ(api.pending.size(), 1u);
   EXPECT_EQ(api.pending[0].first.verb, client::Verb::kCreate);
+  EXPECT_EQ(api.pending[0].first.ref.name, "")
+      << "a server refuses a new object's name in the path";
   api.reply(201, "{}");
   owner.drain();
   ASSERT_EQ(api.pending.size(), 1u);

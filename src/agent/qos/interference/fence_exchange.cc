@@ -47,10 +47,10 @@ void FenceExchange::create() {
   const api::InterferenceFencesSpec spec{.node = node_, .book = board_->ownBook};
   client::Request request;
   request.verb = client::Verb::kCreate;
-  request.ref = refTo(api::nodeFencesName(node_));
+  request.ref = refTo("");  // its name is in its body
   request.body = json::write(json::Object{{"apiVersion", "colocation.mangrove.io/v1alpha1"},
                                           {"kind", "InterferenceFences"},
-                                          {"metadata", {{"name", request.ref.name}}},
+                                          {"metadata", {{"name", api::nodeFencesName(node_)}}},
                                           {"spec", toJson(spec)}});
   client_.submit(owner_, std::move(request),
                  life_.guard([this](const Result<client::Reply>& reply) {

@@ -33,9 +33,10 @@ class InterferenceReporter {
   struct Told {
     bool made = false, underWay = false;
     std::optional<api::InterferenceReport> next;
+    api::InterferenceReport sent = {};
   };
   void send(const std::string& key);
-  void answered(const std::string& key, const Result<client::Reply>& reply, bool ended);
+  void answered(const std::string& key, const Result<client::Reply>& reply);
 
   client::ApiClient& client_;
   Mailbox& owner_;
