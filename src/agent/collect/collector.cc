@@ -66,6 +66,9 @@ bool Collector::isWithinPods(std::string_view dir) const {
 
 void Collector::setSlo(std::shared_ptr<const api::NodeSlo> slo) {
   slo_ = std::move(slo);
+  // The last look is asked until the next tick, when a container starts for example, and what it shows
+  // went with the object before.
+  look_.slo = slo_ ? &slo_->spec : nullptr;
   std::vector<HostApp> apps;
   for (const api::HostApplication& spec :
        slo_ ? slo_->spec.hostApplications : std::vector<api::HostApplication>{}) {

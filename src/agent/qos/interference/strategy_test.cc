@@ -139,6 +139,18 @@ TEST(InterferenceStrategy, LeavingGivesBackAtOnce) {
   node.expectNoTrace("after leaving");
 }
 
+// A policy changes the NodeSLO at any moment, and a container may start before the next tick.
+TEST(InterferenceStrategy, TheLastLookShowsTheNodeSloThatIsThere) {
+  MachineBench bench(std::string(MANGROVE_SOURCE_DIR) + "/test/machines/v2-2socket-smt");
+  bench.slo(R"("resourceUsedThresholdWithBE":{"cpuSuppressThresholdPercent":60})");
+  bench.start();
+  bench.seconds(1);
+  bench.slo(R"("resourceUsedThresholdWithBE":{"cpuSuppressThresholdPercent":70})");
+  const api::NodeSloSpec* slo = bench.scene->agent().look().slo;
+  ASSERT_NE(slo, nullptr);
+  EXPECT_EQ(slo->resourceUsedThresholdWithBe->cpuSuppressThresholdPercent.value().v, 70);
+}
+
 TEST(InterferenceSwitches, GatesAndPolicy) {
   FeatureGates gates(agentGates());
   EXPECT_FALSE(switchesOf(gates, {}).detects());
