@@ -129,7 +129,7 @@ test-kubernetes: build
 
 # Kubernetes' conformance tests against `up`; the first run builds the suite (6 minutes of processor time). FOCUS chooses, PROCESSES at a time (2).
 test-conformance: binary
-	@scripts/setup --kubernetes
+	@scripts/setup --conformance
 	@test/conformance/run $(BUILD)/bin/mangrove '$(FOCUS)' || [ $$? -eq 77 ]
 
 MINUTES ?= 10
