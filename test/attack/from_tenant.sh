@@ -19,6 +19,7 @@ kubectl create rolebinding -n tenant debugger --role=debugger --serviceaccount=t
 kubectl create role -n tenant traffic --verb=create --resource=endpoints,endpointslices.discovery.k8s.io >/dev/null  # more than edit has
 kubectl create rolebinding -n tenant traffic --role=traffic --serviceaccount=tenant:tenant >/dev/null
 MACHINE=$(kubectl get node n1 -o 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}')
+API_ADDRESS=$(kubectl get service kubernetes -o 'jsonpath={.spec.clusterIP}')
 BRIDGE_ADDRESS=$(ip -4 -o addr show dev "$bridge" | awk '{sub("/.*", "", $4); print $4; exit}')
 kubectl create -f - >/dev/null <<Y
 ---
