@@ -355,7 +355,8 @@ TEST(StandIns, TriggersInTheWholeAgent) {
   MachineBench bench(kMachines + "v2-2socket-smt", std::move(strategies));
   bench.fs.write("live-facts", "short-pressure\n");
   std::vector<Cut> cuts;
-  Sentinel sentinel(bench.fs.root(), bench.scene->clock,
+  const kernel::SysRoot root(bench.fs.path());
+  Sentinel sentinel(root, bench.scene->clock,
                     {.onCut = [&](const Cut& cut) { cuts.push_back(cut); }});
   inner = std::make_unique<PressureCut>(sentinel, PressureOptions{});
   bench.slo(R"("resourceUsedThresholdWithBE":{"enable":true})");
@@ -378,17 +379,21 @@ TEST(StandIns, TriggersInTheWholeAgent) {
   EXPECT_EQ(sentinel.turn(false), Duration(1s)) << "until the kernel wakes it";
   EXPECT_EQ(sentinel.status().mode, "trigger");
   for (int i = 0; i < 4 && cuts.empty(); ++i) {
-    wait(25ms, 0.9);
-    bench.scene->clock.advance(25ms);
+    wait(1s, 0.9);
+    bench.seconds(1);  // best-effort work uses eight cores meanwhile
     sentinel.turn(true);
   }
   ASSERT_EQ(cuts.size(), 1u);
   EXPECT_NE(cuts[0].group.find("pod"), std::string::npos) << cuts[0].group;
   EXPECT_LT(sentinel.cap(), 1'600'000);
-  EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), fmt::format("{} 100000", sentinel.cap()));
+  // Who writes a quota alone leaves the period as it is.
+  const auto quota = [&] {
+    const std::string text = bench.read("BE", "cpu.cfs_quota_us");
+    return text.substr(0, text.find(' '));
+  };
+  EXPECT_EQ(quota(), std::to_string(sentinel.cap()));
   bench.seconds(1);
-  EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), fmt::format("{} 100000", sentinel.cap()))
-      << "the executor keeps to it";
+  EXPECT_EQ(quota(), std::to_string(sentinel.cap())) << "the executor keeps to it";
   kernel::setArmTrigger(nullptr);
 }
 
