@@ -105,6 +105,7 @@ void Agent::makeInformers() {
     if (change.key != options_.node) return;
     node_ = change.after;
     recalledNode_ = false;
+    reporter_.followNode(node_.get());
     if (node_) metrics_.nodeSeen(*node_), known_.keep(*node_);
   });
   slos_ =

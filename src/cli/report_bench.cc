@@ -1,17 +1,19 @@
 #include "cli/report_bench.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "api/annotations/sale_rule.h"
 #include "api/object/node.h"
 #include "api/wire/decode.h"
 #include "cli/manager_bench_requests.h"
 #include "cli/report_bench_server.h"
 #include "json/value.h"
 #include "manager/controllers/noderesource/batch_resource.h"
+#include "manager/controllers/noderesource/node_sync.h"
 #include "stats/experiment.h"
 
 namespace mangrove::cli {
@@ -23,39 +25,58 @@ using agent::Rhythm;
 constexpr int64_t kCpus = 32;
 constexpr double kMemory = 128.0 * (1ll << 30);
 
-// What the manager's own formula sells by a report.
+// The manager's own formula and its own rule of when a Node is written.
 class Seller {
  public:
   Seller()
       : node_(*api::decodeText<api::Node>(fmt::format(
             R"({{"metadata":{{"name":"n1"}},"status":{{"capacity":{0},"allocatable":{0}}}}})",
             fmt::format(R"({{"cpu":"{}","memory":"128Gi"}})", kCpus)))),
-        strategy_(*api::decodeText<manager::Colocation>(kBenchConfig)) {}
+        strategy_(*api::decodeText<manager::Colocation>(kBenchConfig)),
+        owned_(manager::ownedOf(node_)) {}
 
-  agent::SoldAmounts operator()(const api::NodeMetricStatus& status) const {
+  static std::string rule() {
+    const auto strategy = *api::decodeText<manager::Colocation>(kBenchConfig);
+    return api::saleRuleText(manager::saleRuleOf(strategy, false));
+  }
+
+  agent::SoldAmounts operator()(const api::NodeMetricStatus& status, MonoTime now) {
     const auto facts = manager::metricFacts(status);
     const auto sold =
         manager::batchResource({node_, {}, &facts, nullptr, strategy_, facts.updateTime});
-    return {static_cast<double>(sold.milliCpu), static_cast<double>(sold.memoryBytes)};
+    manager::NodeOwned wanted = owned_;
+    const auto& names = api::resourceNames();
+    wanted.allocatable.set(names.batchCpu, Quantity::of(sold.milliCpu));
+    wanted.allocatable.set(names.batchMemory, Quantity::of(sold.memoryBytes));
+    std::optional<Duration> since;
+    if (wroteAt_) since = now - *wroteAt_;
+    const auto rule = manager::syncRule(strategy_, false, since);
+    if (manager::judgeSync(owned_, wanted, rule).status) owned_ = wanted, wroteAt_ = now;
+    const auto amount = [&](Interned name) {
+      return static_cast<double>(owned_.allocatable.find(name)->value());
+    };
+    return {amount(names.batchCpu), amount(names.batchMemory)};
   }
 
  private:
   api::Node node_;
   manager::Colocation strategy_;
+  manager::NodeOwned owned_;
+  std::optional<MonoTime> wroteAt_;
 };
 
 using Days = std::vector<agent::ReportDay>;
 
 Result<Days> liveDays(const ReportBenchOptions& options, ReportShape shape) {
   Days out;
-  const Seller seller;
+  const agent::Managers managers{[] { return Seller(); }, Seller::rule()};
   for (int64_t i = 0; i < options.distinct; ++i) {
     auto day = agent::liveReportDay({.shape = shape,
                                      .length = options.length,
                                      .pods = options.pods,
                                      .cpus = kCpus,
                                      .seed = static_cast<uint64_t>(options.seed * 1000 + i)},
-                                    std::cref(seller));
+                                    managers);
     if (!day) return pass(day.error());
     out.push_back(*std::move(day));
   }
@@ -143,18 +164,22 @@ Result<ReportBenchResult> runReportBench(const ReportBenchOptions& options) {
 std::string toTable(const ReportBenchResult& r) {
   std::string text = fmt::format(
       "{} nodes lived through of each shape, {:.0f} h, {} pods each; sold against the reference's "
-      "rhythm, minute by minute\n{:<14} {:<24} {:>9} {:>8} {:>7} {:>8} {:>9} {:>9} {:>8}",
+      "rhythm, minute by minute\n{:<14} {:<24} {:>9} {:>8} {:>7} {:>8} {:>9} {:>9} {:>9} {:>8} "
+      "{:>8}",
       r.options.distinct, std::chrono::duration<double, std::ratio<3600>>(r.options.length).count(),
       r.options.pods, "shape", "rhythm", "reports/h", "bytes", "gap s", "sold", "worst",
-      "of a node", "pods");
+      "of a node", "one node", "over 1 %", "pods");
   text += r.server.empty() ? "\n"
                            : fmt::format(" {:>8} {:>9} {:>8}\n", "ms each", "s/node h", "of ref.");
   for (const ReportBenchRow& row : r.rows) {
     text += fmt::format(
-        "{:<14} {:<24} {:>9.1f} {:>8.0f} {:>7.0f} {:>+7.2f}% {:>8.2f}% {:>8.2f}% {:>7.2f}%",
+        "{:<14} {:<24} {:>9.1f} {:>8.0f} {:>7.0f} {:>+7.2f}% {:>8.2f}% {:>8.2f}% {:>8.2f}% "
+        "{:>7.2f}% "
+        "{:>7.2f}%",
         agent::shapeName(row.shape), agent::rhythmName(row.rhythm), row.reportsAnHour,
         row.bytesOfOne, row.longestGapSeconds, 100 * row.gap.meanShare, 100 * row.gap.worstShare,
-        100 * row.gap.worstOfNode, 100 * row.gap.pods);
+        100 * row.gap.worstOfNode, 100 * row.gap.worstOfSold, 100 * row.gap.over,
+        100 * row.gap.pods);
     text += r.server.empty() ? "\n"
                              : fmt::format(" {:>8.2f} {:>9.3f} {:>7.0f}%\n", row.cpuMillisOfOne,
                                            row.cpuSecondsAnHour, 100 * row.ofReference);
@@ -176,6 +201,8 @@ std::string toJson(const ReportBenchResult& r) {
                                 {"soldMeanShare", row.gap.meanShare},
                                 {"soldWorstShare", row.gap.worstShare},
                                 {"soldWorstOfNode", row.gap.worstOfNode},
+                                {"soldWorstOfSold", row.gap.worstOfSold},
+                                {"nodeMinutesOver", row.gap.over},
                                 {"podsWorstShare", row.gap.pods},
                                 {"serverCpuMillisOfOne", row.cpuMillisOfOne},
                                 {"serverCpuSecondsAnHour", row.cpuSecondsAnHour},

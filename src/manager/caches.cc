@@ -1,6 +1,7 @@
 #include "manager/caches.h"
 
 #include "api/annotations/report_validity.h"
+#include "api/annotations/sale_rule.h"
 #include "api/koordinator/node_slo.h"
 #include "api/object/node_pause.h"
 #include "api/wire/names.h"
@@ -92,6 +93,7 @@ bool read(const api::In& in, MetricSeen& out) {
   out.specDigest = digestOf(toJson(metric.spec));
   out.facts = metricFacts(metric.status);
   out.validity = api::reportValidity(metric.meta.annotations);
+  out.saleRule = Interned(metric.meta.annotations.get(api::kSaleRuleKey).value_or(""));
   return true;
 }
 

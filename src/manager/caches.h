@@ -38,6 +38,7 @@ bool read(const api::In& in, RoomSeen& out);
 struct MetricSeen {
   uint64_t specDigest = 0;
   Duration validity{};  // as the object says how long its reports hold
+  Interned saleRule;    // as it says when amounts are written; "": nothing
   MetricFacts facts;
 };
 bool read(const api::In& in, MetricSeen& out);

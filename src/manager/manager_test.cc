@@ -174,10 +174,15 @@ TEST_F(ManagerTest, SaysHowLongReportsHold) {
   manager->lead();
   EXPECT_TRUE(until([&] { return says("n1", "\"780s\"") && says("n2", "\"780s\""); }))
       << "not as long as the manager itself would wait: 15 minutes";
+  EXPECT_TRUE(until([&] { return says("n1", "\"0.1/300s\"") && says("n2", "\"0.1/300s\""); }))
+      << "when amounts for sale are written";
   manager.reset();
   start();
   manager->lead();
   EXPECT_TRUE(until([&] { return says("n1", "") && says("n2", ""); }));
+  EXPECT_TRUE(until([&] {
+    return api.truth(kind::kNodeMetric).at("n1").find("sale-rule") == std::string::npos;
+  }));
 }
 
 TEST_F(ManagerTest, GoesOnWhenTheServerRefusesForAWhile) {

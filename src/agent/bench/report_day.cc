@@ -15,6 +15,7 @@
 #include "agent/report/status.h"
 #include "agent/series/history.h"
 #include "api/annotations/report_validity.h"
+#include "api/annotations/sale_rule.h"
 #include "api/wire/decode.h"
 #include "base/number/rng.h"
 #include "base/os/files.h"
@@ -116,20 +117,41 @@ class Loads {
 
 // One rhythm's reporter and what came of it.
 struct Voice {
-  Voice(Rhythm rhythm, Clock& clock, uint64_t seed)
-      : reporter({.client = taker,
+  Voice(Rhythm rhythm, Clock& clock, uint64_t seed, const Managers& managers)
+      : manager(managers.make()),
+        reporter({.client = taker,
                   .owner = owner,
                   .clock = clock,
                   .node = "n1",
                   .seed = seed,
                   .everyInterval = rhythm == Rhythm::kReference}) {
     auto metric = std::make_shared<api::NodeMetric>();
-    if (rhythm == Rhythm::kOursKnown)
+    if (rhythm == Rhythm::kOursKnown) {
       metric->meta.annotations.set(api::kReportValidityKey, kValidity);
+      metric->meta.annotations.set(api::kSaleRuleKey, managers.saleRule);
+    }
     reporter.follow(metric);
   }
+
+  // The manager sees the last report, and this node what it wrote.
+  void sell(MonoTime now) {
+    const auto known = api::decodeText<api::NodeMetricStatus>(json::write(taker.status));
+    if (!known) return;
+    sold = manager(*known, now);
+    const auto& names = api::resourceNames();
+    const auto put = [&](Interned name, double amount) {
+      node.status.allocatable.set(name, Quantity::of(static_cast<int64_t>(amount)));
+    };
+    put(names.batchCpu, sold.cpu);
+    put(names.batchMemory, sold.memory);
+    reporter.followNode(&node);
+  }
+
   Taker taker;
   Mailbox owner;
+  Manager manager;
+  SoldAmounts sold;
+  api::Node node;
   Reporter reporter;
   uint64_t seen = 0;  // of the taker's writes
   MonoTime wrote{};
@@ -138,7 +160,7 @@ struct Voice {
 
 class Day {
  public:
-  Day(const ReportDayOptions& options, std::unique_ptr<Machine> machine)
+  Day(const ReportDayOptions& options, std::unique_ptr<Machine> machine, const Managers& managers)
       : options_(options), machine_(std::move(machine)), loads_(options) {
     clock_.advance(seconds(1000));
     history_.emplace(History::open({}, clock_.mono()));
@@ -148,18 +170,27 @@ class Day {
     look_.node.memoryTotal = kGiB * 128;
     for (int64_t i = 0; i < options.pods; ++i) addPod(i);
     for (Rhythm rhythm : kRhythms)
-      voices_.push_back(std::make_unique<Voice>(rhythm, clock_, options.seed));
+      voices_.push_back(std::make_unique<Voice>(rhythm, clock_, options.seed, managers));
+    for (const auto& voice : voices_) {
+      const auto& names = api::resourceNames();
+      for (api::ResourceList* list :
+           {&voice->node.status.capacity, &voice->node.status.allocatable}) {
+        list->set(names.cpu, Quantity::of(options.cpus));
+        list->set(names.memory, Quantity::of(look_.node.memoryTotal));
+      }
+    }
   }
 
-  ReportDay live(const Sell& sell) {
+  ReportDay live() {
     const int64_t filling = kFilling / seconds(1);
     const int64_t all = filling + options_.length / seconds(1);
     for (int64_t second = 0; second < all; ++second) {
       advance(second);
       for (size_t i = 0; i < voices_.size(); ++i) speak(i, second >= filling);
-      // As the manager looks: at the whole minute, a little after the reports.
+      // At the whole minute, a little after the reports.
       if (second >= filling && second % 60 == 30)
-        for (size_t i = 0; i < voices_.size(); ++i) note(i, sell);
+        for (size_t i = 0; i < voices_.size(); ++i)
+          day_.rhythms[i].sold.push_back(voices_[i]->sold);
     }
     for (size_t i = 0; i < voices_.size(); ++i) keepBodies(i);
     day_.status = json::write(voices_.front()->taker.status);
@@ -206,6 +237,7 @@ class Day {
     voice.owner.drain();
     if (voice.taker.writes == voice.seen) return;
     voice.seen = voice.taker.writes;
+    voice.sell(look_.at);
     if (isCounted) {
       // The reference puts whole objects.
       const bool isWhole = kRhythms[which] == Rhythm::kReference;
@@ -217,12 +249,6 @@ class Day {
       out.longestGap = std::max(out.longestGap, look_.at - voice.wrote);
     }
     voice.wrote = look_.at;
-  }
-
-  void note(size_t which, const Sell& sell) {
-    const auto known =
-        api::decodeText<api::NodeMetricStatus>(json::write(voices_[which]->taker.status));
-    day_.rhythms[which].sold.push_back(known ? sell(*known) : SoldAmounts{});
   }
 
   void keepBodies(size_t which) {
@@ -244,6 +270,12 @@ class Day {
   ReportDay day_;
 };
 
+// Of nodes that sell a core or more: a hundredth of less is nobody's.
+double offOfSold(const SoldAmounts& reference, const SoldAmounts& ours) {
+  constexpr double kWorthIt = 1000;
+  return reference.cpu < kWorthIt ? 0 : std::abs(ours.cpu - reference.cpu) / reference.cpu;
+}
+
 double wholePods(const SoldAmounts& sold) {
   return std::floor(std::max(0.0, sold.cpu) / 1000);
 }
@@ -260,11 +292,11 @@ std::string_view rhythmName(Rhythm rhythm) {
   return kNames[static_cast<size_t>(rhythm)];
 }
 
-Result<ReportDay> liveReportDay(const ReportDayOptions& options, const Sell& sell) {
+Result<ReportDay> liveReportDay(const ReportDayOptions& options, const Managers& managers) {
   const TempFolder folder = TempFolder::inMemory("reports");
   auto machine = machineOf(folder.path(), options.cpus);
   if (!machine) return machine.error().in("a made machine");
-  return Day(options, *std::move(machine)).live(sell);
+  return Day(options, *std::move(machine), managers).live();
 }
 
 SoldGap soldGap(const std::vector<const RhythmDay*>& reference,
@@ -278,6 +310,9 @@ SoldGap soldGap(const std::vector<const RhythmDay*>& reference,
       const SoldAmounts& a = reference[node]->sold[minute];
       const SoldAmounts& b = ours[node]->sold[minute];
       theirs += a.cpu, mine += b.cpu;
+      const double ofSold = offOfSold(a, b);
+      out.worstOfSold = std::max(out.worstOfSold, ofSold);
+      if (ofSold > 0.01) out.over += 1 / static_cast<double>(minutes * reference.size());
       theirPods += wholePods(a), myPods += wholePods(b);
       out.worstOfNode = std::max({out.worstOfNode, std::abs(b.cpu - a.cpu) / capacity.cpu,
                                   std::abs(b.memory - a.memory) / capacity.memory});

@@ -63,11 +63,35 @@ Duration Reporter::untilExpiry() const {
   return std::max(policy_.interval, std::min(fresh, kFullEvery));
 }
 
+// Where something is sold, at the last round before it: the manager then sees the same moments as if
+// every round were told.
+bool Reporter::isStale(MonoTime now) const {
+  if (!lastSentAt_) return true;
+  const Duration age = now - *lastSentAt_;
+  return age >= untilExpiry() || (sale_.isOpen() && age + policy_.interval > untilExpiry());
+}
+
+api::SaleRule Reporter::saleRule() const {
+  const auto said = metric_ ? api::saleRule(metric_->meta.annotations) : std::nullopt;
+  return said.value_or(Sale::kUnknownRule);
+}
+
+Tolerance Reporter::tolerance() const {
+  constexpr double kTwoPercent = 0.02;
+  Tolerance out;
+  if (sale_.isOpen()) out.soldShare = out.nodeShare;
+  // The manager gets its own moments, and everybody else everything every few minutes.
+  if (sale_.isOpen() && metric_ && api::saleRule(metric_->meta.annotations))
+    out.soldShare = out.nodeShare = kTwoPercent;
+  return out;
+}
+
 bool Reporter::isFullDue(MonoTime now) const {
   return setup_.everyInterval || !lastFullAt_ || now - *lastFullAt_ >= kFullEvery;
 }
 
 void Reporter::watchLoad(const Look& look) {
+  if (setup_.everyInterval) return;
   constexpr double kCpuFloor = 0.5, kMemoryShare = 0.02;
   const auto total = static_cast<double>(look.node.memoryTotal.v);
   bool jumped = false;
@@ -116,11 +140,12 @@ void Reporter::round(const Look& look, const Predict& predict, bool early) {
   built_ = buildStatus({look, policy_, predicted});
   if (onStatus_) onStatus_(*built_);
   stats_.bytesWhole += json::write(toJson(*built_)).size();
-  const bool stale = !lastSentAt_ || look.at - *lastSentAt_ >= untilExpiry();
-  const bool due = isFullDue(look.at);
+  const bool sells = sale_.moves(*built_, look.at, saleRule());
+  const bool due = sells || isFullDue(look.at);
   // The last report before it is due saves one of its own.
   isFull_ = due || isFullDue(look.at + untilExpiry());
-  if (!early && !stale && !due && !worthSending(known(), *built_, sizeOf(look))) {
+  if (!early && !isStale(look.at) && !due &&
+      !worthSending(known(), *built_, sizeOf(look), tolerance())) {
     ++stats_.skipped;
     return;
   }
@@ -129,29 +154,31 @@ void Reporter::round(const Look& look, const Predict& predict, bool early) {
   earlyAt_ = MonoTime::max();
   stallIsNews_ = false;
   notBefore_ = look.at + kShortestGap;
-  send(isFull_ ? *built_ : withoutNoise(known(), *built_, sizeOf(look)), early);
+  send(isFull_ ? *built_ : withoutNoise(known(), *built_, sizeOf(look), tolerance()), early,
+       look.at);
 }
 
-void Reporter::send(api::NodeMetricStatus status, bool early) {
+void Reporter::send(api::NodeMetricStatus status, bool early, MonoTime at) {
   const std::string body = json::write(statusPatch(known(), status));
   stats_.bytesSent += body.size();
   inFlight_ = true;
   auto request = client::patchRequest({client::kind::kNodeMetric, "", setup_.node, "status"},
                                       client::PatchType::kMerge, body);
   setup_.client.submit(setup_.owner, std::move(request),
-                       life_.guard([this, status = std::move(status),
-                                    early](const Result<client::Reply>& reply) mutable {
-                         answered(reply, std::move(status), early);
+                       life_.guard([this, status = std::move(status), early,
+                                    at](const Result<client::Reply>& reply) mutable {
+                         answered(reply, std::move(status), early, at);
                        }));
 }
 
 void Reporter::answered(const Result<client::Reply>& reply, api::NodeMetricStatus status,
-                        bool early) {
+                        bool early, MonoTime at) {
   inFlight_ = false;
   if (reply) {
     ++stats_.sent;
     failuresInARow_ = 0;
     stats_.early += early ? 1 : 0;
+    sale_.told(status, at, saleRule());
     lastSent_ = std::move(status);
     lastSentAt_ = setup_.clock.mono();
     if (isFull_) lastFullAt_ = lastSentAt_;

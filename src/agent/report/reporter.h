@@ -1,11 +1,13 @@
 #pragma once
 // Writes the NodeMetric: looked at with the spec's cadence, early when load jumps, and not at all
-// while nobody would decide anything else by it (changes.h), but often enough that no reader takes it
-// for expired: every 135 s, or every ten minutes where the object says that its readers know how long
-// reports hold (api/annotations/report_validity.h). All of it goes out every ten minutes.
+// while nobody would decide anything else by it (changes.h, sale.h), but often enough that no reader
+// takes it for expired: within 135 s, or ten minutes where the object says that its readers know how
+// long reports hold (api/annotations/report_validity.h). All of it goes out every ten minutes, and
+// whenever the manager would write other amounts for sale by it.
 //
 //   Reporter reporter({client, owner, clock, "node-1", seed});
 //   reporter.follow(metric);                      // the object as the server has it; null: none
+//   reporter.followNode(node);                    // and the Node, for what is sold of it
 //   reporter.tick(look, predicted);               // every tick; cheap when nothing is due
 //
 // Owner thread. The object itself is never created here; without it every round is skipped. One
@@ -20,6 +22,7 @@
 #include "agent/look.h"
 #include "agent/report/changes.h"
 #include "agent/report/policy.h"
+#include "agent/report/sale.h"
 #include "agent/report/status.h"
 #include "base/clock.h"
 #include "base/lifetime.h"
@@ -41,7 +44,8 @@ struct ReporterSetup {
   // start together spread it by half as much again.
   Duration firstReport = std::chrono::seconds(5);
   stats::PercentileRule percentiles = stats::PercentileRule::kReference;
-  bool everyInterval = false;  // the reference's rhythm: everything, whether it changed or not
+  // The reference's rhythm: everything, whether it changed or not, and never early.
+  bool everyInterval = false;
 };
 
 struct ReporterStats {
@@ -76,6 +80,7 @@ class Reporter {
   ~Reporter();
 
   void follow(std::shared_ptr<const api::NodeMetric> metric);
+  void followNode(const api::Node* node) { sale_.onNode(node, known(), setup_.clock.mono()); }
   // `predict` is asked only when a status is built.
   using Predict = std::function<Predicted()>;
   void tick(const Look& look, const Predict& predict);
@@ -100,13 +105,19 @@ class Reporter {
   void round(const Look& look, const Predict& predict, bool early);
   bool isFullDue(MonoTime now) const;
   const api::NodeMetricStatus& known() const;
-  void send(api::NodeMetricStatus status, bool early);
-  void answered(const Result<client::Reply>& reply, api::NodeMetricStatus status, bool early);
+  void send(api::NodeMetricStatus status, bool early, MonoTime at);
+  void answered(const Result<client::Reply>& reply, api::NodeMetricStatus status, bool early,
+                MonoTime at);
   Duration untilExpiry() const;
+  bool isStale(MonoTime now) const;
+  api::SaleRule saleRule() const;
+  // What nobody would notice: finer where it is not known what is sold, or when.
+  Tolerance tolerance() const;
 
   ReporterSetup setup_;
   Rng rng_;
   ReportPolicy policy_;
+  Sale sale_;
   std::shared_ptr<const api::NodeMetric> metric_;
   std::optional<api::NodeMetricStatus> lastSent_, built_;
   std::optional<MonoTime> lastSentAt_, lastFullAt_;

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include "api/annotations/report_validity.h"
+#include "api/annotations/sale_rule.h"
 #include "json/value.h"
 #include "manager/config/node_strategy.h"
 #include "manager/controllers/list.h"
+#include "manager/controllers/noderesource/node_sync.h"
 
 namespace mangrove::manager {
 api::NodeMetricSpec metricSpecFor(const SloConfig& config, const api::ObjectMeta& node) {
@@ -69,9 +71,26 @@ void NodeMetricController::start() {
   addNodesWithNews(desk_.caches, keys_);
   desk_.caches.metrics.onChange([this](const client::Change<MetricSeen>& change) {
     if (!change.before || !change.after || change.before->specDigest != change.after->specDigest ||
-        change.before->validity != change.after->validity)
+        change.before->validity != change.after->validity ||
+        change.before->saleRule != change.after->saleRule)
       keys_.add(change.key);
   });
+  // Under a time policy amounts are written by another rule.
+  desk_.windows.changed = [this, tell = std::move(desk_.windows.changed)](std::string_view node) {
+    if (tell) tell(node);
+    keys_.add(node);
+  };
+}
+
+// "": agents that are not told how long reports hold need not know when amounts are written.
+std::string NodeMetricController::saleRuleFor(const api::Node& node,
+                                              const MetricSeen& metric) const {
+  if (options_.validity == Duration::zero()) return "";
+  const auto chosen = colocationFor(desk_.config->colocation.config, node.meta);
+  const auto pods = desk_.caches.podsOn(node.meta.name.str());
+  const bool byClock =
+      desk_.windows.report && desk_.windows.report(node, &metric.facts, pods).has_value();
+  return api::saleRuleText(saleRuleOf(chosen.strategy, byClock));
 }
 
 // With objects whose node went away while nobody led.
@@ -92,6 +111,10 @@ void NodeMetricController::reconcile(const std::string& name, ControlLoop::Done 
   const Duration validity = validityFor(options_.validity, *desk_.config, node->meta);
   if (metric && metric->validity != validity)
     return companion_.annotate(name, api::kReportValidityKey, textOf(validity), std::move(done));
+  const std::string rule = metric ? saleRuleFor(*node, *metric) : "";
+  if (metric && metric->saleRule.view() != rule)
+    return companion_.annotate(name, api::kSaleRuleKey,
+                               rule.empty() ? std::nullopt : std::optional(rule), std::move(done));
   companion_.ensure(name, metric ? std::optional(metric->specDigest) : std::nullopt, toJson(spec),
                     std::move(done));
 }

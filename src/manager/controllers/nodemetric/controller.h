@@ -31,6 +31,8 @@ class NodeMetricController final : public Controller {
   void each(const Visit& visit) const override;
 
  private:
+  std::string saleRuleFor(const api::Node& node, const MetricSeen& metric) const;
+
   Desk& desk_;
   ControlLoop& keys_;
   NodeCompanion companion_;

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "api/annotations/cpu.h"
-#include "api/annotations/node.h"
+#include "api/annotations/node_kept.h"
 #include "api/pod/pod_requests.h"
 #include "api/wire/names.h"
 #include "base/number/fnv.h"
@@ -186,24 +186,8 @@ std::string degradedBecause(const NodeInputs& in) {
 }
 
 Reservation reservationOf(const api::Node& node) {
-  Reservation out;
-  CpuMemory allocatable = cpuMemoryOf(node.status.allocatable);
-  // After amplification allocatable is larger than what the kubelet offered.
-  const auto raw = api::parseRawAllocatable(node.meta.annotations);
-  if (raw && *raw && !(*raw)->empty()) {
-    if ((*raw)->has(api::resource::kCpu)) allocatable.cpu = (*raw)->amount(api::resource::kCpu);
-    if ((*raw)->has(api::resource::kMemory))
-      allocatable.memory = (*raw)->amount(api::resource::kMemory);
-  }
-  out.kubelet = notNegative(cpuMemoryOf(node.status.capacity) - allocatable);
-  const auto annotated = api::parseNodeReservation(node.meta.annotations);
-  if (annotated && !*annotated) return out;
-  const auto amounts = annotated ? api::reservedAmounts(**annotated) : pass(annotated.error());
-  if (amounts)
-    out.annotated = cpuMemoryOf(*amounts);
-  else
-    out.ignored = amounts.error().text();
-  return out;
+  const api::NodeKept kept = api::keptOf(node);
+  return {{kept.kubeletCpu, kept.kubeletMemory}, cpuMemoryOf(kept.annotated), kept.ignored};
 }
 
 CpuMemory hostUsageAbove(const MetricFacts& metric, int32_t above) {

@@ -105,4 +105,9 @@ SyncRule syncRule(const Colocation& strategy, bool byClock,
   return out;
 }
 
+api::SaleRule saleRuleOf(const Colocation& strategy, bool byClock) {
+  const SyncRule rule = syncRule(strategy, byClock, {});
+  return {rule.dropsAtOnce ? 0 : rule.diffThreshold, rule.longestWait};
+}
+
 }  // namespace mangrove::manager

@@ -9,6 +9,7 @@
 
 #include <optional>
 
+#include "api/annotations/sale_rule.h"
 #include "base/number/units.h"
 #include "manager/config/strategies.h"
 #include "manager/controllers/noderesource/node_wish.h"
@@ -36,5 +37,7 @@ SyncVerdict judgeSync(const NodeOwned& before, const NodeOwned& after, const Syn
 // through.
 SyncRule syncRule(const Colocation& strategy, bool byClock,
                   std::optional<Duration> sinceStatusWrite);
+// The same as agents are told: where a fall is written at once, every move is worth a report.
+api::SaleRule saleRuleOf(const Colocation& strategy, bool byClock);
 
 }  // namespace mangrove::manager
