@@ -209,6 +209,8 @@ Outcome<json::Value> applyConfiguration(const Schema& schema, const json::Object
   const json::Array* sent = findArray(metadataOf(patch), "managedFields");
   if (sent && !sent->empty())
     return refuse(answer::badRequest("metadata.managedFields must be nil"));
+  if (const std::string twice = doubledElement(schema, patch); !twice.empty())
+    return refuse(answer::badRequest("failed to create typed patch object: " + twice));
   const json::Object& current = live ? *live : kNothing;
   Entries entries = readEntries(current);
   if (live) assumeOwner(schema, current, entries, manager);

@@ -118,6 +118,21 @@ TEST(ManagedFields, ApplyingTwiceIsApplyingOnce) {
 }
 
 // A long list in another order: every element keeps its owner and its place.
+TEST(ManagedFields, WhatIsAppliedTellsItsElementsApart) {
+  const Schema& schema = schemaOf("", "Service");
+  const json::Object twice = object(
+      R"({"spec":{"ports":[{"port":80,"protocol":"TCP","name":"a"},{"port":80,"name":"b"}]}})");
+  const auto refused = applyConfiguration(schema, nullptr, twice, manager("m"), false);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().body.find(
+                R"(.spec.ports: duplicate entries for key {\"port\":80,\"protocol\":\"TCP\"})"),
+            std::string::npos)
+      << refused.error().body;
+  const json::Object once =
+      object(R"({"spec":{"ports":[{"port":80},{"port":80,"protocol":"UDP"}]}})");
+  EXPECT_TRUE(applyConfiguration(schema, nullptr, once, manager("m"), false).has_value());
+}
+
 TEST(ManagedFields, LongListsAreMatchedByName) {
   const Schema& schema = schemaOf("", "Service");
   const auto ports = [](int from, int to, int step) {
