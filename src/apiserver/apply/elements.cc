@@ -1,5 +1,6 @@
 #include "apiserver/apply/elements.h"
 
+#include <unordered_set>
 #include <utility>
 
 namespace mangrove::apiserver {
@@ -23,6 +24,37 @@ std::string keyElement(const Schema& list, const json::Value& element) {
 std::string setElement(const json::Value& element) {
   return "v:" + json::writeSorted(element);
 }
+
+std::string doubledBelow(const Schema& schema, const json::Value& value, const std::string& path);
+
+std::string doubledMember(const Schema& schema, const json::Object& object,
+                          const std::string& path) {
+  for (const auto& [name, member] : object) {
+    const Schema* known = schema.isObject() ? schema.member(name) : nullptr;
+    std::string found =
+        doubledBelow(known ? *known : anySchema(), member, path + "." + std::string(name));
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
+std::string doubledBelow(const Schema& schema, const json::Value& value, const std::string& path) {
+  if (value.is_object() && !schema.atomicMap)
+    return doubledMember(schema, value.get_object(), path);
+  const bool isList = value.is_array() && schema.isArray();
+  const bool keyed = isList && schema.listType == ListType::kMap;
+  if (!keyed && !(isList && schema.listType == ListType::kSet)) return "";
+  std::unordered_set<std::string> seen;
+  for (const json::Value& element : value.get_array()) {
+    const std::string name = elementOf(schema, element).substr(2);
+    if (!seen.insert(name).second) return path + ": duplicate entries for key " + name;
+    std::string found =
+        keyed ? doubledBelow(itemsOf(schema), element, path + "[" + name + "]") : std::string();
+    if (!found.empty()) return found;
+  }
+  return "";
+}
+
 }  // namespace
 
 const Schema& anySchema() {
@@ -36,6 +68,10 @@ const Schema& itemsOf(const Schema& list) {
 
 std::string elementOf(const Schema& list, const json::Value& element) {
   return list.listType == ListType::kMap ? keyElement(list, element) : setElement(element);
+}
+
+std::string doubledElement(const Schema& schema, const json::Object& object) {
+  return doubledMember(schema, object, "");
 }
 
 std::optional<size_t> Elements::place(const std::string& name) {

@@ -18,6 +18,9 @@ namespace mangrove::apiserver {
 const Schema& anySchema();  // where nothing is known
 const Schema& itemsOf(const Schema& list);
 std::string elementOf(const Schema& list, const json::Value& element);
+// Two elements of one list that have one name, which nobody could merge: where and which; "" where
+// all can be told apart.
+std::string doubledElement(const Schema& schema, const json::Object& object);
 
 // Names are made once, at the first question: a list of thousands in another order would cost its
 // square, on the thread that everybody waits for. What is asked about must stay where it is.

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "apiserver/apply/elements.h"
 #include "apiserver/apply/typed_fields.h"
 #include "apiserver/core/object.h"
 #include "base/text/time_text.h"

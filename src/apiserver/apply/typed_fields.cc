@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -75,32 +74,6 @@ void collect(const Schema& schema, const json::Value& value, FieldSet& set) {
   } else {
     set.isMember = true;
   }
-}
-
-std::string doubledBelow(const Schema& schema, const json::Value& value, const std::string& path);
-
-std::string doubledMember(const Schema& schema, const json::Object& object,
-                          const std::string& path) {
-  for (const auto& [name, member] : object) {
-    std::string found = doubledBelow(below(schema, name), member, path + "." + std::string(name));
-    if (!found.empty()) return found;
-  }
-  return "";
-}
-
-std::string doubledBelow(const Schema& schema, const json::Value& value, const std::string& path) {
-  if (isWalkedObject(schema, value)) return doubledMember(schema, value.get_object(), path);
-  const bool keyed = isMapList(schema, value);
-  if (!keyed && !isSetList(schema, value)) return "";
-  std::unordered_set<std::string> seen;
-  for (const json::Value& element : value.get_array()) {
-    const std::string name = elementOf(schema, element).substr(2);
-    if (!seen.insert(name).second) return path + ": duplicate entries for key " + name;
-    std::string found =
-        keyed ? doubledBelow(itemsOf(schema), element, path + "[" + name + "]") : std::string();
-    if (!found.empty()) return found;
-  }
-  return "";
 }
 
 void nameEveryNode(FieldSet& set) {
@@ -348,10 +321,6 @@ FieldSet withEveryNode(FieldSet set) {
 
 FieldSet nodesOf(const Schema& schema, const json::Object& object) {
   return withEveryNode(fieldsOf(schema, object));
-}
-
-std::string doubledElement(const Schema& schema, const json::Object& object) {
-  return doubledMember(schema, object, "");
 }
 
 FieldSet changedFields(const Schema& schema, const json::Object& old, const json::Object& now) {

@@ -17,9 +17,6 @@ FieldSet fieldsOf(const Schema& schema, const json::Object& object);
 // The same with every node on the way to them.
 FieldSet withEveryNode(FieldSet set);
 FieldSet nodesOf(const Schema& schema, const json::Object& object);
-// Two elements of one list that have one name, which nobody could merge: where and which; "" where
-// all can be told apart.
-std::string doubledElement(const Schema& schema, const json::Object& object);
 // What an object of this kind has before anybody set a field: the members that are always there,
 // empty. A new object is compared with it.
 const json::Object& zeroObject(const Schema& schema);
