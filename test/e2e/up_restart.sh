@@ -4,7 +4,7 @@ source "$(dirname "$0")/lib/up.sh"
 up_start
 pod steady 'containers: [{name: main, image: x, command: [sh, -c, "i=0; while :; do echo $i; i=$((i+1)); sleep 0.1; done"]}]'
 pod crashing 'containers: [{name: main, image: x, command: [sh, -c, "sleep 1; exit 1"]}]'
-pod job 'restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, "sleep 3; exit 0"]}]'
+pod job 'restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, "sleep 8; exit 0"]}]'
 pod doomed 'containers: [{name: main, image: x, command: [sleep, "1000"]}]'
 want "Running" state steady .status.phase
 want "Running" state doomed .status.phase
