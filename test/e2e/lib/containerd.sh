@@ -22,6 +22,9 @@ registry_start() {
 
 containerd_start() {
   [ -n "$registry_pid" ] || registry_start
+  # containerd 2 asks by TLS unless it is told otherwise, on loopback too.
+  mkdir -p "$dir/certs.d/$registry"
+  printf 'server = "http://%s"\n[host."http://%s"]\n  capabilities = ["pull", "resolve"]\n' "$registry" "$registry" >"$dir/certs.d/$registry/hosts.toml"
   cat >"$dir/containerd.toml" <<T
 version = 2
 root = "$dir/containerd/root"
@@ -31,6 +34,8 @@ state = "$dir/containerd/state"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "$registry/pause:1"
   restrict_oom_score_adj = $restrict
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "$dir/certs.d"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "$dir/cni/bin"
     conf_dir = "$dir/cni/net.d"
