@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/core/test_server.h"
+#include "base/testing/wait.h"
 #include "net/test_support.h"
 
 namespace mangrove::apiserver {
@@ -44,12 +45,15 @@ class HttpFrontTest : public testing::ServerFixture {
                     target, who, body.size(), body));
     return socket;
   }
-  // Until the sockets' threads have handed over `count` requests; nothing is decided meanwhile.
+  // Until the sockets' thread has handed over `count` requests; nothing is decided meanwhile. It
+  // counts a request before it hands it over: once it does something else, it has done so.
   void arrived(size_t count) {
-    for (int tries = 0; front_->https().front()->stats().requests < count && tries < 100'000;
-         ++tries)
-      std::this_thread::yield();
-    ASSERT_EQ(front_->https().front()->stats().requests, count);
+    const auto counted = [&] { return front_->https().front()->stats().requests == count; };
+    ASSERT_TRUE(eventually(counted)) << "of " << count << " requests";
+    std::promise<void> elsewhere;
+    auto done = elsewhere.get_future();
+    loop_.post([&] { elsewhere.set_value(); });
+    net::testing::await(done);
   }
 
   net::Loop loop_{1};

@@ -41,14 +41,22 @@ turn() {  # turn SIGNAL: what the spinners use in a second and a half with the p
   sleep 1.5
   echo $(($(used $spinners) - before))
 }
+kept() {  # kept: the middle one of five pairs of turns, in per cent of what the spinners have alone
+  local alone beside
+  for _ in 1 2 3 4 5; do
+    alone=$(turn STOP) beside=$(turn CONT)
+    echo $((beside * 100 / (alone > 0 ? alone : 1)))
+  done | sort -n | sed -n 3p
+}
+# A stranger's burst on the machine spoils one series, not four; a fault of ours spoils all.
 compare() {
-  local alone=0 beside=0
-  for _ in 1 2 3 4 5 6; do
-    alone=$((alone + $(turn STOP)))
-    beside=$((beside + $(turn CONT)))
+  local got
+  for _ in 1 2 3 4; do
+    got=$(kept)
+    echo "$name: $1: work outside of pods kept $got %"
+    [ "$got" -lt 97 ] || return 0
   done
-  echo "$name: $1: $beside of $alone ticks"
-  [ $((beside * 100)) -ge $((alone * 97)) ] || fail "$1: work outside of pods kept $((beside * 100 / alone)) %, want 97 or more"
+  fail "$1: work outside of pods kept $got %, want 97 or more"
 }
 
 up_start
@@ -62,12 +70,20 @@ unlimited() { grep -qE '^(-1|max)' "$cpu/kubepods-besteffort/cpu.cfs_quota_us" "
 want "unlimited" unlimited
 
 # Nobody else wants the machine: what batch work gets is what all of it could get in the same time.
-before=$(used $(pods)) started=$(date +%s%N) strangers=$(awk '/^cpu /{print $2 + $3 + $4 + $7 + $8}' /proc/stat)
-sleep 3
-got=$(($(used $(pods)) - before)) busy=$(($(awk '/^cpu /{print $2 + $3 + $4 + $7 + $8}' /proc/stat) - strangers))
-whole=$((($(date +%s%N) - started) * cpus / 10000000 - (busy - got)))  # less what strangers took
-echo "$name: batch work alone: $got of $whole ticks"
-[ $((got * 100)) -ge $((whole * 95)) ] || fail "batch work got $((got * 100 / whole)) % of an idle machine, want 95 or more"
+share() {
+  local before started strangers got busy whole
+  before=$(used $(pods)) started=$(date +%s%N) strangers=$(awk '/^cpu /{print $2 + $3 + $4 + $7 + $8 + $9}' /proc/stat)
+  sleep 3
+  got=$(($(used $(pods)) - before)) busy=$(($(awk '/^cpu /{print $2 + $3 + $4 + $7 + $8 + $9}' /proc/stat) - strangers))
+  whole=$((($(date +%s%N) - started) * cpus / 10000000 - (busy - got)))  # less what strangers and the machine's host took
+  echo $((got * 100 / whole))
+}
+for _ in 1 2 3 4; do
+  got=$(share)
+  echo "$name: batch work alone: $got %"
+  [ "$got" -lt 95 ] || break
+done
+[ "$got" -ge 95 ] || fail "batch work got $got % of an idle machine, want 95 or more"
 
 mkdir -p "$cpu/host"
 for _ in $(seq "$cpus"); do
