@@ -6,12 +6,21 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/usage.h"
 #include "frame/flags.h"
 #include "runtime/shim/shim.h"
 
 namespace mangrove::cli {
+
+static frame::Flags::Setter sysctlsInto(runtime::ShimOptions& options) {
+  return [&options](std::string_view text) -> Result<> {
+    const Halves parts = cut(text, '=');
+    options.sysctls.emplace_back(parts.before, parts.after);
+    return {};
+  };
+}
 
 int podShim(const std::vector<std::string>& args) {
   runtime::ShimOptions options;
@@ -24,6 +33,7 @@ int podShim(const std::vector<std::string>& args) {
   flags.add("own-user", options.ownUser, "a user namespace around the others");
   flags.add("first-user", options.firstUser, "of the machine's users that stand for the pod's");
   flags.add("own-ipc", options.ownIpc, "IPC and UTS namespaces");
+  flags.add("sysctl", sysctlsInto(options), "", "NAME=VALUE of its namespaces; several times");
   if (const auto end = readArguments(flags, args)) return *end;
   options.listenFd = static_cast<int>(listenFd);
   return runtime::runShim(options);

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "api/pod/sysctls.h"
 #include "apiserver/core/object.h"
 #include "apiserver/pod_security/wording.h"
 
@@ -241,31 +242,13 @@ Broken seLinux(const Pod& pod) {
 }
 
 Broken sysctls(const Pod& pod) {
-  struct Safe {
-    std::string_view name;
-    int from;
-  };
-  static constexpr Safe kSafe[] = {{"kernel.shm_rmid_forced", 0},
-                                   {"net.ipv4.ip_local_port_range", 0},
-                                   {"net.ipv4.tcp_syncookies", 0},
-                                   {"net.ipv4.ping_group_range", 0},
-                                   {"net.ipv4.ip_unprivileged_port_start", 0},
-                                   {"net.ipv4.ip_local_reserved_ports", 27},
-                                   {"net.ipv4.tcp_keepalive_time", 29},
-                                   {"net.ipv4.tcp_fin_timeout", 29},
-                                   {"net.ipv4.tcp_keepalive_intvl", 29},
-                                   {"net.ipv4.tcp_keepalive_probes", 29},
-                                   {"net.ipv4.tcp_rmem", 32},
-                                   {"net.ipv4.tcp_wmem", 32}};
   const json::Array* list = pod.security() ? findArray(*pod.security(), "sysctls") : nullptr;
   Names bad;
   for (size_t i = 0; list && i < list->size(); ++i) {
     if (!(*list)[i].is_object()) continue;
     const std::string name(textAt((*list)[i].get_object(), "name"));
-    const bool safe = std::any_of(std::begin(kSafe), std::end(kSafe), [&](const Safe& one) {
-      return one.name == name && pod.minor() >= one.from;
-    });
-    if (!safe) bad.push_back(name);
+    const api::SafeSysctl* safe = api::safeSysctl(name);
+    if (!safe || pod.minor() < safe->sinceMinor) bad.push_back(name);
   }
   return bad.empty() ? Broken() : joined(bad, ", ");
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/pod/pod_requests.h"
+#include "api/pod/sysctls.h"
 
 namespace mangrove::runtime {
 
@@ -16,11 +17,27 @@ std::optional<Refusal> check(const char* resource, int64_t asked, int64_t used, 
                              resource, asked, used, room)};
 }
 
+// Empty: the pod may set it.
+std::string_view whyForbidden(const RunPod& pod, std::string_view name) {
+  if (!api::safeSysctl(name)) return "not allowlisted";
+  if (pod.pod.spec->hostNetwork && name.starts_with("net.")) return "not allowed with host net";
+  if (pod.pod.spec->hostIpc && name.starts_with("kernel.")) return "not allowed with host ipc";
+  return "";
+}
+
 }  // namespace
+
+std::optional<Refusal> sysctlRefusal(const RunPod& pod) {
+  for (const api::Sysctl& one : pod.run.security.sysctls)
+    if (const std::string_view why = whyForbidden(pod, one.name); !why.empty())
+      return Refusal{"SysctlForbidden", fmt::format("forbidden sysctl: \"{}\" {}", one.name, why)};
+  return std::nullopt;
+}
 
 std::optional<Refusal> refusalOf(const RunPod& pod, const std::vector<const RunPod*>& present,
                                  const Room& room) {
   if (!pod.pod.status.containers.empty() || api::isTerminated(pod.pod)) return std::nullopt;
+  if (auto no = sysctlRefusal(pod)) return no;
   MilliCpu cpu;
   Bytes memory;
   for (const RunPod* other : present) {

@@ -46,6 +46,23 @@ PodRecord given(const RunPod& pod) {
   return record;
 }
 
+TEST(Sysctls, AreSetOnlyWhereTheyAreThePodsAlone) {
+  const auto why = [](std::string_view name, std::string_view more = "") {
+    const auto refusal = sysctlRefusal(
+        pod(fmt::format(R"({{"containers":[{{"name":"a"}}],{}"securityContext":{{"sysctls":
+            [{{"name":"{}","value":"1"}}]}}}})",
+                        more, name)));
+    return refusal ? refusal->reason + ": " + refusal->message : "";
+  };
+  EXPECT_EQ(why("kernel.shm_rmid_forced"), "");
+  EXPECT_EQ(why("net.ipv4.ip_unprivileged_port_start"), "");
+  EXPECT_EQ(why("kernel.msgmax"),
+            "SysctlForbidden: forbidden sysctl: \"kernel.msgmax\" not allowlisted");
+  EXPECT_NE(why("net.ipv4.tcp_syncookies", R"("hostNetwork":true,)"), "");
+  EXPECT_EQ(why("net.ipv4.tcp_syncookies", R"("hostIPC":true,)"), "");
+  EXPECT_NE(why("kernel.shm_rmid_forced", R"("hostIPC":true,)"), "");
+}
+
 TEST(Resize, FindsWhatDiffersAndWhatDoesNotFit) {
   const RunPod before = sized("500m", "1Gi");
   const PodRecord record = given(before);

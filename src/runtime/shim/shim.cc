@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/pod/sysctls.h"
 #include "base/clock.h"
 #include "base/os/files.h"
 #include "runtime/shim/message.h"
@@ -56,6 +57,7 @@ class Shim {
     signals_ = UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!signals_) return failErrno(errno, "signalfd");
     if (auto ok = isolate(); !ok) return ok;
+    if (auto ok = setSysctls(); !ok) trouble_ = ok.error().text();
     if (options_.listenFd >= 0) {
       listener_ = UniqueFd(options_.listenFd);
       ::fcntl(listener_.get(), F_SETFD, FD_CLOEXEC);
@@ -102,6 +104,17 @@ class Shim {
       missing_ += "uts ";
     } else if (options_.ownIpc) {
       nameHost();
+    }
+    return {};
+  }
+
+  // Below /proc/sys everybody sees the parameters of his own namespaces.
+  Result<> setSysctls() const {
+    for (const auto& [name, value] : options_.sysctls) {
+      const std::string path = "/proc/sys/" + api::sysctlPath(name);
+      UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!file || ::write(file.get(), value.data(), value.size()) < 0)
+        return failErrno(errno, fmt::format("sysctl {} = {}", name, value));
     }
     return {};
   }
@@ -189,6 +202,7 @@ class Shim {
     return {{"event", "state"},
             {"pid", ::getpid()},
             {"missing", missing_},
+            {"trouble", trouble_},
             {"containers", std::move(all)}};
   }
 

@@ -8,6 +8,7 @@
 // Ends when told to, or by itself when no container runs and nobody has been connected for a while.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mangrove::runtime {
@@ -19,7 +20,8 @@ struct ShimOptions {
   bool ownNetwork = false;  // a network namespace
   bool ownIpc = false;      // IPC and UTS namespaces
   bool ownUser = false;     // a user namespace first, so that the others need no root
-  int64_t firstUser = 0;    // root: of the machine's users who stand for the pod's; 0: the same
+  std::vector<std::pair<std::string, std::string>> sysctls;  // of its namespaces: name, value
+  int64_t firstUser = 0;  // root: of the machine's users who stand for the pod's; 0: the same
 };
 
 // Returns the process's exit code.

@@ -110,6 +110,8 @@ void PodWorker::onMessage(Result<Message> message) {
 
 void PodWorker::onState(const Message& message) {
   shimPid_ = message.number("pid");
+  if (!message.word("trouble").empty())
+    return dropSandbox(Error(Code::kInvalid, std::string(message.word("trouble"))));
   if (!message.word("missing").empty())
     parts_.events.warning(ref(), "IsolationMissing",
                           fmt::format("the pod could not be given these namespaces of its own: {}",

@@ -250,8 +250,6 @@ Result<> PodPrep::contain(const RunPod& pod, const api::ContainerRun& run,
       run.security.runAsNonRoot ? run.security.runAsNonRoot : pod.run.security.runAsNonRoot;
   if (nonRoot.value_or(false) && spec.uid == 0)
     return invalid("container has runAsNonRoot and would run as root; set runAsUser");
-  if (!pod.run.security.sysctls.empty())
-    return fail(Code::kUnsupported, "securityContext.sysctls: this runner sets none");
   const Without without = withoutOf(pod, node_.testProtections);
   auto held = containmentOf(pod, run, without);
   if (!held) return pass(held.error());

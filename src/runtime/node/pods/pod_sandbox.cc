@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "base/os/log.h"
+#include "runtime/core/admission.h"
 #include "runtime/core/containment.h"
 #include "runtime/node/pods/pod_worker.h"
 #include "runtime/node/pods/slow.h"
@@ -45,6 +46,18 @@ void PodWorker::sandboxFailed(const std::string& reason, const Error& error) {
   wakeIn(kRetryPrepare);
 }
 
+// What a pod sets is its own only where its namespaces are.
+std::optional<Error> PodWorker::sysctlTrouble(const ShimStart& start) const {
+  if (auto why = sysctlRefusal(*pod_)) return Error(Code::kUnsupported, why->message);
+  for (const auto& one : start.sysctls)
+    if (!(one.name.starts_with("net.") ? start.ownNetwork : start.ownIpc))
+      return Error(Code::kUnsupported,
+                   fmt::format("sysctl {} would be the machine's: the pod shares that namespace "
+                               "with it",
+                               one.name));
+  return std::nullopt;
+}
+
 void PodWorker::startShim() {
   const Isolation& can = parts_.node.isolation;
   const bool wantsNetwork = !pod_->pod.spec->hostNetwork;
@@ -67,6 +80,8 @@ void PodWorker::startShim() {
     parts_.events.warning(
         ref(), "IsolationMissing",
         fmt::format("this machine does not permit these namespaces: {}", can.missing()));
+  start.sysctls = pod_->run.security.sysctls;
+  if (auto why = sysctlTrouble(start)) return sandboxFailed("FailedCreatePodSandBox", *why);
   if (!start.ownNetwork) record_.ip = parts_.node.hostIp;
   networkAsked_ = start.ownNetwork;
   auto link = ShimLink::spawn(parts_.loop, parts_.owner, start, hearing());
@@ -76,16 +91,19 @@ void PodWorker::startShim() {
   busy_ = true;  // until its first state has come
 }
 
+// Nothing runs in it yet; a shim that nobody talks to ends by itself.
+void PodWorker::dropSandbox(const Error& error) {
+  busy_ = false;
+  shim_ = nullptr;
+  link_.reset();
+  sandboxFailed("FailedCreatePodSandBox", error);
+}
+
 void PodWorker::setUpNetwork() {
   networkAsked_ = false;
   auto lease = parts_.network.allocate(pod_->uid());
   auto joined = lease ? parts_.network.connect(pod_->uid(), shimPid_) : pass(lease.error());
-  if (!joined) {
-    busy_ = false;
-    shim_ = nullptr;
-    link_.reset();
-    return sandboxFailed("FailedCreatePodSandBox", joined.error());
-  }
+  if (!joined) return dropSandbox(joined.error());
   (void)shim_->send({{"do", "network"},
                      {"address", lease->address},
                      {"mask", lease->mask},

@@ -147,6 +147,8 @@ class PodWorker : public std::enable_shared_from_this<PodWorker> {
   void setUpNetwork();
   void sandboxReady();
   void sandboxFailed(const std::string& reason, const Error& error);
+  void dropSandbox(const Error& error);
+  std::optional<Error> sysctlTrouble(const ShimStart& start) const;
   void startContainer(const std::string& name);
   void onBuilt(const std::string& name, Result<BuiltContainer> built);
   void stopContainer(const std::string& name);

@@ -53,6 +53,7 @@ Result<pid_t> spawnShim(const ShimStart& start, int listener) {
   if (start.ownUser) words.push_back("--own-user");
   if (start.firstUser > 0) words.push_back(fmt::format("--first-user={}", start.firstUser));
   if (start.ownIpc) words.push_back("--own-ipc");
+  for (const auto& one : start.sysctls) words.push_back("--sysctl=" + one.name + "=" + one.value);
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

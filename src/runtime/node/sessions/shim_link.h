@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "api/pod/pod_run.h"
 #include "base/fn.h"
 #include "base/mailbox.h"
 #include "base/result.h"
@@ -29,6 +30,7 @@ struct ShimStart {
   bool ownIpc = false;
   bool ownUser = false;
   int64_t firstUser = 0;
+  std::vector<api::Sysctl> sysctls;
 };
 
 class ShimLink final : public PodLink {
