@@ -71,7 +71,8 @@ class Node:
     def _containerd_config(self):
         cni = {"cniVersion": "0.4.0", "name": "mangrove", "plugins": [{
             "type": "bridge", "bridge": self.bridge, "isGateway": True, "ipMasq": False, "ipam": {
-                "type": "host-local", "dataDir": self.dir + "/ipam", "ranges": [[{"subnet": f"10.{200 + os.getpid() % 50}.{64 * self.place}.0/18"}]]}}]}
+                "type": "host-local", "dataDir": self.dir + "/ipam", "ranges": [[{"subnet": f"10.{200 + os.getpid() % 50}.{64 * self.place}.0/18"}]],
+                "routes": [{"dst": "0.0.0.0/0"}]}}]}
         with open(self.dir + "/cni/10.conflist", "w") as file:
             json.dump(cni, file)
         self.socket = self.dir + "/run/c.sock"
