@@ -355,7 +355,7 @@ class Shim {
 
   const ShimOptions options_;
   UniqueFd signals_, listener_, users_;
-  std::string missing_;
+  std::string missing_, trouble_;
   std::list<Client> clients_;
   std::map<std::string, std::unique_ptr<ShimContainer>> containers_;
   std::map<pid_t, Exec> execs_;
