@@ -15,7 +15,7 @@ class ServiceAddress:
         self.loop = asyncio.new_event_loop()
 
     def __enter__(self):
-        self._ip("link", "add", self.interface, "type", "dummy")
+        self._ip("link", "add", self.interface, "type", "bridge")
         try:
             self._ip("addr", "add", self.address + "/32", "dev", self.interface)
             self._ip("link", "set", self.interface, "up")
