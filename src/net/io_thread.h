@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/fn.h"
 #include "base/number/units.h"
@@ -19,6 +20,19 @@ class io_context;
 namespace mangrove::net {
 
 class Loop;
+
+// A way to an I/O thread that may outlive it: what is posted then is dropped. For handles whose owners are not
+// bound to the loop, such as timers of a clock.
+class IoDoor {
+ public:
+  void post(Fn fn) const;
+
+ private:
+  friend class IoThread;
+  struct State;
+  explicit IoDoor(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
 
 class IoThread {
  public:
@@ -39,6 +53,7 @@ class IoThread {
   bool current() const;
   static const Loop* currentLoop();
 
+  IoDoor door() const;
   boost::asio::io_context& context();
 
  private:

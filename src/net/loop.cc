@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -26,16 +27,28 @@ thread_local const Loop* currentThreadLoop = nullptr;
 constexpr Duration kForever = std::chrono::hours(24 * 3650);
 }  // namespace
 
+struct IoDoor::State {
+  std::mutex mutex;
+  asio::io_context* context;  // null once the thread has stopped
+};
+
+void IoDoor::post(Fn fn) const {
+  std::lock_guard lock(state_->mutex);
+  if (state_->context) asio::post(*state_->context, std::move(fn));
+}
+
 struct IoThread::Impl {
   const Loop* loop;
   std::atomic<bool> stopped = false;
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(context);
   std::thread thread;
+  std::shared_ptr<IoDoor::State> door = std::make_shared<IoDoor::State>();
 };
 
 IoThread::IoThread(const Loop* loop) : impl_(std::make_unique<Impl>()) {
   impl_->loop = loop;
+  impl_->door->context = &impl_->context;
 }
 IoThread::~IoThread() {
   stop();
@@ -53,6 +66,12 @@ void IoThread::stop() {
   impl_->stopped = true;
   impl_->context.stop();
   if (impl_->thread.joinable()) impl_->thread.join();
+  std::lock_guard lock(impl_->door->mutex);
+  impl_->door->context = nullptr;
+}
+
+IoDoor IoThread::door() const {
+  return IoDoor(impl_->door);
 }
 
 void IoThread::post(Fn fn) {

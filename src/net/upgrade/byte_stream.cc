@@ -7,7 +7,8 @@ namespace mangrove::net {
 
 class ByteStreamCore::Handle final : public ByteStream {
  public:
-  explicit Handle(std::shared_ptr<ByteStreamCore> core) : io_(core->io_), core_(std::move(core)) {}
+  explicit Handle(std::shared_ptr<ByteStreamCore> core)
+      : io_(core->io_.door()), core_(std::move(core)) {}
   ~Handle() override {
     core_->gate_.shut();
     io_.post([core = std::move(core_)] { core->close(); });
@@ -29,8 +30,19 @@ class ByteStreamCore::Handle final : public ByteStream {
   }
 
  private:
-  IoThread& io_;
+  const IoDoor io_;
   std::shared_ptr<ByteStreamCore> core_;
+};
+
+// A read that is dropped with its loop instead of answered. Who waits for it may own the stream's handle: forgetting him
+// is what lets both go.
+struct ByteStreamCore::PendingRead {
+  explicit PendingRead(std::shared_ptr<ByteStreamCore> of) : core(std::move(of)) {}
+  PendingRead(PendingRead&&) = default;
+  ~PendingRead() {
+    if (core) core->reader_ = nullptr;
+  }
+  std::shared_ptr<ByteStreamCore> core;
 };
 
 ByteStreamCore::ByteStreamCore(IoThread& io, TransportPtr transport, std::string early,
@@ -57,7 +69,8 @@ void ByteStreamCore::readMore() {
   if (readPending_) return;
   readPending_ = true;
   transport_->read(readBuffer_.data(), readBuffer_.size(),
-                   [self = shared_from_this()](IoResult result) {
+                   [pending = PendingRead(shared_from_this())](IoResult result) mutable {
+                     auto self = std::move(pending.core);
                      std::string_view data(self->readBuffer_.data(), result.bytes);
                      self->onRead(result, data);
                    });

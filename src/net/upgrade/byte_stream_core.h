@@ -29,6 +29,7 @@ class ByteStreamCore final : public std::enable_shared_from_this<ByteStreamCore>
 
  private:
   class Handle;
+  struct PendingRead;
   static constexpr size_t kReadSize = 16 * 1024;
 
   void read(ByteStream::ReadDone done);

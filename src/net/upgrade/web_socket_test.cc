@@ -80,7 +80,7 @@ struct SocketServer {
 class WebSocketTest : public ::testing::Test {
  protected:
   void open(WebSocketOptions options = {}) {
-    server_ = std::make_unique<SocketServer>(loop_, options);
+    server_ = std::make_unique<SocketServer>(*serverLoop_, options);
     http_ = connect(loop_, to(*server_->server));
     auto upgraded = WsTestClient::open(*http_, openingRequest("/", "p"));
     ASSERT_TRUE(upgraded) << upgraded.error().text();
@@ -96,7 +96,13 @@ class WebSocketTest : public ::testing::Test {
     return await(future);
   }
 
-  Loop loop_{2};
+  void endLoop() {
+    server_.reset();
+    serverLoop_.reset();
+  }
+
+  Loop loop_{1};
+  std::unique_ptr<Loop> serverLoop_ = std::make_unique<Loop>(1);
   std::unique_ptr<SocketServer> server_;
   std::unique_ptr<HttpClient> http_;
   std::unique_ptr<WebSocket> socket_;
@@ -165,6 +171,15 @@ TEST_F(WebSocketTest, SilentPeerCannotKeepAClosedConnection) {
   EXPECT_EQ(client_->next()->opcode, WsOpcode::kClose);
   clock.advance(6s);
   EXPECT_FALSE(client_->next());
+}
+
+TEST_F(WebSocketTest, ACloseThatNobodyAnswersMayOutliveTheLoop) {
+  VirtualClock clock;
+  open({.clock = &clock});
+  socket_.reset();
+  EXPECT_EQ(client_->next()->opcode, WsOpcode::kClose);
+  endLoop();
+  clock.advance(6s);
 }
 
 }  // namespace
