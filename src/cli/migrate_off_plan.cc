@@ -6,6 +6,7 @@
 #include "api/object/node_pause.h"
 #include "api/wire/names.h"
 #include "cli/raw_objects.h"
+#include "manager/webhook/node/amplify.h"
 
 namespace mangrove::cli {
 namespace {
@@ -35,6 +36,17 @@ json::Object withoutSold(const json::Value& node, std::string_view list) {
   return out;
 }
 
+// What manager and webhook say about a node. Ratios of amplification stay: people write them too.
+json::Object withoutNotes(const json::Value& node) {
+  namespace annotation = api::annotation;
+  json::Object out;
+  for (std::string_view note :
+       {annotation::kOriginExtendedAllocatable, annotation::kCpuNormalizationRatio,
+        annotation::kRawAllocatable, manager::kRawAllocatableFrom})
+    if (valueAt(node, {"metadata", "annotations", note}) != nullptr) out[note] = nullptr;
+  return out;
+}
+
 // The list without ours; nothing when ours is not in it.
 std::optional<json::Array> without(const json::Value& node, std::string_view part,
                                    std::string_view list, std::string_view key,
@@ -56,9 +68,8 @@ std::string statusLeftovers(const json::Value& node) {
   if (auto kept = without(node, "status", "conditions", "type", api::kBestEffortPaused))
     status["conditions"] = *std::move(kept);
   if (!status.empty()) patch["status"] = std::move(status);
-  const auto note = api::annotation::kOriginExtendedAllocatable;
-  if (valueAt(node, {"metadata", "annotations", note}) != nullptr)
-    patch["metadata"] = json::Object{{"annotations", json::Object{{note, nullptr}}}};
+  if (json::Object notes = withoutNotes(node); !notes.empty())
+    patch["metadata"] = json::Object{{"annotations", std::move(notes)}};
   return patch.empty() ? "" : json::write(patch);
 }
 

@@ -13,7 +13,7 @@
 
 namespace mangrove::cli {
 
-// Amounts for sale in capacity and allocatable, our annotation about them, and our condition.
+// Amounts for sale in capacity and allocatable, our annotations, and our condition.
 std::string statusLeftovers(const json::Value& node);
 // Our taints; the others stay. "": there are none.
 std::string taintLeftovers(const json::Value& node);

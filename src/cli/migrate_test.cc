@@ -114,7 +114,10 @@ json::Value parsed(std::string_view text) {
 
 TEST(MigrateOff, LeavesWhatIsNotOurs) {
   const auto node = parsed(R"({"metadata":{"name":"n","annotations":{
-      "node.koordinator.sh/originExtendedAllocatable":"{}","other":"1"}},
+      "node.koordinator.sh/originExtendedAllocatable":"{}","other":"1",
+      "node.koordinator.sh/cpu-normalization-ratio":"1.00","node.koordinator.sh/raw-allocatable":"{}",
+      "mangrove.io/raw-allocatable-from":"kubelet",
+      "node.koordinator.sh/resource-amplification-ratio":"{}"}},
     "spec":{"taints":[{"key":"a","effect":"NoSchedule"},
                       {"key":"colocation.mangrove.io/colocation-cooldown","effect":"NoSchedule"}]},
     "status":{"capacity":{"cpu":"4","kubernetes.io/batch-cpu":"100"},
@@ -123,7 +126,9 @@ TEST(MigrateOff, LeavesWhatIsNotOurs) {
   const auto status = parsed(statusLeftovers(node));
   EXPECT_EQ(status, parsed(R"({"status":{"capacity":{"kubernetes.io/batch-cpu":null},
       "allocatable":{"kubernetes.io/batch-cpu":null},"conditions":[{"type":"Ready"}]},
-      "metadata":{"annotations":{"node.koordinator.sh/originExtendedAllocatable":null}}})"));
+      "metadata":{"annotations":{"node.koordinator.sh/originExtendedAllocatable":null,
+      "node.koordinator.sh/cpu-normalization-ratio":null,"node.koordinator.sh/raw-allocatable":null,
+      "mangrove.io/raw-allocatable-from":null}}})"));
   EXPECT_EQ(parsed(taintLeftovers(node)),
             parsed(R"({"spec":{"taints":[{"key":"a","effect":"NoSchedule"}]}})"));
   const auto clean = parsed(R"({"status":{"capacity":{"cpu":"4"}},"spec":{}})");
