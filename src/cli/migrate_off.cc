@@ -1,6 +1,8 @@
 // mangrove migrate off: takes away what is left of us on a cluster after the roles are gone: amounts for
 // sale on nodes, our taints and conditions, Leases. Says what it would do unless told --yes.
 #include <array>
+#include <optional>
+#include <thread>
 
 #include <fmt/core.h>
 
@@ -20,6 +22,8 @@ namespace kind = api::kind;
 constexpr std::array<std::string_view, 6> kLeases = {"koordinator-manager", "koord-scheduler",
                                                      "koord-descheduler",   "mangrove-manager",
                                                      "mangrove-scheduler",  "mangrove-descheduler"};
+
+constexpr Duration kLook = std::chrono::seconds(1);
 
 struct Off {
   client::ApiClient& client;
@@ -56,22 +60,46 @@ Result<> clearNodes(Off& off) {
   return {};
 }
 
-// A Lease that somebody renews belongs to a role that runs, ours or the reference's.
+// Nothing when there is none.
+Result<std::optional<api::Lease>> leaseOf(Off& off, const client::Ref& ref) {
+  auto text = off.client.get(ref);
+  if (!text && text.error().code() == Code::kNotFound) return std::nullopt;
+  if (!text) return pass(text.error());
+  auto lease = api::decodeText<api::Lease>(*text);
+  if (!lease) return pass(lease.error());
+  return std::move(*lease);
+}
+
+// A Lease that somebody renews belongs to a role that runs, ours or the reference's. One that just
+// ended may have left it as it was: silence for as long as isAlive() grants tells the two apart.
+Result<> awaitSilence(Off& off, const client::Ref& ref, std::optional<api::Lease>& lease) {
+  const WallTime renewed = lease->renewTime;
+  if (!isAlive(*lease, realClock().wall())) return {};
+  fmt::print("Lease {} was renewed a moment ago by {}: waiting whether it goes on\n", ref.key(),
+             lease->holderIdentity);
+  while (lease && isAlive(*lease, realClock().wall())) {
+    if (lease->renewTime != renewed)
+      return invalid(
+          "Lease {} is held by {}, which renews it: end that first, or it will write everything "
+          "again",
+          ref.key(), lease->holderIdentity);
+    std::this_thread::sleep_for(kLook);
+    auto now = leaseOf(off, ref);
+    if (!now) return pass(now.error());
+    lease = std::move(*now);
+  }
+  return {};
+}
+
 Result<> clearLeases(Off& off, const std::vector<std::string>& namespaces) {
   for (const auto& ns : namespaces)
     for (std::string_view name : kLeases) {
       const client::Ref ref{kind::kLease, ns, std::string(name)};
-      auto text = off.client.get(ref);
-      if (!text && text.error().code() == Code::kNotFound) continue;
-      if (!text) return pass(text.error());
-      auto lease = api::decodeText<api::Lease>(*text);
+      auto lease = leaseOf(off, ref);
       if (!lease) return pass(lease.error());
-      if (isAlive(*lease, realClock().wall()))
-        return invalid(
-            "Lease {}/{} is held by {}, which renews it: end that first, or it will write "
-            "everything again",
-            ns, name, lease->holderIdentity);
-      off.act(fmt::format("Lease {}/{}", ns, name), client::deleteRequest(ref));
+      if (!*lease) continue;
+      if (auto ok = awaitSilence(off, ref, *lease); !ok) return ok;
+      if (*lease) off.act(fmt::format("Lease {}", ref.key()), client::deleteRequest(ref));
     }
   return {};
 }

@@ -39,6 +39,17 @@ want "guest" state host '.status.ephemeralContainerStatuses[0].name'
 want "hello guest" kubectl exec host -c guest -- echo hello guest
 [ "$(state host "$first.restartCount")" = 0 ] || fail "the guest disturbed its host"
 
+# Kernel parameters of its own network, and none of the machine's; a value the kernel refuses is told.
+mine=$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)
+tuned() { echo "securityContext: {sysctls: [{name: $1, value: \"$2\"}]}, restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, \"cat /proc/sys/net/ipv4/ip_unprivileged_port_start\"]}]"; }
+pod tuned "$(tuned net.ipv4.ip_unprivileged_port_start 1017)"
+want "1017" kubectl logs tuned
+[ "$(cat /proc/sys/net/ipv4/ip_unprivileged_port_start)" = "$mine" ] || fail "the machine's own parameter changed"
+pod greedy "$(tuned kernel.msgmax 65536)"
+want "SysctlForbidden" state greedy .status.reason
+pod wrong "$(tuned net.ipv4.ip_local_port_range few)"
+want "sysctl net.ipv4.ip_local_port_range = few" kubectl get events --field-selector involvedObject.name=wrong -o 'jsonpath={.items[*].message}'
+
 # One family of processes.
 pod family 'shareProcessNamespace: true, containers: [{name: a, image: x, command: [sh, -c, "exec sleep 1234567"]},
   {name: b, image: x, command: [sh, -c, "sleep 1; ps ax | grep -c \"[s]leep 1234567\"; exec sleep 1000"]}]'

@@ -91,9 +91,10 @@ void PodWorker::startShim() {
   busy_ = true;  // until its first state has come
 }
 
-// Nothing runs in it yet; a shim that nobody talks to ends by itself.
+// Nothing runs in it yet.
 void PodWorker::dropSandbox(const Error& error) {
   busy_ = false;
+  if (shim_) (void)shim_->send({{"do", "quit"}});
   shim_ = nullptr;
   link_.reset();
   sandboxFailed("FailedCreatePodSandBox", error);
