@@ -7,6 +7,7 @@
 #include "apiserver/core/spdy_upgrade.h"
 #include "apiserver/front_queue.h"
 #include "apiserver/output/groups.h"
+#include "apiserver/socket_stream.h"
 #include "base/clock.h"
 #include "base/text/strings.h"
 #include "net/upgrade/spdy_session.h"
@@ -116,6 +117,10 @@ class FrontResponder final : public Responder, public SpdyUpgrade {
     finish();
   }
   std::unique_ptr<AnswerStream> stream(Answer head) override {
+    if (auto socket = streamOverSocket(owner_, *exchange_, head)) {
+      finish();
+      return socket;
+    }
     auto stream = exchange_->stream(responseOf(std::move(head)));
     finish();
     return std::make_unique<FrontStream>(owner_, std::move(stream));

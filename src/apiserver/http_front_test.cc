@@ -6,6 +6,7 @@
 #include "apiserver/core/test_server.h"
 #include "base/testing/wait.h"
 #include "net/test_support.h"
+#include "net/upgrade/web_socket_test_support.h"
 
 namespace mangrove::apiserver {
 namespace {
@@ -56,7 +57,29 @@ class HttpFrontTest : public testing::ServerFixture {
     net::testing::await(done);
   }
 
-  net::Loop loop_{1};
+  // What comes as messages over a WebSocket until the server closes it.
+  std::vector<std::string> messages(const std::string& target, const std::string& protocol) {
+    auto asked = std::async(std::launch::async, [&] {
+      net::ClientOptions options;
+      options.base = *net::Url::parse(fmt::format("http://127.0.0.1:{}", front_->port()));
+      auto http = net::HttpClient::create(clients_, options);
+      net::HttpRequest request = net::testing::openingRequest(target, protocol);
+      request.headers.set("Who", "browser");
+      auto upgraded = net::testing::WsTestClient::open(**http, std::move(request));
+      std::vector<std::string> got;
+      if (!upgraded || !upgraded->stream) return got;
+      net::testing::WsTestClient client(std::move(upgraded->stream));
+      for (auto frame = client.next(); frame && frame->opcode != net::WsOpcode::kClose;
+           frame = client.next())
+        got.push_back((frame->opcode == net::WsOpcode::kText ? "text " : "") + frame->payload);
+      return got;
+    });
+    EXPECT_TRUE(runUntil(
+        owner_, [&] { return asked.wait_for(Duration::zero()) == std::future_status::ready; }));
+    return asked.get();
+  }
+
+  net::Loop loop_{1}, clients_{1};
   std::vector<std::string> served_;
   std::unique_ptr<HttpFront> front_;
 };
@@ -99,6 +122,26 @@ TEST_F(HttpFrontTest, WhoIsNotKnownIsToldBeforeHeSendsHisBody) {
   known.send("{}");
   while (served_.empty()) owner_.runOne(net::testing::kPatience);
   EXPECT_EQ(served_.front(), "me{}");
+}
+
+TEST_F(HttpFrontTest, LongAnswersGoOverWebSocketsToo) {
+  const auto answers = [](const char* type, std::string first, std::string rest) {
+    return [=](const Call&, ResponderPtr to) {
+      Answer head;
+      head.contentType = type;
+      head.body = first;
+      auto out = to->stream(std::move(head));
+      EXPECT_TRUE(out->write(rest));
+    };
+  };
+  server_->onPath("/events", answers("application/json", "{\"a\":1}\n", "{\"b\":2}\n{\"c\":3}\n"));
+  server_->onPath("/text", answers("text/plain", "", "one\ntwo\n"));
+  using Messages = std::vector<std::string>;
+  EXPECT_EQ(messages("/events", ""),
+            (Messages{"text {\"a\":1}", "text {\"b\":2}", "text {\"c\":3}"}));
+  EXPECT_EQ(messages("/text", ""), Messages{"one\ntwo\n"});
+  EXPECT_EQ(messages("/text", "binary.k8s.io"), Messages{"one\ntwo\n"});
+  EXPECT_EQ(messages("/text", "base64.binary.k8s.io"), Messages{"text b25lCnR3bwo="});
 }
 
 }  // namespace

@@ -241,6 +241,9 @@ void WebSocket::read(ReadDone done) {
 bool WebSocket::write(std::string_view data) {
   return core_->write(WsOpcode::kBinary, data);
 }
+bool WebSocket::writeText(std::string_view data) {
+  return core_->write(WsOpcode::kText, data);
+}
 Bytes WebSocket::queued() const {
   return Bytes{static_cast<int64_t>(core_->queued())};
 }

@@ -62,6 +62,7 @@ class WebSocket {
   // A binary message. False when the connection is closed, or was dropped now because the peer is
   // too slow.
   bool write(std::string_view data);
+  bool writeText(std::string_view data);  // the same as a message of text
   Bytes queued() const;
   // Runs each time everything written has left.
   void onDrained(Fn fn);

@@ -230,6 +230,22 @@ TEST(Status, SaysWhatUsersLookFor) {
   EXPECT_EQ(ready.at("message"), "containers with unready status: [b]");
 }
 
+TEST(Status, NamesWhoIsWaitedForBeforeTheFirstStart) {
+  const RunPod p = pod(R"({"restartPolicy":"Never","initContainers":[{"name":"one"},{"name":"two"},
+      {"name":"aside","restartPolicy":"Always"}],"containers":[{"name":"a"}]})");
+  const auto said = [&](std::vector<ContainerRecord> records) {
+    const json::Value status = podStatus(p, record(std::move(records)), {"10.0.0.1", kNow});
+    for (const auto& one : status.at("conditions").get_array())
+      if (one.at("type") == "Initialized") return std::string(one.at("message").get_string());
+    return std::string("no condition");
+  };
+  EXPECT_EQ(said({}), "containers with incomplete status: [one two aside]");
+  EXPECT_EQ(said({ended("one", 0), ended("two", 1)}),
+            "containers with incomplete status: [two aside]");
+  EXPECT_EQ(said({ended("one", 0), ended("two", 0), starting("aside")}),
+            "containers with incomplete status: [aside]");
+}
+
 TEST(Status, WaitingReasons) {
   const auto init = pod(R"({"initContainers":[{"name":"i"}],"containers":[{"name":"a"}]})");
   auto status = statusOf(init, record({running("i")}));

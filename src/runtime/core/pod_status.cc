@@ -149,6 +149,20 @@ std::string unreadyNames(const RunPod& pod, const PodRecord& record) {
   return names;
 }
 
+// Those that have not ended well; a sidecar that has not started.
+std::string uninitialisedNames(const RunPod& pod, const PodRecord& record) {
+  std::string names;
+  for (const ContainerSpec& one : containersOf(pod)) {
+    if (one.role != ContainerRole::kInit && one.role != ContainerRole::kSidecar) continue;
+    const auto* r = record.find(one.name());
+    const bool isThrough = one.role == ContainerRole::kSidecar
+                               ? r && r->started
+                               : r && !r->running && r->last && r->last->exitCode == 0;
+    if (!isThrough) names += (names.empty() ? "" : " ") + std::string(one.name());
+  }
+  return fmt::format("containers with incomplete status: [{}]", names);
+}
+
 std::vector<ConditionFact> conditionFacts(const RunPod& pod, const PodRecord& record,
                                           api::PodPhase phase) {
   const bool done = phase == api::PodPhase::kSucceeded || phase == api::PodPhase::kFailed;
@@ -160,7 +174,8 @@ std::vector<ConditionFact> conditionFacts(const RunPod& pod, const PodRecord& re
       done ? "" : fmt::format("containers with unready status: [{}]", unreadyNames(pod, record));
   return {
       {"PodReadyToStartContainers", record.sandbox && !done, "", ""},
-      {"Initialized", initialised(pod, record), "ContainersNotInitialized", ""},
+      {"Initialized", initialised(pod, record), "ContainersNotInitialized",
+       uninitialisedNames(pod, record)},
       {"Ready", ready, why, who},
       {"ContainersReady", ready, why, who},
       {"PodScheduled", true, "", ""},

@@ -30,6 +30,18 @@ namespace {
 
 constexpr int kIdleMs = 30'000;  // with nothing running and nobody connected
 
+// The effective user of this scope; 0: ours.
+class AsUser {
+ public:
+  explicit AsUser(int64_t user) : isOther_(user > 0 && ::seteuid(static_cast<uid_t>(user)) == 0) {}
+  ~AsUser() {
+    if (isOther_) (void)!::seteuid(0);
+  }
+
+ private:
+  const bool isOther_;
+};
+
 class Shim {
  public:
   explicit Shim(const ShimOptions& options) : options_(options) {}
@@ -112,6 +124,8 @@ class Shim {
   Result<> setSysctls() const {
     for (const auto& [name, value] : options_.sysctls) {
       const std::string path = "/proc/sys/" + api::sysctlPath(name);
+      // Of an IPC namespace only the root of its own users may write; the network's takes ours too.
+      const AsUser owner(name.starts_with("kernel.") ? options_.firstUser : 0);
       UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
       if (!file || ::write(file.get(), value.data(), value.size()) < 0)
         return failErrno(errno, fmt::format("sysctl {} = {}", name, value));
