@@ -230,11 +230,28 @@ void DefinitionWriter::addList(const KindInfo& kind, const std::string& name) {
   done_[name + "List"] = std::move(list);
 }
 
+// What every object says of itself, where its definition says nothing about it: kubectl explain shows it.
+static void describeHead(json::Object& body) {
+  static constexpr std::pair<std::string_view, std::string_view> kHead[] = {
+      {"apiVersion", "APIVersion defines which version of its kind this object is written in."},
+      {"kind", "Kind is the name of what this object describes; it cannot be changed."},
+      {"metadata",
+       "Name, namespace, labels and annotations of this object, and what the server notes of it."}};
+  json::Value* properties = body.if_contains("properties");
+  if (properties == nullptr || !properties->is_object()) return;
+  for (const auto& [name, text] : kHead) {
+    json::Value* one = properties->get_object().if_contains(name);
+    if (one && one->is_object() && !one->get_object().contains("$ref"))
+      one->get_object().emplace("description", text);
+  }
+}
+
 std::string DefinitionWriter::addKind(const KindInfo& kind) {
   const std::string name = definitionName(kind);
   custom_ = kind.isCustom;
   json::Object body = bodyOf(*kind.schema);
   custom_ = false;
+  if (kind.isCustom) describeHead(body);
   body[kGvk] = json::Array{groupVersionKind(kind.group, kind.version, kind.kind)};
   done_[name] = std::move(body);
   if (kind.can("list")) addList(kind, name);

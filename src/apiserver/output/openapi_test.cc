@@ -204,6 +204,8 @@ TEST(OpenApi, CustomKindsAreShownAsTheirAuthorWroteThem) {
   const json::Value& widget =
       document.at("components").at("schemas").at("com.example.stable.v1.Widget");
   EXPECT_EQ(widget.at("description"), "A thing that turns.");
+  EXPECT_TRUE(widget.at("properties").at("apiVersion").as_object().contains("description"))
+      << "for kubectl explain";
   EXPECT_EQ(widget.at("properties").at("metadata").at("$ref"),
             "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
   const json::Value& spec = widget.at("properties").at("spec");
