@@ -43,7 +43,7 @@ class Pruner {
 // The names of one object. Nearly all have a handful, which are compared faster than hashed.
 class KeySet {
  public:
-  explicit KeySet(size_t size) : isSmall_(size <= few_.size()) {}
+  explicit KeySet(size_t size) : isSmall_(size <= kFew) {}
   bool insert(std::string_view key) {
     if (!isSmall_) return many_.insert(key).second;
     for (size_t i = 0; i < count_; ++i)
@@ -53,9 +53,10 @@ class KeySet {
   }
 
  private:
+  static constexpr size_t kFew = 24;
   const bool isSmall_;
   size_t count_ = 0;
-  std::array<std::string_view, 24> few_;
+  std::array<std::string_view, kFew> few_;
   std::unordered_set<std::string_view> many_;
 };
 
