@@ -1,16 +1,14 @@
 #include "dashboard/board.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 
 #include "base/text/strings.h"
 #include "dashboard/assets.h"
 #include "net/http/url.h"
+#include "net/loopback.h"
 
 namespace mangrove::dashboard {
 namespace {
@@ -59,16 +57,6 @@ net::HttpResponse pageResponse(std::string_view name, const net::HttpRequest& re
   return response;
 }
 
-bool isOwnHost(std::string_view hostHeader) {
-  auto url = net::Url::parse(fmt::format("http://{}", hostHeader));
-  if (!url || !url->path.empty()) return false;
-  const std::string host = lower(url->host);
-  std::array<unsigned char, sizeof(in6_addr)> bytes{};
-  return host == "localhost" || host.ends_with(".localhost") ||
-         ::inet_pton(AF_INET, host.c_str(), bytes.data()) == 1 ||
-         ::inet_pton(AF_INET6, host.c_str(), bytes.data()) == 1;
-}
-
 void Board::setFeed(ClusterFeed* feed) {
   std::lock_guard lock(mutex_);
   feed_ = feed;
@@ -84,7 +72,7 @@ bool Board::allowed(const net::HttpRequest& request) const {
 void Board::handle(std::string_view prefix, std::shared_ptr<net::Exchange> exchange) {
   const net::HttpRequest& request = exchange->request();
   const auto [path, query] = net::Target::split(request.target);
-  if (options_.token.empty() && !isOwnHost(request.headers.get("Host")))
+  if (options_.token.empty() && !net::isOwnHost(request.headers.get("Host")))
     return exchange->reply(net::HttpResponse::text(
         421,
         "this dashboard answers to addresses and localhost only; want --dashboard-token-file "

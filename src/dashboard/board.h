@@ -41,11 +41,6 @@ class Board {
   ClusterFeed* feed_ = nullptr;
 };
 
-// Whether a request that names this host was meant for us. A page of elsewhere whose name its owner
-// points at this machine (DNS rebinding) is read by a browser as if it were ours, and names itself
-// here: only addresses and localhost are nobody's to point.
-bool isOwnHost(std::string_view hostHeader);
-
 // The file of that name ("" is the first page), with type, ETag and a policy that lets the page
 // talk to nobody but us; 304 when the browser has it already.
 net::HttpResponse pageResponse(std::string_view name, const net::HttpRequest& request);

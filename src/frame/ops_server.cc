@@ -40,10 +40,13 @@ net::HttpResponse refusal(const Error& error) {
 
 }  // namespace
 
+// Whole names only: below a route that stands for many pages, whoever asks chooses the end.
 bool isOpenPage(std::string_view path) {
-  for (std::string_view open : {"/healthz", "/livez", "/readyz", "/version", "/metrics"})
+  for (std::string_view open :
+       {"/healthz", "/livez", "/readyz", "/version", "/metrics", "/metrics/resources",
+        "/all-metrics", "/internal-metrics", "/external-metrics"})
     if (path == open) return true;
-  return path.starts_with("/metrics/") || path.ends_with("-metrics");
+  return false;
 }
 
 Result<ListenAddress> parseListenAddress(std::string_view text) {
@@ -129,9 +132,11 @@ void OpsServer::askGuard(const std::shared_ptr<net::Exchange>& exchange, Route p
   };
   const std::string_view path = cut(request.target, '?').before;
   std::string token = bearerToken(request);
-  std::lock_guard lock(mutex_);
-  if (!guard_ && loopback_) return say({});
-  if (!guard_) return say(fail(Code::kDenied, "{} is shown on loopback only here", path));
+  std::unique_lock lock(mutex_);
+  if (!guard_) {
+    lock.unlock();  // a page may take its time, and may want a route
+    return say(unguarded(path, request.headers.get("Host")));
+  }
   if (token.empty())
     return say(fail(Code::kUnauthorized,
                     "{} wants Authorization: Bearer and a token that the API "
@@ -139,6 +144,13 @@ void OpsServer::askGuard(const std::shared_ptr<net::Exchange>& exchange, Route p
                     path));
   guard_({std::move(token), request.method == "PUT" ? "put" : "get", std::string(path)},
          std::move(say));
+}
+
+// Nobody to ask whose token that is: who is on this machine may look, through no other's name.
+Result<> OpsServer::unguarded(std::string_view path, std::string_view host) const {
+  if (!loopback_) return fail(Code::kDenied, "{} is shown on loopback only here", path);
+  if (net::isOwnHost(host)) return {};
+  return fail(Code::kDenied, "{} is shown to who asks for an address or localhost", path);
 }
 
 }  // namespace mangrove::frame

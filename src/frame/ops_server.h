@@ -2,7 +2,7 @@
 // The small HTTP server every long-running role has: /healthz, /livez, /readyz, /metrics, /version,
 // and whatever routes the role adds. Health, version and metrics are for everybody, since scrapers
 // and probes of the reference ask without a credential; every other page is shown to whom the guard
-// lets (ops_guard.h), and without a guard on loopback only. It speaks plain HTTP.
+// lets (ops_guard.h), and without a guard on loopback only, to requests that name it. It speaks plain HTTP.
 //
 //   auto ops = OpsServer::start(loop, ":9316", health, registry);
 //   (*ops)->route("/events", [](const net::HttpRequest&) {
@@ -69,6 +69,7 @@ class OpsServer {
   void answer(const std::shared_ptr<net::Exchange>& exchange);
   Route find(std::string_view path);
   void askGuard(const std::shared_ptr<net::Exchange>& exchange, Route page);
+  Result<> unguarded(std::string_view path, std::string_view host) const;
 
   std::mutex mutex_;
   std::map<std::string, Route, std::less<>> routes_;

@@ -25,7 +25,8 @@ TEST(OpenPages, AreHealthVersionAndMetricsOnly) {
                     "/internal-metrics", "/external-metrics", "/all-metrics"})
     EXPECT_TRUE(isOpenPage(path)) << path;
   for (auto path : {"/controls", "/enforcement", "/events", "/configz", "/apis/v1/nodes/n1",
-                    "/debug/flags/v", "/metricsx", "/healthz/x", "/"})
+                    "/debug/flags/v", "/metricsx", "/healthz/x", "/", "/apis/v1/nodes/n-metrics",
+                    "/debug/flags/x-metrics", "/metrics/x"})
     EXPECT_FALSE(isOpenPage(path)) << path;
 }
 
@@ -126,6 +127,8 @@ TEST_F(OpsServerTest, OtherPagesAreShownToWhomTheGuardLets) {
                                              "good get /controls", "good put /debug/flags/v"}));
   ops_->guard({});
   EXPECT_EQ(get("/controls").body, "held") << "on loopback, where there is no API server to ask";
+  EXPECT_EQ(get("/controls", "GET", {{"Host", "page.example"}}).status, 403) << "a rebound name";
+  EXPECT_EQ(get("/metrics", "GET", {{"Host", "page.example"}}).status, 200);
 }
 
 TEST(OpsGuard, AsksTheApiServerTwice) {
