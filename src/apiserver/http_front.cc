@@ -25,6 +25,9 @@ struct HttpFront::Shared {
               RequestInfo info);
   void handle(const net::HttpRequest& request, Call call, ResponderPtr to);
   void judge(const net::HttpRequest& head, UniqueFn<void(net::HeadVerdict)>& verdict);
+  void refuse(const net::HttpRequest& request, const RequestInfo& info, Answer why,
+              ResponderPtr to);
+  ResponderPtr audited(const net::HttpRequest& request, const Call& call, ResponderPtr to);
 
   FrontParts parts;
   Counter turnedAway;
@@ -202,8 +205,8 @@ void HttpFront::Shared::arrive(const std::shared_ptr<Shared>& self,
   --arriving;
   auto who = parts.identify(exchange->request(), info);
   if (!who)
-    return parts.server.refuse(info, who.error(),
-                               std::make_shared<FrontResponder>(parts.owner, exchange, nullptr));
+    return refuse(exchange->request(), info, std::move(who.error()),
+                  std::make_shared<FrontResponder>(parts.owner, exchange, nullptr));
   const std::string user = who->user;
   if (info.isResource && !seats->take(user)) {
     turnedAway.inc();
@@ -222,9 +225,24 @@ void HttpFront::Shared::arrive(const std::shared_ptr<Shared>& self,
 }
 
 void HttpFront::Shared::handle(const net::HttpRequest& request, Call call, ResponderPtr to) {
-  if (auto* audit = parts.audit)
-    to = audit->watched(call, request.target, hostOf(request.peer.address), std::move(to));
+  to = audited(request, call, std::move(to));
   parts.server.handle(std::move(call), std::move(to));
+}
+
+ResponderPtr HttpFront::Shared::audited(const net::HttpRequest& request, const Call& call,
+                                        ResponderPtr to) {
+  if (!parts.audit) return to;
+  return parts.audit->watched(call, request.target, hostOf(request.peer.address), std::move(to));
+}
+
+// Tries that fail are what one looks for in an audit log.
+void HttpFront::Shared::refuse(const net::HttpRequest& request, const RequestInfo& info, Answer why,
+                               ResponderPtr to) {
+  if (parts.audit)
+    to = audited(request,
+                 callOf(request, info, parts.refused ? parts.refused(request, info) : Identity()),
+                 std::move(to));
+  parts.server.refuse(info, std::move(why), std::move(to));
 }
 
 // Owner thread. Who cannot say who he is gets his answer before his body is read.
@@ -234,7 +252,7 @@ void HttpFront::Shared::judge(const net::HttpRequest& head,
   if (!info) return verdict({.refusal = responseOf(answer::ofError(info.error()))});
   auto who = parts.identify(head, *info);
   if (!who)
-    return parts.server.refuse(*info, who.error(), std::make_shared<HeadResponder>(verdict));
+    return refuse(head, *info, std::move(who.error()), std::make_shared<HeadResponder>(verdict));
   verdict({.known = !who->in(group::kUnauthenticated)});
 }
 

@@ -30,6 +30,9 @@ struct FrontParts {
   // Who sent this? Runs on the owner thread.
   std::function<Outcome<Identity>(const net::HttpRequest& request, const RequestInfo& info)>
       identify;
+  // Who sent what identify() refused, for the audit log: one who may not impersonate has a name. Owner
+  // thread; may be left out.
+  std::function<Identity(const net::HttpRequest& request, const RequestInfo& info)> refused = {};
   audit::AuditLog* audit = nullptr;  // null: nothing is written down
   size_t maxInFlight = 600;          // kube-apiserver's defaults: 400 reads and 200 writes
 };

@@ -27,6 +27,13 @@ class HttpFrontTest : public testing::ServerFixture {
       return Identity{who, "", {std::string(group::kMasters)}, {}};
     };
     FrontParts parts{owner_, *server_, identify};
+    parts.refused = [](const net::HttpRequest& request, const RequestInfo&) {
+      return Identity{std::string(request.headers.get("Really")), "", {}, {}};
+    };
+    auto audit = audit::AuditLog::open({folder_.file("log"), everything(), 1 << 20, 1}, clock_);
+    ASSERT_TRUE(audit) << audit.error().text();
+    audit_ = std::move(*audit);
+    parts.audit = audit_.get();
     parts.maxInFlight = 4;
     auto front = HttpFront::listen(loop_, {}, std::move(parts));
     ASSERT_TRUE(front) << front.error().text();
@@ -35,6 +42,19 @@ class HttpFrontTest : public testing::ServerFixture {
   void TearDown() override {
     front_.reset();
     ServerFixture::TearDown();
+  }
+
+  static audit::Policy everything() {
+    return *audit::readPolicy(
+        "{apiVersion: audit.k8s.io/v1, kind: Policy, omitStages: [RequestReceived], "
+        "rules: [{level: Metadata}]}",
+        "p");
+  }
+  // Ends the log.
+  std::string audited() {
+    front_.reset();
+    audit_.reset();
+    return readFile(folder_.file("log")).value_or("");
   }
 
   RawSocket ask(const std::string& who, const std::string& target = "/note",
@@ -80,6 +100,8 @@ class HttpFrontTest : public testing::ServerFixture {
   }
 
   net::Loop loop_{1}, clients_{1};
+  const TempFolder folder_ = TempFolder::inMemory("front-test");
+  std::unique_ptr<audit::AuditLog> audit_;
   std::vector<std::string> served_;
   std::unique_ptr<HttpFront> front_;
 };
@@ -142,6 +164,17 @@ TEST_F(HttpFrontTest, LongAnswersGoOverWebSocketsToo) {
   EXPECT_EQ(messages("/text", ""), Messages{"one\ntwo\n"});
   EXPECT_EQ(messages("/text", "binary.k8s.io"), Messages{"one\ntwo\n"});
   EXPECT_EQ(messages("/text", "base64.binary.k8s.io"), Messages{"text b25lCnR3bwo="});
+}
+
+TEST_F(HttpFrontTest, WhatIsRefusedAtTheDoorIsInTheAuditLog) {
+  auto stranger = RawSocket::to(front_->port());
+  stranger.send("GET /note HTTP/1.1\r\nHost: a\r\nReally: eve\r\nConnection: close\r\n\r\n");
+  arrived(1);
+  owner_.runOne(net::testing::kPatience);
+  EXPECT_TRUE(stranger.receiveAll().starts_with("HTTP/1.1 401"));
+  const std::string log = audited();
+  EXPECT_NE(log.find(R"("username":"eve")"), std::string::npos) << log;
+  EXPECT_NE(log.find(R"("code":401)"), std::string::npos) << log;
 }
 
 }  // namespace

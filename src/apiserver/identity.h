@@ -1,6 +1,7 @@
 #pragma once
 // Who asks, once authentication is through. Values.
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@ struct Identity {
   std::string uid;
   std::vector<std::string> groups;
   std::vector<std::pair<std::string, std::vector<std::string>>> extra;
+  std::shared_ptr<const Identity> behind = nullptr;  // who asks in this one's name, if anybody
 
   bool in(std::string_view wanted) const {
     for (const auto& g : groups) {

@@ -82,8 +82,13 @@ Result<> Serving::listen() {
   auto identify = [this](const net::HttpRequest& request, const RequestInfo& info) {
     return embedded_->authenticator().authenticate(request.peer, request.headers, info);
   };
-  auto front = HttpFront::listen(context_.io, options,
-                                 {context_.owner, embedded_->server(), identify, audit_.get()});
+  auto refused = [this](const net::HttpRequest& request, const RequestInfo& info) {
+    return embedded_->authenticator()
+        .known(request.peer, request.headers, info)
+        .value_or(Identity());
+  };
+  auto front = HttpFront::listen(
+      context_.io, options, {context_.owner, embedded_->server(), identify, refused, audit_.get()});
   if (!front) return pass(front.error());
   front_ = std::move(*front);
   return {};

@@ -3,6 +3,7 @@
 #include "apiserver/audit/log.h"
 #include "apiserver/audit/policy.h"
 #include "apiserver/core/object.h"
+#include "apiserver/protobuf/envelope.h"
 #include "base/os/files.h"
 #include "base/os/temp_folder.h"
 #include "base/text/strings.h"
@@ -106,31 +107,81 @@ TEST(AuditLog, WritesLinesAndTurnsOver) {
   EXPECT_EQ(event->at("responseObject").at("metadata").at("uid"), "u");
 }
 
-TEST(AuditLog, HasWhatAdmissionNoted) {
+using Exchange = std::pair<Call, Answer>;
+
+// What the log has of these, one event each.
+std::vector<json::Value> written(std::vector<Exchange> exchanges) {
   const TempFolder folder("audit-test");
-  const std::string path = folder.file("audit.log");
   VirtualClock clock{WallTime(std::chrono::seconds(1'800'000'000))};
   {
-    auto log = AuditLog::open({path, *readPolicy(kPolicy, "p"), 100'000, 2}, clock);
-    ASSERT_TRUE(log) << log.error().text();
-    Call call;
-    call.info = *parseRequest("POST", "/api/v1/namespaces/prod/pods");
-    call.who = {"ann", "", {"people"}, {}};
-    Answer refused = answer::forbidden("violates PodSecurity");
-    refused.auditNotes = {{"pod-security.kubernetes.io/enforce-policy", "baseline:latest"}};
-    (*log)->watched(call, "/", "10.0.0.1", std::make_shared<Sink>())->answer(std::move(refused));
-    (*log)
-        ->watched(call, "/", "10.0.0.1", std::make_shared<Sink>())
-        ->answer(answer::forbidden("no role says so"));
+    auto log =
+        AuditLog::open({folder.file("audit.log"), *readPolicy(kPolicy, "p"), 100'000, 2}, clock);
+    for (auto& [call, answer] : exchanges)
+      (*log)->watched(call, "/", "10.0.0.1", std::make_shared<Sink>())->answer(std::move(answer));
   }
-  const auto text = readFile(path);
-  const auto lines = splitTrimmed(*text, '\n');
-  ASSERT_EQ(lines.size(), 2U);
-  const auto byAdmission = json::parse(lines[0]), byRoles = json::parse(lines[1]);
-  const json::Object& notes = byAdmission->at("annotations").get_object();
+  std::vector<json::Value> out;
+  const auto text = readFile(folder.file("audit.log"));
+  for (const auto& line : splitTrimmed(*text, '\n'))
+    if (auto event = json::parse(line)) out.push_back(std::move(*event));
+  return out;
+}
+
+Call createPod(std::string body = "", std::string type = "application/json") {
+  Call call;
+  call.info = *parseRequest("POST", "/api/v1/namespaces/prod/pods");
+  call.who = {"ann", "", {"people"}, {}};
+  call.body = std::move(body);
+  call.contentType = std::move(type);
+  return call;
+}
+
+TEST(AuditLog, HasWhatAdmissionNoted) {
+  Answer refused = answer::forbidden("violates PodSecurity");
+  refused.auditNotes = {{"pod-security.kubernetes.io/enforce-policy", "baseline:latest"}};
+  const auto events = written(
+      {{createPod(), std::move(refused)}, {createPod(), answer::forbidden("no role says so")}});
+  ASSERT_EQ(events.size(), 2U);
+  const json::Object& notes = events[0].at("annotations").get_object();
   EXPECT_EQ(notes.at("pod-security.kubernetes.io/enforce-policy"), "baseline:latest");
   EXPECT_EQ(notes.at("authorization.k8s.io/decision"), "allow");
-  EXPECT_EQ(byRoles->at("annotations").at("authorization.k8s.io/decision"), "forbid");
+  EXPECT_EQ(events[1].at("annotations").at("authorization.k8s.io/decision"), "forbid");
+}
+
+TEST(AuditLog, NamesWhoAsksBeforeWhomHeImpersonates) {
+  Call call = createPod();
+  call.who = {"quiet", "", {}, {}};
+  call.who.behind = std::make_shared<const Identity>(Identity{"ann", "7", {"people"}, {}});
+  const auto events = written({{call, answer::json(201, "{}")}});
+  ASSERT_EQ(events.size(), 1U) << "nobody gets out of the log by a name that it leaves out";
+  EXPECT_EQ(events[0].at("user").at("username"), "ann");
+  EXPECT_EQ(events[0].at("user").at("uid"), "7");
+  EXPECT_EQ(events[0].at("impersonatedUser").at("username"), "quiet");
+}
+
+TEST(AuditLog, HasTheBodyHoweverItIsSent) {
+  const auto pod = json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}})");
+  json::Doc doc;
+  const auto proto = protobuf::toProtobuf(*doc.parse(json::write(*pod)));
+  ASSERT_TRUE(proto);
+  const std::pair<std::string, std::string> bodies[] = {
+      {R"({"kind":"Pod","metadata":{"name":"p"},"items":[]})", "application/json"},
+      {"metadata:\n  name: p\n", "application/apply-patch+yaml"},
+      {*proto, std::string(protobuf::kMediaType)}};
+  for (const auto& [body, type] : bodies) {
+    Answer made = answer::json(201, body);
+    made.contentType = type;
+    const auto events = written({{createPod(body, type), std::move(made)}});
+    ASSERT_EQ(events.size(), 1U) << type;
+    EXPECT_EQ(events[0].at("requestObject").at("metadata").at("name"), "p") << type;
+    EXPECT_EQ(events[0].at("responseObject").at("metadata").at("name"), "p") << type;
+  }
+}
+
+TEST(AuditLog, LeavesListsOutOfAnswers) {
+  const auto events =
+      written({{createPod(), answer::json(200, R"({"kind":"PodList","items":[]})")}});
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_TRUE(events[0].at("responseObject").is_null());
 }
 
 }  // namespace

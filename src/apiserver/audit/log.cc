@@ -8,10 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "apiserver/core/object.h"
 #include "apiserver/core/spdy_upgrade.h"
+#include "apiserver/protobuf/envelope.h"
 #include "base/os/log.h"
 #include "base/text/time_text.h"
 #include "json/value.h"
+#include "json/yaml.h"
 
 namespace mangrove::apiserver::audit {
 
@@ -33,12 +36,25 @@ std::string randomUuid() {
   return out;
 }
 
-json::Object userOf(const Identity& who) {
-  json::Array groups;
-  for (const auto& group : who.groups) groups.emplace_back(group);
-  json::Object out{{"username", who.user}, {"groups", std::move(groups)}};
-  if (!who.uid.empty()) out["uid"] = who.uid;
+json::Array listOf(const std::vector<std::string>& texts) {
+  json::Array out;
+  for (const auto& text : texts) out.emplace_back(text);
   return out;
+}
+
+json::Object userOf(const Identity& who) {
+  if (who.user.empty()) return {};  // nobody we know
+  json::Object out{{"username", who.user}, {"groups", listOf(who.groups)}};
+  if (!who.uid.empty()) out["uid"] = who.uid;
+  json::Object extra;
+  for (const auto& [key, values] : who.extra) extra[key] = listOf(values);
+  if (!extra.empty()) out["extra"] = std::move(extra);
+  return out;
+}
+
+// Who has to answer for it, whatever name he took.
+const Identity& askerOf(const Identity& who) {
+  return who.behind ? *who.behind : who;
 }
 
 json::Object referenceOf(const RequestInfo& info) {
@@ -50,11 +66,21 @@ json::Object referenceOf(const RequestInfo& info) {
   return out;
 }
 
-// Bodies of one object only: lists may be larger than the disk likes, and hold others' secrets.
-json::Value objectIn(const std::string& text) {
-  auto value = json::parse(text);
-  if (!value || !value->is_object()) return nullptr;
-  return value->get_object().contains("items") ? json::Value(nullptr) : std::move(*value);
+// In whatever way it was sent: a client must not be able to choose that his body is not written.
+json::Value bodyIn(std::string_view text, std::string_view type) {
+  auto value = type == protobuf::kMediaType     ? protobuf::fromProtobuf(text)
+               : type.find("yaml") != type.npos ? json::parseYamlDocument(text)
+                                                : json::parse(text);
+  return value ? std::move(*value) : json::Value(nullptr);
+}
+
+// One object only: lists may be larger than the disk likes, and hold others' secrets.
+json::Value objectIn(std::string_view text, std::string_view type) {
+  json::Value value = bodyIn(text, type);
+  const json::Object* object = value.if_object();
+  const bool list =
+      object && textAt(*object, "kind").ends_with("List") && findArray(*object, "items");
+  return list ? json::Value(nullptr) : value;
 }
 
 Result<UniqueFd> openFile(const std::string& path) {
@@ -77,20 +103,23 @@ class Watched final : public Responder, public SpdyUpgrade {
               {"auditID", randomUuid()},
               {"requestURI", std::move(uri)},
               {"verb", Attributes::of(call.info).verb},
-              {"user", userOf(call.who)},
+              {"user", userOf(askerOf(call.who))},
               {"sourceIPs", json::Array{std::move(address)}},
               {"userAgent", call.userAgent},
               {"requestReceivedTimestamp", formatMicroTime(log_.clock_.wall())}};
+    if (call.who.behind) event_["impersonatedUser"] = userOf(call.who);
     if (call.info.isResource) event_["objectRef"] = referenceOf(call.info);
     say(Stage::kRequestReceived);
     if (verdict_.level >= Level::kRequest && !call.body.empty())
-      event_["requestObject"] = objectIn(call.body);
+      event_["requestObject"] = bodyIn(call.body, call.contentType);
   }
-  ~Watched() override { end(500, ""); }
+  ~Watched() override {
+    if (!ended_) end(answer::status(500, "InternalError", "nobody answered"));
+  }
 
   void answer(Answer answer) override {
     for (auto& [name, text] : answer.auditNotes) notes_[name] = text;
-    end(answer.status, answer.body);
+    end(answer);
     to_->answer(std::move(answer));
   }
   std::unique_ptr<AnswerStream> stream(Answer head) override {
@@ -119,7 +148,7 @@ class Watched final : public Responder, public SpdyUpgrade {
     event_["responseStatus"] = json::Object{{"metadata", json::Object()}, {"code", status}};
     // What admission refuses was allowed by the roles: its notes tell the two apart.
     const bool forbidden = status == 403 && notes_.empty();
-    notes_["authorization.k8s.io/decision"] = forbidden ? "forbid" : "allow";
+    if (status != 401) notes_["authorization.k8s.io/decision"] = forbidden ? "forbid" : "allow";
     event_["annotations"] = std::move(notes_);
   }
   // A long answer: that it began is written; when it ends is up to the other side.
@@ -129,11 +158,11 @@ class Watched final : public Responder, public SpdyUpgrade {
     say(Stage::kResponseStarted);
     say(Stage::kResponseComplete);
   }
-  void end(int status, const std::string& body) {
+  void end(const Answer& answer) {
     if (std::exchange(ended_, true)) return;
-    judge(status);
-    if (verdict_.level == Level::kRequestResponse && !body.empty())
-      event_["responseObject"] = objectIn(body);
+    judge(answer.status);
+    if (verdict_.level == Level::kRequestResponse && !answer.body.empty())
+      event_["responseObject"] = objectIn(answer.body, answer.contentType);
     say(Stage::kResponseComplete);
   }
 
@@ -169,7 +198,7 @@ AuditLog::~AuditLog() {
 
 ResponderPtr AuditLog::watched(const Call& call, std::string uri, std::string address,
                                ResponderPtr to) {
-  Verdict verdict = judge(options_.policy, call.who, Attributes::of(call.info));
+  Verdict verdict = judge(options_.policy, askerOf(call.who), Attributes::of(call.info));
   if (verdict.level == Level::kNone) return to;
   return std::make_shared<Watched>(*this, call, std::move(uri), std::move(address),
                                    std::move(verdict), std::move(to));
@@ -212,11 +241,17 @@ void AuditLog::run() {
 void AuditLog::append(const std::string& lines) {
   if (lines.empty()) return;
   if (bytes_ > 0 && bytes_ + static_cast<int64_t>(lines.size()) > options_.maxBytes) turnOver();
-  const ssize_t n = ::write(file_.get(), lines.data(), lines.size());
-  if (n != static_cast<ssize_t>(lines.size()))
-    logger.warn("audit log {}: {}", options_.path,
+  size_t written = 0;
+  while (written < lines.size()) {
+    const ssize_t n = ::write(file_.get(), lines.data() + written, lines.size() - written);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    written += static_cast<size_t>(n);
+  }
+  bytes_ += static_cast<int64_t>(written);
+  if (written < lines.size())
+    logger.warn("audit log {}: {}; some requests are missing", options_.path,
                 std::error_code(errno, std::generic_category()).message());
-  if (n > 0) bytes_ += n;
 }
 
 // PATH becomes PATH.1, PATH.1 becomes PATH.2, …; the last goes.

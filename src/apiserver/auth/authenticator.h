@@ -37,15 +37,15 @@ class Authenticator {
 
   Outcome<Identity> authenticate(const net::PeerInfo& peer, const net::Headers& headers,
                                  const RequestInfo& info);
+  // The same before another's identity is put in place.
+  Outcome<Identity> known(const net::PeerInfo& peer, const net::Headers& headers,
+                          const RequestInfo& info);
 
   // Whose token that is, for authenticate() and for token reviews. kUnauthorized with the reason,
   // which is for reviews and logs only. `audiences` empty: those of the API server.
   Result<TokenOwner> ownerOf(std::string_view token, const std::vector<std::string>& audiences);
 
  private:
-  Outcome<Identity> known(const net::PeerInfo& peer, const net::Headers& headers,
-                          const RequestInfo& info);
-
   StaticTokens tokens_;
   ServiceAccountTokens* accounts_;
   Authorizer& authorizer_;

@@ -112,6 +112,7 @@ Outcome<Identity> impersonate(Identity who, const net::Headers& headers, Authori
     if (!decision.allowed) return refuse(denied(who, what, decision.reason));
   }
   addImpliedGroups(wish->who);
+  wish->who.behind = std::make_shared<const Identity>(std::move(who));
   return std::move(wish->who);
 }
 
