@@ -124,10 +124,10 @@ Result<> Serving::takeOver(Credentials now) {
   const bool authority = now.caPem != credentials_.caPem;
   const bool tokens = now.adminToken != credentials_.adminToken;
   const bool serving = now.serving.certPem != credentials_.serving.certPem;
-  credentials_ = std::move(now);
   if (!authority && !tokens && !serving) return {};
+  Credentials before = std::exchange(credentials_, std::move(now));
   for (const auto& http : front_->https())
-    if (auto ok = http->setTls(tls()); !ok) return ok;
+    if (auto ok = http->setTls(tls()); !ok) return credentials_ = std::move(before), ok;
   if (authority) embedded_->setAuthority(credentials_.caPem);
   if (serving) logger.info("the server has a new certificate");
   if (authority) logger.info("the authority has changed; kubeconfig and kube-root-ca.crt name it");

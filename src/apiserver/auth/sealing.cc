@@ -81,10 +81,19 @@ Result<std::shared_ptr<const SealingKeys>> SealingKeys::parse(std::string_view t
           "{}, line {}: want NAME:KEY, the key being 32 bytes in base64 "
           "(head -c 32 /dev/urandom | base64)",
           path, number);
+    // What is sealed says the name of its key alone.
+    if (keys->find(trim(name)))
+      return invalid("{}, line {}: a second key of the name '{}'", path, number, trim(name));
     keys->keys_.push_back({std::string(trim(name)), std::move(*bytes)});
   }
   if (keys->keys_.empty()) return invalid("{}: no key inside; want a line NAME:KEY", path);
   return std::shared_ptr<const SealingKeys>(std::move(keys));
+}
+
+const SealingKeys::Key* SealingKeys::find(std::string_view name) const {
+  const auto key =
+      std::find_if(keys_.begin(), keys_.end(), [&](const Key& one) { return one.name == name; });
+  return key == keys_.end() ? nullptr : &*key;
 }
 
 bool SealingKeys::wants(std::string_view resource) const {
@@ -100,9 +109,8 @@ Result<std::string> SealingKeys::seal(std::string_view plain, std::string_view p
 
 Result<std::string> SealingKeys::open(std::string_view sealed, std::string_view place) const {
   const auto [name, encoded, found] = cut(sealed, ':');
-  const auto key = std::find_if(keys_.begin(), keys_.end(),
-                                [wanted = name](const Key& one) { return one.name == wanted; });
-  if (key == keys_.end())
+  const Key* key = find(name);
+  if (!key)
     return invalid("{}: sealed with the key '{}', which the key file does not have", place, name);
   auto bytes = base64Decode(encoded);
   if (!bytes) return invalid("{}: what is sealed is no base64", place);

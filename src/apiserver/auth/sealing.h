@@ -33,6 +33,7 @@ class SealingKeys final : public store::Sealer {
   struct Key {
     std::string name, bytes;
   };
+  const Key* find(std::string_view name) const;
   std::vector<Key> keys_;
 };
 

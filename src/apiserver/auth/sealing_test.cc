@@ -42,7 +42,8 @@ TEST(SealingKeys, RefusesFilesThatHoldNoKey) {
                                           "x:",
                                           "x:abc",
                                           ":" + base64Encode("short"),
-                                          "x:" + base64Encode(std::string(31, 'a'))};
+                                          "x:" + base64Encode(std::string(31, 'a')),
+                                          line("x", 'a') + line("x", 'b')};
   for (const std::string& text : wrong) {
     auto keys = SealingKeys::parse(text, "the-file");
     ASSERT_FALSE(keys) << text;
