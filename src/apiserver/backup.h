@@ -3,6 +3,7 @@
 // which what is in it would be worth nothing (authority, signing key, tokens).
 //
 //   GET /backup            → one file; only for who may get that path (system:masters)
+//   ETag: "revision-12/34567"   of that revision, so many bytes
 //
 // `mangrove backup` fetches it, `mangrove restore` makes a data directory of it. Owner thread.
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/auth/signing_key.h"
+#include "apiserver/backup.h"
 #include "base/os/files.h"
 #include "base/os/temp_folder.h"
 #include "base/text/strings.h"
@@ -40,20 +41,25 @@ class ServingTest : public ::testing::Test {
     const std::string all = text("ca.pem");
     return all.substr(0, all.find("-----BEGIN PRIVATE KEY-----"));
   }
-  // The status of a request by somebody who trusts this authority; 0 when there is no connection.
-  int ask(const std::string& caPem, const std::string& bearer) {
-    auto asked = std::async(std::launch::async, [&, port = serving_->port()] {
+  using Asked = std::future<Result<net::HttpResponse>>;
+  Asked begin(std::string target, std::string caPem, std::string bearer) {
+    return std::async(std::launch::async, [=, this, port = serving_->port()] {
       net::ClientOptions options;
       options.base = *net::Url::parse(fmt::format("https://127.0.0.1:{}", port));
       options.tls.caPem = caPem;
       auto client = net::HttpClient::create(io_, options);
-      auto answer = (*client)->call(
-          {"GET", "/api/v1/namespaces", {{"Authorization", "Bearer " + bearer}}, "", {}});
-      return answer ? answer->status : 0;
+      return (*client)->call({"GET", target, {{"Authorization", "Bearer " + bearer}}, "", {}});
     });
+  }
+  Result<net::HttpResponse> await(Asked asked) {
     while (asked.wait_for(Duration::zero()) != std::future_status::ready)
       owner_.runOne(std::chrono::milliseconds(10));
     return asked.get();
+  }
+  // The status of a request by somebody who trusts this authority; 0 when there is no connection.
+  int ask(const std::string& caPem, const std::string& bearer) {
+    auto answer = await(begin("/api/v1/namespaces", caPem, bearer));
+    return answer ? answer->status : 0;
   }
 
   TempFolder folder_ = TempFolder::inMemory("serving-test");
@@ -99,6 +105,21 @@ TEST_F(ServingTest, ANewAuthorityStandsBeforeTheOldOne) {
   EXPECT_EQ(authority(), now) << "once";
 }
 
+TEST_F(ServingTest, AnAuthorityThatMakesNoSenseChangesNothingAndIsAskedForAgain) {
+  const std::string before = text("ca.pem"), trusted = authority(), config = text("kubeconfig");
+  ASSERT_TRUE(
+      writeFileAtomically(dir() + "/ca.pem", before + "-----BEGIN CERTIFICATE-----\nx\n", {}));
+  for (int looks = 0; looks < 2; ++looks) {
+    serving_->look();
+    EXPECT_EQ(ask(trusted, token()), 200);
+    EXPECT_EQ(text("kubeconfig"), config);
+  }
+  ASSERT_TRUE(writeFileAtomically(dir() + "/ca.pem", before, {}));
+  drop("tokens.csv");
+  serving_->look();
+  EXPECT_EQ(ask(trusted, token()), 200) << "a good one is taken over again";
+}
+
 TEST_F(ServingTest, TheCertificateIsRenewedBeforeItEndsAndIsForServersOnly) {
   const auto info = [&] { return *net::readCertificate(text("serving.pem")); };
   EXPECT_TRUE(info().serverOnly);
@@ -124,6 +145,24 @@ TEST_F(ServingTest, ASigningKeyThatIsRemovedIsMadeAnew) {
   drop("service-account.key");
   serving_->look();
   EXPECT_NE(text("service-account.key"), before);
+}
+
+TEST_F(ServingTest, BackupsAtOnceAreAllWhole) {
+  std::vector<Asked> asked;
+  for (int i = 0; i < 3; ++i) asked.push_back(begin("/backup", authority(), token()));
+  for (size_t i = 0; i < asked.size(); ++i) {
+    auto answer = await(std::move(asked[i]));
+    ASSERT_TRUE(answer && answer->status == 200) << i;
+    EXPECT_TRUE(answer->headers.get("ETag").ends_with(fmt::format("/{}\"", answer->body.size())));
+    const std::string file = folder_.file("copy"), back = folder_.file(fmt::format("back{}", i));
+    ASSERT_TRUE(writeFileAtomically(file, answer->body, {.mode = 0644}));
+    ASSERT_TRUE(restoreServer(file, back));
+    EXPECT_EQ(readFile(back + "/tokens.csv").value_or(""), text("tokens.csv"));
+    const auto mode = std::filesystem::status(back + "/store.db").permissions();
+    EXPECT_EQ(mode, std::filesystem::perms(0600)) << "whatever the backup's was";
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(dir()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("backup")) << entry.path();
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "base/os/files.h"
+#include "base/os/file_in_pieces.h"
+#include "base/text/strings.h"
 #include "cli/command.h"
 #include "client/http/credentials.h"
 #include "client/http/kubeconfig.h"
@@ -60,18 +61,68 @@ Result<std::unique_ptr<net::HttpClient>> connect(net::Loop& loop,
   return net::HttpClient::create(loop, options);
 }
 
-Result<std::string> receive(net::HttpClient& http, const client::Authorization& who) {
+// A large store that is written to takes its time before the first byte comes.
+constexpr net::StreamOptions kPatience{.firstByteTimeout = std::chrono::minutes(30),
+                                       .idleTimeout = std::chrono::minutes(2)};
+
+// The answer, as it comes, into the file. On the thread of the client until it ends.
+class Receiving {
+ public:
+  explicit Receiving(FileInPieces& file) : file_(file) {}
+
+  net::StreamHandler handler() {
+    return {.onHead = [this](const net::HttpResponse& head) { begin(head); },
+            .onData = [this](std::string_view piece) { take(piece); },
+            .onEnd = [this](Result<> end) { ended_.set(std::move(end)); }};
+  }
+  // How many bytes came.
+  Result<size_t> wait() {
+    if (auto end = ended_.get(); !end) return pass(end.error());
+    if (status_ != 200)
+      return fail(status_ == 403 || status_ == 401 ? Code::kDenied : Code::kIo,
+                  "the server answered {}: {}", status_, said_);
+    if (!written_) return pass(written_.error());
+    if (promised_ && *promised_ != bytes_)
+      return fail(Code::kIo, "the server sent {} bytes of {}", bytes_, *promised_);
+    return bytes_;
+  }
+
+ private:
+  void begin(const net::HttpResponse& head) {
+    status_ = head.status;
+    // "revision-12/34567": of that revision, so many bytes
+    promised_ = parseInt<size_t>(cut(cut(head.headers.get("ETag"), '/').after, '"').before);
+  }
+  void take(std::string_view piece) {
+    constexpr size_t kMostSaid = 300;
+    if (status_ != 200) {
+      said_ += piece.substr(0, kMostSaid - std::min(said_.size(), kMostSaid));
+      return;
+    }
+    bytes_ += piece.size();
+    if (written_) written_ = file_.add(piece);
+  }
+
+  FileInPieces& file_;
+  int status_ = 0;
+  std::optional<size_t> promised_;
+  size_t bytes_ = 0;
+  std::string said_;
+  Result<> written_;
+  Awaited<Result<>> ended_;
+};
+
+Result<size_t> receive(net::HttpClient& http, const client::Authorization& who,
+                       FileInPieces& file) {
   net::HttpRequest request;
   request.target = "/backup";
   for (const auto& [name, value] : who.headers.fields()) request.headers.set(name, value);
-  auto answer = http.call(std::move(request));
-  if (!answer) return pass(answer.error());
-  if (answer->status == 200) return std::move(answer->body);
-  return fail(answer->status == 403 || answer->status == 401 ? Code::kDenied : Code::kIo,
-              "the server answered {}: {}", answer->status, answer->body.substr(0, 300));
+  Receiving receiving(file);
+  auto stream = http.open(std::move(request), receiving.handler(), kPatience);
+  return receiving.wait();
 }
 
-Result<std::string> fetch(const std::string& kubeconfig) {
+Result<size_t> fetch(const std::string& kubeconfig, FileInPieces& file) {
   client::ConfigRequest where;
   where.kubeconfig = kubeconfig;
   if (where.kubeconfig.empty() && !std::getenv("KUBECONFIG")) where.kubeconfig = kDefaultConfig;
@@ -85,7 +136,7 @@ Result<std::string> fetch(const std::string& kubeconfig) {
   credentials.authorize([&](Result<client::Authorization> a) { who.set(std::move(a)); });
   auto authorization = who.get();
   if (!authorization) return pass(authorization.error());
-  return receive(**http, *authorization);
+  return receive(**http, *authorization, file);
 }
 
 }  // namespace
@@ -100,11 +151,12 @@ int backup(const std::vector<std::string>& args) {
   if (!go) return fmt::print(stderr, "mangrove backup: {}\n", go.error().text()), kWrongUsage;
   if (!*go) return 0;
   if (file.empty()) return fmt::print(stderr, "mangrove backup: --file is missing\n"), kWrongUsage;
-  auto bytes = fetch(kubeconfig);
+  auto copy = FileInPieces::make(file, {.mode = 0600});
+  if (!copy) return failed("backup", copy.error());
+  auto bytes = fetch(kubeconfig, *copy);
   if (!bytes) return failed("backup", bytes.error());
-  if (auto ok = writeFileAtomically(file, *bytes, {.mode = 0600}); !ok)
-    return failed("backup", ok.error());
-  fmt::print("{}: {} bytes\n", file, bytes->size());
+  if (auto ok = copy->keep(); !ok) return failed("backup", ok.error());
+  fmt::print("{}: {} bytes\n", file, *bytes);
   return 0;
 }
 

@@ -115,7 +115,7 @@ Result<> addToBackup(const std::string& path, const BackupFiles& files) {
   return syncFile(path);
 }
 
-Result<BackupFiles> restoreBackup(const std::string& path, const std::string& dir) {
+Result<> restoreBackup(const std::string& path, const std::string& dir, const KeepFiles& keep) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return fail(Code::kNotFound, "{}: there is no such backup", path);
@@ -131,6 +131,7 @@ Result<BackupFiles> restoreBackup(const std::string& path, const std::string& di
   if (auto ok = makeEmpty(fresh); !ok) return pass(ok.error());
   std::filesystem::copy_file(path, fresh, std::filesystem::copy_options::overwrite_existing, error);
   if (error) return failErrno(error.value(), "copy " + path);
+  std::filesystem::permissions(fresh, std::filesystem::perms(0600), error);  // not the backup's
   auto db = openAlone(fresh);
   if (!db) return pass(db.error());
   if (auto ok = requireVersion(*db, path); !ok) return pass(ok.error());
@@ -138,13 +139,13 @@ Result<BackupFiles> restoreBackup(const std::string& path, const std::string& di
   if (!whole || *whole != "ok") return damaged(path, whole ? *whole : whole.error().text());
   if (auto ok = db->run("PRAGMA journal_mode = DELETE"); !ok) return pass(ok.error());
   auto files = takeFiles(*db);
-  if (!files) return files;
-  if (auto ok = db->run("PRAGMA journal_mode = WAL"); !ok) return pass(ok.error());
-  if (auto ok = db->close(); !ok) return pass(ok.error());
-  if (auto ok = syncFile(fresh); !ok) return pass(ok.error());
+  if (!files) return pass(files.error());
+  if (auto ok = db->run("PRAGMA journal_mode = WAL"); !ok) return ok;
+  if (auto ok = db->close(); !ok) return ok;
+  if (auto ok = syncFile(fresh); !ok) return ok;
+  if (auto ok = keep(*files); !ok) return ok;
   if (::rename(fresh.c_str(), target.c_str()) != 0) return failErrno(errno, "rename " + fresh);
-  if (auto ok = home->sync(); !ok) return pass(ok.error());
-  return files;
+  return home->sync();
 }
 
 }  // namespace mangrove::store

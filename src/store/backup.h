@@ -6,6 +6,7 @@
 // the moment in which it was finished, and nothing waits for longer than a few pages take. Files
 // that belong to the store (keys, the authority) can be put into the copy.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,8 +38,10 @@ class BackupCopy {
 
 using BackupFiles = std::map<std::string, std::string>;  // name → bytes
 Result<> addToBackup(const std::string& path, const BackupFiles& files);
-// Makes `dir` the store of this backup and returns its files. Refuses a directory that has a store
-// already or is in use, and a file that is no backup of a store that we can read.
-Result<BackupFiles> restoreBackup(const std::string& path, const std::string& dir);
+// Makes `dir` the store of this backup. Its files are handed to `keep` before the store has its name:
+// a store without them is never there, whatever fails. Refuses a directory that has a store already
+// or is in use, and a file that is no backup of a store that we can read.
+using KeepFiles = std::function<Result<>(const BackupFiles&)>;
+Result<> restoreBackup(const std::string& path, const std::string& dir, const KeepFiles& keep);
 
 }  // namespace mangrove::store

@@ -66,9 +66,11 @@ class Copies {
     EXPECT_GE((*copied)->v, acknowledged);
     ASSERT_TRUE(addToBackup(file, {{"ca.pem", "secret"}}));
     const std::string back = top_.path("back" + std::to_string(round));
-    auto files = restoreBackup(file, back);
-    ASSERT_TRUE(files) << files.error().text();
-    EXPECT_EQ(files->at("ca.pem"), "secret");
+    BackupFiles files;
+    auto done =
+        restoreBackup(file, back, [&](const BackupFiles& f) { return files = f, Result<>(); });
+    ASSERT_TRUE(done) << done.error().text();
+    EXPECT_EQ(files.at("ca.pem"), "secret");
     auto restored = Store::open({.dir = back, .resources = {{pods(), {}}}}, [](Fn fn) { fn(); });
     ASSERT_TRUE(restored) << restored.error().text();
     EXPECT_EQ((*restored)->revision().v, (*copied)->v);
@@ -101,15 +103,20 @@ TEST(Backup, RefusesWhatItMustNotOverwriteOrCannotRead) {
   copies.shop()->backup(copies.path("copy"), [&](Result<Revision> r) { done = std::move(r); });
   while (!done) copies.shop()->flush(), copies.shop().owner.drain();
   ASSERT_TRUE(*done);
-  EXPECT_EQ(restoreBackup(copies.path("none"), copies.path("x")).error().code(), Code::kNotFound);
-  EXPECT_EQ(restoreBackup(copies.path("copy"), copies.path("live")).error().code(),
-            Code::kConflict);  // in use
-  ASSERT_TRUE(restoreBackup(copies.path("copy"), copies.path("x")));
-  EXPECT_EQ(restoreBackup(copies.path("copy"), copies.path("x")).error().code(), Code::kExists);
+  const auto restore = [&](const char* from, const char* to, const Result<>& kept = {}) {
+    auto done =
+        restoreBackup(copies.path(from), copies.path(to), [&](const BackupFiles&) { return kept; });
+    return done ? std::nullopt : std::optional(done.error().code());
+  };
+  EXPECT_EQ(restore("none", "x"), Code::kNotFound);
+  EXPECT_EQ(restore("copy", "live"), Code::kConflict) << "in use";
+  EXPECT_EQ(restore("copy", "x", fail(Code::kIo, "a full disk")), Code::kIo);
+  EXPECT_EQ(restore("copy", "x"), std::nullopt) << "what failed half way left no store";
+  EXPECT_EQ(restore("copy", "x"), Code::kExists);
   std::FILE* file = std::fopen(copies.path("junk").c_str(), "w");
   std::fputs("this is no database", file);
   std::fclose(file);
-  EXPECT_FALSE(restoreBackup(copies.path("junk"), copies.path("y")));
+  EXPECT_EQ(restore("junk", "y"), Code::kInvalid);
 }
 
 }  // namespace

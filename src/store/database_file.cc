@@ -132,9 +132,10 @@ std::string databasePath(const DataDir& dir) {
 
 Failure damaged(const std::string& path, const std::string& what) {
   return invalid(
-      "{} is damaged ({}). Restore {} and {}-wal from a backup, or move both away to start empty; "
+      "{} is damaged ({}). Move it and {}-wal away, then 'mangrove restore' a backup, or start "
+      "empty; "
       "'sqlite3 {} .recover' shows what can still be read",
-      path, what, path, path, path);
+      path, what, path, path);
 }
 
 Result<Sqlite> openDatabaseFile(const DataDir& dir, const std::string& vfs) {

@@ -156,7 +156,7 @@ class Damage : public ::testing::Test {
     const Error error = refused();
     EXPECT_EQ(error.code(), Code::kInvalid) << error.text();
     EXPECT_THAT(error.text(), AllOf(HasSubstr(file() + " is damaged"), HasSubstr(std::string(what)),
-                                    HasSubstr("Restore"), HasSubstr("move both away")));
+                                    HasSubstr("Move it"), HasSubstr("'mangrove restore'")));
   }
   void overwrite(size_t at, std::string_view bytes) {
     std::fstream out(file(), std::ios::in | std::ios::out | std::ios::binary);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/os/fd.h"
+#include "base/os/file_in_pieces.h"
 #include "base/os/temp_folder.h"
 
 namespace mangrove {
@@ -54,6 +55,20 @@ TEST_F(FilesTest, AFailedWriteLeavesNothingBehind) {
   const auto missing = writeFileAtomically(path("no/such/place"), "x");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code(), Code::kNotFound);
+}
+
+TEST_F(FilesTest, PiecesAreKeptTogetherOrNotAtAll) {
+  ASSERT_TRUE(writeFileAtomically(path("a"), "old"));
+  {
+    auto file = FileInPieces::make(path("a"), {.mode = 0600});
+    ASSERT_TRUE(file && file->add("one ") && file->add("two"));
+    EXPECT_EQ(readFile(path("a")).value(), "old");
+  }
+  EXPECT_EQ(entries(), 1u) << "what nobody kept is gone";
+  auto file = FileInPieces::make(path("a"), {.mode = 0600});
+  ASSERT_TRUE(file && file->add("one ") && file->add("two") && file->keep());
+  EXPECT_EQ(readFile(path("a")).value(), "one two");
+  EXPECT_EQ(entries(), 1u);
 }
 
 TEST_F(FilesTest, ReadsHaveALimit) {
