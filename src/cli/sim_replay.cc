@@ -2,11 +2,13 @@
 #include <fmt/core.h>
 
 #include "base/os/log.h"
+#include "base/text/time_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/usage.h"
 #include "descheduler/role.h"
 #include "frame/flags.h"
+#include "frame/record/entry_file.h"
 #include "frame/record/ring_file.h"
 #include "frame/record/role_subject.h"
 #include "manager/role.h"
@@ -16,6 +18,8 @@
 namespace mangrove::cli {
 namespace {
 
+using frame::record::Entry;
+using frame::record::Mark;
 using frame::record::ReplayHouse;
 using frame::record::ReplayResult;
 using frame::record::Session;
@@ -69,19 +73,73 @@ std::string toText(const std::string& name, const ReplayResult& result) {
   return out;
 }
 
+std::string_view wordOf(Mark mark) {
+  switch (mark) {
+    case Mark::kSession:
+      return "session";
+    case Mark::kStart:
+      return "start";
+    case Mark::kTimer:
+      return "timer";
+    case Mark::kReply:
+      return "answer to";
+    case Mark::kOpen:
+      return "opening of";
+    case Mark::kEvents:
+      return "events of";
+    case Mark::kEnd:
+      return "end of";
+    case Mark::kStop:
+      return "stop";
+    case Mark::kRequest:
+      return "  request";
+    case Mark::kWatch:
+      return "  watch";
+  }
+  return "?";
+}
+
+std::string bodyOf(const Entry& entry) {
+  if (entry.mark == Mark::kReply) {
+    const auto reply = frame::record::replyFrom(entry.body);
+    return reply ? fmt::format("{} {}", reply->status, reply->body) : reply.error().text();
+  }
+  if (entry.mark != Mark::kEnd) return entry.body;
+  const auto end = frame::record::outcomeFrom(entry.body);
+  return end ? "" : end.error().text();
+}
+
+Result<> print(const std::string& ring) {
+  for (const auto& part : frame::record::ringParts(ring)) {
+    const auto file = frame::record::EntryFile::open(part.file);
+    if (!file) return pass(file.error());
+    while (const auto entry = (*file)->next())
+      fmt::print("{} {} {} {}\n", formatTime(entry->at.wall), wordOf(entry->mark), entry->id,
+                 bodyOf(*entry));
+  }
+  return {};
+}
+
 }  // namespace
 
 int simReplay(const std::vector<std::string>& args) {
   std::vector<std::string> names;
+  bool prints = false;
   Output output;
   frame::Flags flags("mangrove sim replay",
                      "lives through what --record wrote, with this program's own decisions, and "
                      "names the first that differs");
   flags.positionals("FILE", names, "as --record was given");
+  flags.add("print", prints, "show what is in it instead: requests stand below what led to them");
   output.declare(flags);
   if (const auto end = readArguments(flags, args)) return *end;
   if (names.size() != 1)
     return complain(flags, Error(Code::kInvalid, "want one FILE"), kWrongUsage);
+  if (prints) {
+    for (const std::string& ring : ringsOf(names.front()))
+      if (auto ok = print(ring); !ok) return complain(flags, ok.error());
+    return 0;
+  }
   configureLog({.level = LogLevel::kError, .components = {}, .json = false});  // it said it then
   bool same = true;
   json::Array all;

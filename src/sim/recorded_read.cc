@@ -3,8 +3,7 @@
 #include <map>
 #include <string>
 
-#include "base/os/files.h"
-#include "frame/record/entry.h"
+#include "frame/record/entry_file.h"
 #include "frame/record/ring_file.h"
 #include "sim/recorded.h"
 
@@ -13,8 +12,6 @@ namespace {
 
 using frame::record::Entry;
 using frame::record::Mark;
-
-constexpr size_t kLargestFile = size_t{4} << 30;
 
 // "GET /api/v1/namespaces/x/pods?limit=500" → "pods"; a single object: "".
 std::string pluralOf(std::string_view text) {
@@ -96,10 +93,9 @@ Result<> readRecording(const std::string& path, RecordedCluster& cluster) {
     return fail(Code::kNotFound, "{}: there is no recording {}.1, {}.2, …", path, path, path);
   Reading reading(cluster);
   for (const auto& part : parts) {
-    const auto bytes = readFile(part.file, kLargestFile);
-    if (!bytes) return pass(bytes.error());
-    frame::record::EntryEye eye(*bytes);
-    while (const auto entry = eye.next()) reading.take(*entry);
+    const auto file = frame::record::EntryFile::open(part.file);
+    if (!file) return pass(file.error());
+    while (const auto entry = (*file)->next()) reading.take(*entry);
   }
   return {};
 }

@@ -34,6 +34,17 @@ void appendError(const Error& error, std::string& out) {
   appendText(error.text(), out);
 }
 
+std::optional<uint64_t> takeNumber(std::string_view& in) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && !in.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(in.front());
+    in.remove_prefix(1);
+    value |= uint64_t{byte & 0x7fU} << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
+}
+
 // Behind the zero.
 Error errorFrom(WireReader& in) {
   const auto code = in.varint();
@@ -62,46 +73,34 @@ void EntryPen::write(Mark mark, uint64_t id, Moment at, std::string_view body, s
   appendText(body, out);
 }
 
-std::optional<uint64_t> EntryEye::number() {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(rest_.front());
-    rest_.remove_prefix(1);
-    value |= uint64_t{byte & 0x7fU} << shift;
-    if (byte < 0x80) return value;
+std::optional<Entry> takeEntry(std::string_view& rest, Moment& last) {
+  std::string_view in = rest;
+  if (in.empty() || kMarks.find(in.front()) == std::string_view::npos) return std::nullopt;
+  Entry out;
+  out.mark = static_cast<Mark>(in.front());
+  in.remove_prefix(1);
+  const auto id = takeNumber(in);
+  if (!id) return std::nullopt;
+  out.id = *id;
+  out.at = out.mark == Mark::kSession ? Moment{} : last;
+  if (!isDecision(out.mark)) {
+    const auto mono = takeNumber(in), wall = takeNumber(in);
+    if (!mono || !wall) return std::nullopt;
+    out.at.mono += MonoTime::duration(unfolded(*mono));
+    out.at.wall += WallTime::duration(unfolded(*wall));
   }
-  return std::nullopt;
-}
-
-std::optional<Entry> EntryEye::next() {
-  if (rest_.empty()) return std::nullopt;
-  auto out = entry();
-  torn_ = !out;
-  if (torn_) rest_ = {};
+  const auto size = takeNumber(in);
+  if (!size || *size > in.size()) return std::nullopt;
+  out.body = std::string(in.substr(0, *size));
+  last = out.at;
+  rest = in.substr(*size);
   return out;
 }
 
-std::optional<Entry> EntryEye::entry() {
-  Entry out;
-  if (kMarks.find(rest_.front()) == std::string_view::npos) return std::nullopt;
-  out.mark = static_cast<Mark>(rest_.front());
-  rest_.remove_prefix(1);
-  const auto id = number();
-  if (!id) return std::nullopt;
-  out.id = *id;
-  if (out.mark == Mark::kSession) last_ = {};
-  if (!isDecision(out.mark)) {
-    const auto mono = number();
-    const auto wall = number();
-    if (!mono || !wall) return std::nullopt;
-    last_.mono += MonoTime::duration(unfolded(*mono));
-    last_.wall += WallTime::duration(unfolded(*wall));
-  }
-  out.at = last_;
-  const auto size = number();
-  if (!size || *size > rest_.size()) return std::nullopt;
-  out.body = std::string(rest_.substr(0, *size));
-  rest_.remove_prefix(*size);
+std::optional<Entry> EntryEye::next() {
+  auto out = takeEntry(rest_, last_);
+  if (out) return out;
+  torn_ = !rest_.empty();
   return out;
 }
 

@@ -58,6 +58,10 @@ class EntryPen {
   Moment last_{};
 };
 
+// The first entry of `rest`, which goes on behind it. nullopt: none is whole, and neither `rest` nor
+// `last`, the time of the entry before, has changed.
+std::optional<Entry> takeEntry(std::string_view& rest, Moment& last);
+
 class EntryEye {
  public:
   explicit EntryEye(std::string_view bytes) : rest_(bytes) {}
@@ -65,9 +69,6 @@ class EntryEye {
   bool isTorn() const { return torn_; }  // something is left that is no whole entry
 
  private:
-  std::optional<uint64_t> number();
-  std::optional<Entry> entry();
-
   std::string_view rest_;
   Moment last_{};
   bool torn_ = false;

@@ -6,6 +6,7 @@
 #include "base/os/files.h"
 #include "base/os/temp_folder.h"
 #include "client/testing/scripted_client.h"
+#include "frame/record/entry_file.h"
 #include "frame/record/recorder.h"
 #include "frame/record/redact.h"
 #include "frame/record/replay.h"
@@ -88,6 +89,77 @@ TEST(RecordRing, KeepsTheLastEightFiles) {
   ring->reset();
   ASSERT_TRUE(RingFile::open(path, 800)) << "a process begins a file of its own";
   EXPECT_EQ(ringParts(path).back().number, 22);
+}
+
+TEST(RecordRing, ManyShortLivesDoNotPushOutALongOne) {
+  const TempFolder folder("ring");
+  const std::string path = folder.file("day");
+  ASSERT_TRUE((*RingFile::open(path, 800))->append(std::string(600, 'x')));
+  for (int i = 0; i < 12; i++) ASSERT_TRUE((*RingFile::open(path, 800))->append("12345678"));
+  EXPECT_EQ(ringParts(path).front().number, 1) << "600 and 12 × 8 bytes are below 800 less a part";
+  ASSERT_TRUE((*RingFile::open(path, 800))->append(std::string(100, 'x')));
+  ASSERT_TRUE(RingFile::open(path, 800));
+  EXPECT_EQ(ringParts(path).front().number, 2);
+}
+
+// Pods as a watch shows them: alike but for a few values.
+std::string podLine(int number) {
+  return fmt::format(
+      R"({{"type":"MODIFIED","object":{{"metadata":{{"name":"web-{0}","namespace":"default","labels":{{"app":"web","pod-template-hash":"5d4f8c7b9"}},"resourceVersion":"{1}"}},"spec":{{"containers":[{{"name":"main","image":"registry/web:1","resources":{{"requests":{{"cpu":"500m","memory":"512Mi"}}}}}}],"nodeName":"n{2}"}},"status":{{"phase":"Running"}}}}}})",
+      number, 1000 + number * 7, number % 20);
+}
+
+TEST(RecordPacking, GivesBackWhatWasFlushedWhereverItIsCut) {
+  Packer packer;
+  std::string plain, packed;
+  std::vector<std::pair<size_t, size_t>> flushed;  // so much packed is so much plain
+  for (int i = 0; i < 300; i++) {
+    plain += podLine(i);
+    packed += packer.pack(podLine(i));
+    flushed.emplace_back(packed.size(), plain.size());
+  }
+  for (const auto& [size, want] : flushed) {
+    Unpacker unpacker;
+    std::string out;
+    ASSERT_TRUE(unpacker.unpack(std::string_view(packed).substr(0, size), out));
+    EXPECT_EQ(out, plain.substr(0, want));
+    EXPECT_FALSE(unpacker.isEnded());
+  }
+  packed += packer.end();
+  EXPECT_TRUE(isPacked(packed));
+  EXPECT_LT(packed.size(), plain.size() / 8);
+  Unpacker unpacker;
+  std::string out;
+  for (const char byte : packed) ASSERT_TRUE(unpacker.unpack({&byte, 1}, out));
+  EXPECT_EQ(out, plain);
+  EXPECT_TRUE(unpacker.isEnded());
+  EXPECT_FALSE(Unpacker().unpack("hello, this is nothing that was packed", out));
+}
+
+TEST(RecordWriter, WritesInItsOwnThreadAndTurnsFilesOver) {
+  const TempFolder folder("writer");
+  const std::string path = folder.file("day");
+  {
+    auto writer = RingWriter::open(path, 800);
+    ASSERT_TRUE(writer);
+    for (int i = 0; i < 3; i++) {
+      std::string bytes;
+      EntryPen().write(Mark::kSession, static_cast<uint64_t>(i), moment(i), podLine(i), bytes);
+      (*writer)->append(std::move(bytes));
+      (*writer)->wait();
+      EXPECT_TRUE((*writer)->isFull());
+      (*writer)->next();
+      EXPECT_FALSE((*writer)->isFull()) << "the file that follows is not";
+      EXPECT_TRUE((*writer)->state());
+    }
+  }
+  auto file = EntryFile::open(path + ".3");
+  ASSERT_TRUE(file);
+  const auto entry = (*file)->next();
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->at, moment(2));
+  EXPECT_FALSE((*file)->next());
+  EXPECT_FALSE((*file)->isTorn());
 }
 
 TEST(RecordRedaction, LeavesNothingOfASecret) {
@@ -180,6 +252,7 @@ class Recording : public ::testing::Test {
       server.watches.back()->send(R"({"type":"ADDED","object":{"data":{"k":"hunter2"}}})");
       clock.advance(seconds(1));
       owner.drain();
+      (*recorder)->flush();
       server.reply(200, "{}");
       server.watches.back()->send(R"({"type":"MODIFIED","object":{}})");
       owner.drain();
@@ -256,7 +329,7 @@ TEST_F(Recording, HoldsARestartAndATornEnd) {
 }
 
 TEST_F(Recording, GoesOnInTheNextFileAndSaysWhenTheBeginningIsGone) {
-  live(8);  // every write fills a file
+  live(800);  // every write fills a file of 100 bytes
   ASSERT_GE(ringParts(path_).size(), 2U);
   const auto whole = again();
   ASSERT_TRUE(whole);
@@ -272,8 +345,16 @@ TEST_F(Recording, GoesOnInTheNextFileAndSaysWhenTheBeginningIsGone) {
 
 TEST_F(Recording, HasNoSecrets) {
   live();
-  for (const RingPart& part : ringParts(path_))
-    EXPECT_EQ(readFile(part.file)->find("hunter2"), std::string::npos);
+  size_t entries = 0;
+  for (const RingPart& part : ringParts(path_)) {
+    const auto file = EntryFile::open(part.file);
+    ASSERT_TRUE(file);
+    while (const auto entry = (*file)->next()) {
+      EXPECT_EQ(entry->body.find("hunter2"), std::string::npos) << entry->body;
+      entries++;
+    }
+  }
+  EXPECT_GT(entries, 10);
 }
 
 TEST_F(Recording, RefusesWhatIsNoRecording) {

@@ -99,12 +99,12 @@ class Recorder::Wrapped final : public client::ApiClient {
 
 Result<std::unique_ptr<Recorder>> Recorder::make(const RecordOptions& options, Session session,
                                                  Mailbox& owner, Clock& base) {
-  auto ring = RingFile::open(options.path, options.limit);
+  auto ring = RingWriter::open(options.path, options.limit);
   if (!ring) return pass(ring.error());
   return std::unique_ptr<Recorder>(new Recorder(std::move(*ring), std::move(session), owner, base));
 }
 
-Recorder::Recorder(std::unique_ptr<RingFile> ring, Session session, Mailbox& owner, Clock& base)
+Recorder::Recorder(std::unique_ptr<RingWriter> ring, Session session, Mailbox& owner, Clock& base)
     : owner_(owner),
       base_(base),
       ring_(std::move(ring)),
@@ -148,6 +148,7 @@ void Recorder::stop(Fn role) {
 
 void Recorder::flush() {
   writeOut();
+  if (ring_) ring_->wait();
 }
 
 // ---- what comes in ---------------------------------------------------------------------------
@@ -217,13 +218,13 @@ void Recorder::write(Mark mark, uint64_t id, Moment at, std::string_view body) {
 void Recorder::writeOut() {
   writtenAt_ = base_.mono();
   if (!ring_) return;
-  auto ok = ring_->append(unwritten_);
-  unwritten_.clear();
-  if (ok && ring_->isFull()) {
-    ok = ring_->next();
+  ring_->append(std::exchange(unwritten_, {}));
+  if (ring_->isFull()) {
+    ring_->next();
     session_.part++;
     write(Mark::kSession, session_.part, momentNow(), json::write(toJson(session_)));
   }
+  const auto ok = ring_->state();
   if (ok) return;
   recordLog.warn("--record: {}: nothing more is recorded; what is there can be replayed",
                  ok.error().text());

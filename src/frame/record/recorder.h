@@ -10,8 +10,8 @@
 //   …
 //   recorder->stop([&] { role.stop(…); });
 //
-// Costs a copy of what comes in. When the disk does not take it, recording ends with a warning and
-// the role goes on. Contents of Secrets and tokens are not written (redact.h).
+// Costs a copy of what comes in; it is packed and written in another thread. When the disk does not
+// take it, recording ends with a warning and the role goes on. Contents of Secrets and tokens are not written (redact.h).
 //
 // Made, used and destroyed in the owner's thread, after the role and its client are gone.
 
@@ -24,7 +24,7 @@
 
 #include "base/clock.h"
 #include "base/mailbox.h"
-#include "frame/record/ring_file.h"
+#include "frame/record/ring_writer.h"
 #include "frame/record/session.h"
 #include "frame/record/turns.h"
 
@@ -49,6 +49,7 @@ class Recorder final : private Stage {
   client::ApiClient* raw() const { return raw_; }
   void start(Fn role);
   void stop(Fn role);
+  // Until everything so far is in its file.
   void flush();
 
  private:
@@ -56,7 +57,7 @@ class Recorder final : private Stage {
   struct Kept;
   class Wrapped;
 
-  Recorder(std::unique_ptr<RingFile> ring, Session session, Mailbox& owner, Clock& base);
+  Recorder(std::unique_ptr<RingWriter> ring, Session session, Mailbox& owner, Clock& base);
   void request(uint64_t id, client::Request request) override;
   void watch(uint64_t id, client::WatchRequest request) override;
   void unwatch(uint64_t id) override;
@@ -76,7 +77,7 @@ class Recorder final : private Stage {
 
   Mailbox& owner_;
   Clock& base_;
-  std::unique_ptr<RingFile> ring_;  // null: it broke
+  std::unique_ptr<RingWriter> ring_;  // null: it broke
   Session session_;
   client::ApiClient* raw_ = nullptr;
   std::shared_ptr<Box> box_;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/os/files.h"
+#include "frame/record/entry_file.h"
 #include "frame/record/redact.h"
 #include "frame/record/ring_file.h"
 #include "frame/version.h"
@@ -14,8 +14,6 @@
 
 namespace mangrove::frame::record {
 namespace {
-
-constexpr size_t kLargestFile = size_t{4} << 30;
 
 std::string firstLine(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
@@ -188,20 +186,20 @@ class Replay {
   explicit Replay(const MakeSubject& make) : make_(make) {}
 
   Result<> file(const std::string& path) {
-    auto bytes = readFile(path, kLargestFile);
-    if (!bytes) return pass(bytes.error());
-    out_.bytes += bytes->size();
-    EntryEye eye(*bytes);
+    auto opened = EntryFile::open(path);
+    if (!opened) return pass(opened.error());
+    EntryFile& file = **opened;
     bool isFirst = true;
-    while (auto entry = eye.next()) {
+    while (auto entry = file.next()) {
       if (out_.difference) return {};
       if (std::exchange(isFirst, false) && entry->mark != Mark::kSession)
         return invalid("{}: this is no recording of mangrove --record", path);
       if (auto ok = take(std::move(*entry)); !ok) return ok.error().in("{}", path);
     }
-    if (isFirst && !bytes->empty())
+    out_.bytes += file.bytes();
+    if (isFirst && file.bytes() > 0)
       return invalid("{}: this is no recording of mangrove --record", path);
-    if (eye.isTorn()) out_.notes.push_back(path + ": the last entry is torn, as after a kill");
+    if (file.isTorn()) out_.notes.push_back(path + ": it has no end, as after a kill");
     return {};
   }
 

@@ -51,9 +51,18 @@ Result<> RingFile::next() {
   return {};
 }
 
+// So that the file at hand has room.
 void RingFile::dropOldest() const {
   const auto parts = ringParts(path_);
-  for (size_t i = 0; i + kParts < parts.size(); i++) ::unlink(parts[i].file.c_str());
+  uint64_t room = limit_ - limit_ / kParts;
+  size_t kept = 1;  // from the newest on
+  for (; kept < std::min(parts.size(), kMostFiles); kept++) {
+    std::error_code gone;
+    const uint64_t size = fs::file_size(parts[parts.size() - 1 - kept].file, gone);
+    if (!gone && size > room) break;
+    room -= gone ? 0 : size;
+  }
+  for (size_t i = 0; i + kept < parts.size(); i++) ::unlink(parts[i].file.c_str());
 }
 
 Result<> RingFile::append(std::string_view bytes) {

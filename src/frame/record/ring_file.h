@@ -1,9 +1,11 @@
 #pragma once
-// A recording on disk: files PATH.1, PATH.2, … of a bounded size each, of which the oldest goes when
-// there are too many. Every process begins a file; so does every eighth of the limit.
+// A recording on disk: files PATH.1, PATH.2, … of a bounded size each, of which the oldest go when
+// they are larger than the limit together. Every process begins a file; so does every eighth of the
+// limit.
 //
 //   auto ring = RingFile::open("/var/lib/mangrove/day", 1 << 30);
-//   ring->append(bytes);                          // false: this file is full enough, call next()
+//   ring->append(bytes);
+//   if (ring->isFull()) ring->next();
 //   for (const std::string& file : ringFiles(path)) …     // oldest first
 //
 // One thread.
@@ -29,6 +31,7 @@ std::vector<RingPart> ringParts(const std::string& path);
 class RingFile {
  public:
   static constexpr uint64_t kParts = 8;
+  static constexpr size_t kMostFiles = 1000;  // of a process that is started again and again
   // Begins the next file.
   static Result<std::unique_ptr<RingFile>> open(std::string path, uint64_t limit);
 
