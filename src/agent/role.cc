@@ -13,6 +13,7 @@
 #include "base/os/log.h"
 #include "base/text/strings.h"
 #include "client/http/kubeconfig.h"
+#include "frame/role_flags.h"
 
 namespace mangrove::agent {
 namespace {
@@ -51,6 +52,9 @@ frame::RoleInfo AgentRole::info() const {
 
 void AgentRole::flags(frame::Flags& flags) {
   flags_.declare(flags);
+  frame::refuseRecord(flags,
+                      "the agent decides by files of this machine, which are not recorded; "
+                      "--record of the manager has what the agent reported");
 }
 
 Result<> AgentRole::connect(frame::RoleContext& context) {

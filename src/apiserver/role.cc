@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "frame/role_flags.h"
 #include "net/loopback.h"
 
 namespace mangrove::apiserver {
@@ -27,6 +28,9 @@ void ApiServerRole::flags(frame::Flags& flags) {
   flags.add("allow-remote", allowRemote_,
             "listen beyond loopback, so that other machines can connect");
   server_.add(flags);
+  frame::refuseRecord(flags,
+                      "the API server decides nothing; record manager, scheduler and descheduler, "
+                      "or keep its audit log");
 }
 
 Result<> ApiServerRole::checkBind() const {

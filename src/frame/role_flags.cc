@@ -47,4 +47,8 @@ void declareRecord(Flags& flags, record::RecordOptions& record) {
       "1Gi", "of --record: bytes of all files together; the oldest go");
 }
 
+void refuseRecord(Flags& flags, std::string_view why) {
+  flags.hidden("record", true, [why](std::string_view) -> Result<> { return invalid("{}", why); });
+}
+
 }  // namespace mangrove::frame

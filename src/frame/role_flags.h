@@ -22,5 +22,8 @@ struct CommonFlags {
 void declareCommon(Flags& flags, CommonFlags& common, const RoleInfo& info);
 // --record and --record-limit.
 void declareRecord(Flags& flags, record::RecordOptions& record);
+// For roles that cannot be recorded, and of which one could expect it: says why not. `why` is a
+// literal.
+void refuseRecord(Flags& flags, std::string_view why);
 
 }  // namespace mangrove::frame

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "frame/role_flags.h"
+
 namespace mangrove::frame {
 namespace {
 
@@ -24,7 +26,10 @@ class ToyRole final : public Role {
             .gates = kGates,
             .stopGrace = std::chrono::milliseconds(50)};
   }
-  void flags(Flags& flags) override { flags.add("stubborn", stubborn_, "never stops"); }
+  void flags(Flags& flags) override {
+    flags.add("stubborn", stubborn_, "never stops");
+    refuseRecord(flags, "toys forget");
+  }
   Result<> start(RoleContext& context) override {
     shiny = context.gates.on("Shiny");
     served = context.ops != nullptr;
@@ -49,6 +54,14 @@ class ToyRole final : public Role {
   OnStart onStart_;
   bool stubborn_ = false;
 };
+
+TEST(Role, ThatCannotBeRecordedSaysWhy) {
+  ToyRole role(ToyRole::OnStart::kQuit);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(runRole(role, {"--record", "/nowhere/day"}), 2);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("toys forget"), std::string::npos);
+  EXPECT_FALSE(role.asked);
+}
 
 TEST(Role, RunsUntilItQuitsAndReturnsItsCode) {
   ToyRole role(ToyRole::OnStart::kQuit);

@@ -50,9 +50,10 @@ std::span<const GateInfo> offeredGates() {
   return kAll;
 }
 
-std::string namesOf(const std::vector<NamedMate>& roles) {
+std::string namesOf(const std::vector<NamedMate>& roles, bool alsoRecorded = true) {
   std::string out;
-  for (const auto& role : roles) out += (out.empty() ? "" : ", ") + role.name;
+  for (const auto& role : roles)
+    if (alsoRecorded || !role.records) out += (out.empty() ? "" : ", ") + role.name;
   return out;
 }
 
@@ -187,6 +188,7 @@ Result<> UpRole::startRoles(frame::RoleContext& context) {
   for (const auto& name : without_)
     if (std::none_of(roles.begin(), roles.end(), [&](const auto& r) { return r.name == name; }))
       return invalid("--without {}: there is no such role; want {}", name, namesOf(roles));
+  if (!record_.path.empty()) logger.info("--record: {} are not recorded", namesOf(roles, false));
   for (auto& role : roles) {
     if (std::find(without_.begin(), without_.end(), role.name) != without_.end()) continue;
     auto mate = Mate::start(context.owner, serving_->embedded().server(), context.clock,

@@ -1,6 +1,7 @@
 #include "yarn/role.h"
 
 #include "base/os/log.h"
+#include "frame/role_flags.h"
 #include "json/value.h"
 
 namespace mangrove::yarn {
@@ -29,6 +30,7 @@ frame::RoleInfo YarnSyncRole::info() const {
 }
 
 void YarnSyncRole::flags(frame::Flags& flags) {
+  frame::refuseRecord(flags, "what YARN answers is not recorded, so nothing could be replayed");
   server_.declare(flags);
   flags.add("resourcemanager", managers_,
             "web address of the ResourceManager, http://HOST:8088; of a pair both");
