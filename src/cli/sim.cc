@@ -10,6 +10,7 @@
 #include "base/text/strings.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/sim_options.h"
 #include "cli/usage.h"
 #include "frame/flags.h"
 #include "sim/compare.h"
@@ -20,15 +21,14 @@ namespace {
 
 struct Wanted {
   std::vector<std::string> configs, policies, traces;
-  std::string shape, write, report, print;
-  int64_t nodes = 20, days = 2, pods = 0, seeds = 3, threads = 2, busyNode = 65;
+  std::string shape, report, print;
+  int64_t nodes = 20, days = 2, pods = 0;
+  SimOptions sim;
   bool heldOut = false, exact = false;
   Output output;
 };
 
 Result<std::vector<sim::Policy>> policiesOf(const Wanted& wanted) {
-  if (wanted.busyNode < 1 || wanted.busyNode > 100)
-    return invalid("--busy-node {}: want 1 to 100", wanted.busyNode);
   std::vector<std::string> names = wanted.policies;
   if (names.empty() && wanted.configs.empty()) names = {"reference", "ours", "oracle"};
   std::vector<sim::Policy> out;
@@ -38,19 +38,15 @@ Result<std::vector<sim::Policy>> policiesOf(const Wanted& wanted) {
     out.push_back(std::move(*policy));
   }
   for (const std::string& file : wanted.configs) {
-    auto text = readFile(file);
-    if (!text) return pass(text.error());
-    auto policy = sim::readPolicy(*text, file);
+    auto policy = wanted.sim.policyIn(file);
     if (!policy) return pass(policy.error());
-    policy->busyNode = wanted.busyNode;
     out.push_back(std::move(*policy));
   }
   return out;
 }
 
 Result<std::vector<uint64_t>> seedsOf(const Wanted& wanted) {
-  if (wanted.seeds < 1) return invalid("--seeds {}: want at least 1", wanted.seeds);
-  const auto count = static_cast<size_t>(wanted.seeds);
+  const auto count = static_cast<size_t>(wanted.sim.seeds);
   std::vector<uint64_t> out;
   if (wanted.heldOut && count > sim::kHeldOutSeeds.size())
     return invalid("--seeds {}: {} are held out", count, sim::kHeldOutSeeds.size());
@@ -142,21 +138,17 @@ void declare(frame::Flags& flags, Wanted& wanted) {
   flags.add("policy", wanted.policies,
             "a built-in policy to try: reference, max-usage-request, request-memory, ours, oracle, "
             "careless");
-  flags.add("busy-node", wanted.busyNode,
-            "with --config: percent of CPU from which on the scheduler leaves a node alone");
   flags.add("print-policy", wanted.print, "print the ConfigMap of a built-in policy, and end");
   flags.add("shape", wanted.shape, "make traces of this shape: commerce, cells or tenants");
   flags.add("nodes", wanted.nodes, "of a shape: machines");
   flags.add("days", wanted.days, "of a shape: length, from a Monday on");
   flags.add("pods", wanted.pods,
             "of a shape: replicas and tasks together, with the same work; 0: as the shape has it");
-  flags.add("seeds", wanted.seeds, "how many traces, or noises of one trace; 1, 2, …");
   flags.add("held-out", wanted.heldOut, "take the seeds that no policy was tuned by");
-  flags.add("threads", wanted.threads, "for the steps of nodes");
   flags.add("exact", wanted.exact, "decide every second, also where nothing can change");
-  flags.add("write", wanted.write, "of a shape: write the first seed's trace there, and end");
   flags.add("report", wanted.report, "write a page with plots there, such as report.html");
   flags.positionals("TRACE", wanted.traces, "a trace (docs/simulator.md)");
+  wanted.sim.declare(flags);
   wanted.output.declare(flags);
 }
 
@@ -170,19 +162,21 @@ int simulator(const std::vector<std::string>& args) {
   declare(flags, wanted);
   if (const auto end = readArguments(flags, args)) return *end;
   if (!wanted.print.empty()) return showPolicy(flags, wanted.print);
+  if (auto ok = wanted.sim.check(); !ok) return complain(flags, ok.error(), kWrongUsage);
   sim::CompareOptions options;
   if (auto ok = findTraces(wanted, options); !ok) return complain(flags, ok.error(), kWrongUsage);
   auto seeds = seedsOf(wanted);
   if (!seeds) return complain(flags, seeds.error(), kWrongUsage);
   options.seeds = *seeds;
-  if (!wanted.write.empty()) {
-    auto ok = writeFileAtomically(wanted.write, sim::writeTrace(options.traceOf(seeds->front())));
+  if (!wanted.sim.write.empty()) {
+    auto ok =
+        writeFileAtomically(wanted.sim.write, sim::writeTrace(options.traceOf(seeds->front())));
     return ok ? 0 : complain(flags, ok.error());
   }
   auto policies = policiesOf(wanted);
   if (!policies) return complain(flags, policies.error(), kWrongUsage);
   options.policies = std::move(*policies);
-  options.each.threads = wanted.threads;
+  options.each.threads = wanted.sim.threads;
   options.each.stepping = wanted.exact ? sim::Stepping::kExact : sim::Stepping::kAdaptive;
   return runAll(flags, wanted, options);
 }
