@@ -57,13 +57,16 @@ std::vector<Placed> Placer::schedule() {
   return out;
 }
 
-std::shared_ptr<const api::Node> makeNode(std::string_view name, MilliCpu cpu, Bytes memory,
-                                          MilliCpu systemCpu, Bytes systemMemory) {
+std::shared_ptr<const api::Node> makeNode(std::string_view name, const NodeGroup& group) {
+  const MilliCpu cpu =
+      group.allocatableCpu.v > 0 ? group.allocatableCpu : group.cpu - group.systemCpu;
+  const Bytes memory =
+      group.allocatableMemory.v > 0 ? group.allocatableMemory : group.memory - group.systemMemory;
   const std::string text = fmt::format(
       R"({{"metadata":{{"name":"{0}","labels":{{"kubernetes.io/hostname":"{0}"}}}},"status":{{)"
       R"("capacity":{{"cpu":"{1}m","memory":"{2}","pods":"250"}},)"
       R"("allocatable":{{"cpu":"{3}m","memory":"{4}","pods":"250"}}}}}})",
-      name, cpu.v, memory.v, (cpu - systemCpu).v, (memory - systemMemory).v);
+      name, group.cpu.v, group.memory.v, cpu.v, memory.v);
   auto node = api::decodeText<api::Node>(text);
   CHECK(node.has_value(), "a node of our own: {}", node.error().text());
   return std::make_shared<api::Node>(std::move(*node));

@@ -14,6 +14,7 @@
 #include "placement/engine/engine.h"
 #include "placement/engine/ingress.h"
 #include "sim/policy.h"
+#include "sim/trace.h"
 
 namespace mangrove::sim {
 
@@ -65,8 +66,7 @@ class Placer final : private placement::Effects {
 };
 
 // Objects as the server would have them.
-std::shared_ptr<const api::Node> makeNode(std::string_view name, MilliCpu cpu, Bytes memory,
-                                          MilliCpu systemCpu, Bytes systemMemory);
+std::shared_ptr<const api::Node> makeNode(std::string_view name, const NodeGroup& group);
 struct PodWish {
   std::string name;
   size_t number = 0;

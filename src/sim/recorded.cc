@@ -109,6 +109,8 @@ void RecordedCluster::sawNode(json::View object, WallTime at) {
   Machine& machine = machines_[node->meta.name.str()];
   machine.milli = node->status.capacity.cpu().v;
   machine.bytes = node->status.capacity.memory().v;
+  machine.allocatableMilli = node->status.allocatable.cpu().v;
+  machine.allocatableBytes = node->status.allocatable.memory().v;
   auto& absences = machine.absences;
   const bool isAway = !absences.empty() && absences.back().second == WallTime{};
   const bool isReady = node->status.conditions.empty() || node->isReady();
@@ -121,17 +123,15 @@ void RecordedCluster::sawMetric(json::View object) {
   if (!metric || !metric->status.nodeMetric || metric->status.updateTime == kZeroTime) return;
   const WallTime at = metric->status.updateTime;
   Machine& machine = machines_[metric->meta.name.str()];
+  if (!machine.system.empty() && machine.system.back().at >= at) return;  // the same once more
   const auto& system = metric->status.nodeMetric->systemUsage.resources;
-  machine.systemCores += coresIn(system);
-  machine.systemBytes += static_cast<double>(system.memory().v);
-  machine.reports++;
+  machine.system.push_back(
+      {at, static_cast<float>(coresIn(system)), static_cast<float>(system.memory().v)});
   for (const api::PodMetric& pod : metric->status.podsMetric) {
     const auto known = byName_.find(fmt::format("{}/{}", pod.ns.view(), pod.name.view()));
     if (known == byName_.end()) continue;
-    auto& uses = pods_[known->second].uses;
-    if (!uses.empty() && uses.back().at >= at) continue;  // the same report once more
-    uses.push_back({at, static_cast<float>(coresIn(pod.podUsage.resources)),
-                    static_cast<float>(pod.podUsage.resources.memory().v)});
+    pods_[known->second].uses.push_back({at, static_cast<float>(coresIn(pod.podUsage.resources)),
+                                         static_cast<float>(pod.podUsage.resources.memory().v)});
   }
 }
 
@@ -179,11 +179,9 @@ void RecordedCluster::addMachines(const Window& window, Trace& out) const {
     group.name = name;
     group.cpu = {machine.milli};
     group.memory = {machine.bytes};
-    if (machine.reports > 0) {
-      const auto reports = static_cast<double>(machine.reports);
-      group.systemCpu = {std::llround(1000 * machine.systemCores / reports)};
-      group.systemMemory = {std::llround(machine.systemBytes / reports)};
-    }
+    group.allocatableCpu = {std::min(machine.allocatableMilli, machine.milli)};
+    group.allocatableMemory = {std::min(machine.allocatableBytes, machine.bytes)};
+    if (!machine.system.empty()) addSystem(machine, window, group, out);
     for (const auto& [from, to] : machine.absences) {
       const WallTime end = to == WallTime{} ? window.to : to;
       if (end <= window.from || from >= window.to) continue;
@@ -192,6 +190,36 @@ void RecordedCluster::addMachines(const Window& window, Trace& out) const {
     }
     out.nodes.push_back(std::move(group));
   }
+}
+
+// A report is of the minute before it.
+Curve RecordedCluster::curveOf(const std::vector<Use>& uses, double unit, const Window& window) {
+  Curve out{"", kStep, {}};
+  out.points.resize(static_cast<size_t>(window.length() / kStep));
+  size_t next = 0;
+  for (size_t i = 0; i < out.points.size(); i++) {
+    const WallTime end = window.from + std::chrono::seconds(static_cast<Seconds>(i + 1) * kStep);
+    while (next + 1 < uses.size() && uses[next].at < end) next++;
+    out.points[i] = uses.empty() ? 0 : static_cast<float>(uses[next].cores / unit);
+  }
+  return out;
+}
+
+// What a machine itself uses, and others on it who are no pods, goes up and down as it was measured.
+void RecordedCluster::addSystem(const Machine& machine, const Window& window, NodeGroup& group,
+                                Trace& out) {
+  const double cores = static_cast<double>(machine.milli) / 1000;
+  Curve curve = curveOf(machine.system, cores, window);
+  curve.name = fmt::format("c{}", out.curves.size());
+  double bytes = 0, mean = 0;
+  for (const Use& use : machine.system) bytes += use.bytes;
+  for (const float point : curve.points) mean += point / static_cast<double>(curve.points.size());
+  mean = std::clamp(mean, 0.001, 0.999);
+  for (float& point : curve.points) point = static_cast<float>(point / mean);
+  group.systemCpu = {std::max<int64_t>(std::llround(1000 * mean * cores), 1)};
+  group.systemMemory = {std::llround(bytes / static_cast<double>(machine.system.size()))};
+  group.systemCurve = out.curves.size();
+  out.curves.push_back(std::move(curve));
 }
 
 // How much a report differs from the one before it, as a share of the mean.
@@ -208,17 +236,10 @@ void RecordedCluster::addService(const Pod& pod, const Window& window, Trace& ou
   double bytes = 0;
   for (const Use& use : pod.uses) most = std::max(most, use.cores), bytes += use.bytes;
   const double cores = std::max({pod.cores, kLeastCores, most / kMostCurve});
-  Curve curve{fmt::format("c{}", out.curves.size()), kStep, {}};
-  curve.points.resize(static_cast<size_t>(out.length / kStep));
-  size_t next = 0;
-  float now = pod.uses.empty() ? 0 : pod.uses.front().cores;
+  Curve curve = curveOf(pod.uses, cores, window);
+  curve.name = fmt::format("c{}", out.curves.size());
   double sum = 0;
-  for (size_t i = 0; i < curve.points.size(); i++) {
-    const WallTime at = window.from + std::chrono::seconds(static_cast<Seconds>(i) * kStep);
-    while (next < pod.uses.size() && pod.uses[next].at <= at) now = pod.uses[next++].cores;
-    curve.points[i] = static_cast<float>(now / cores);
-    sum += 0.7 + 0.3 * curve.points[i];
-  }
+  for (const float point : curve.points) sum += 0.7 + 0.3 * point;
   service.name = fmt::format("s{}", out.services.size());
   service.cpu = {std::max<int64_t>(std::llround(1000 * cores), 1)};
   service.memory = {std::max(pod.bytes, kLeastBytes)};

@@ -54,9 +54,9 @@ class RecordedCluster {
   };
   struct Machine {
     int64_t milli = 0, bytes = 0;
+    int64_t allocatableMilli = 0, allocatableBytes = 0;
     std::vector<std::pair<WallTime, WallTime>> absences = {};  // the last one may be open
-    double systemCores = 0, systemBytes = 0;
-    int64_t reports = 0;
+    std::vector<Use> system = {};
   };
   struct Window;
 
@@ -66,6 +66,8 @@ class RecordedCluster {
   void sawConfig(json::View object);
   void podGone(const std::string& key, WallTime at);
   static double noiseOf(const std::vector<Use>& uses);
+  static Curve curveOf(const std::vector<Use>& uses, double unit, const Window& window);
+  static void addSystem(const Machine& machine, const Window& window, NodeGroup& group, Trace& out);
   void addMachines(const Window& window, Trace& out) const;
   void addService(const Pod& pod, const Window& window, Trace& out) const;
   void addTask(const Pod& pod, const Window& window, Trace& out) const;

@@ -127,6 +127,9 @@ TEST_F(Recorded, BecomesATrace) {
   ASSERT_EQ(trace->nodes.size(), 2);
   EXPECT_EQ(trace->nodes[0].cpu, MilliCpu{16000});
   EXPECT_EQ(trace->nodes[0].systemCpu, MilliCpu{1000}) << "as it was measured";
+  EXPECT_EQ(trace->nodes[0].allocatableCpu, MilliCpu{16000}) << "nothing is kept back";
+  ASSERT_TRUE(trace->nodes[0].systemCurve);
+  EXPECT_NEAR(trace->curves[*trace->nodes[0].systemCurve].at(600), 1, 1e-6);
   ASSERT_EQ(trace->services.size(), 1);
   const Service& web = trace->services[0];
   EXPECT_EQ(web.cpu, MilliCpu{8000});
@@ -141,6 +144,7 @@ TEST_F(Recorded, BecomesATrace) {
   const auto back = readTrace(writeTrace(*trace), "again");
   ASSERT_TRUE(back) << back.error().text();
   EXPECT_EQ(back->jobs, trace->jobs);
+  EXPECT_EQ(back->nodes, trace->nodes);
 }
 
 TEST_F(Recorded, TakesTheLastOfIt) {

@@ -42,7 +42,9 @@ SimNode::SimNode(std::shared_ptr<const api::Node> object, const NodeGroup& group
     : context_(context),
       threshold_(thresholdOf(context.policy, *object)),
       capacity_(coresOf(group.cpu)),
-      system_(coresOf(group.systemCpu)),
+      systemMean_(coresOf(group.systemCpu)),
+      system_(systemMean_),
+      systemCurve_(group.systemCurve ? &context.trace.curves[*group.systemCurve] : nullptr),
       memory_(group.memory.v),
       systemMemory_(group.systemMemory.v),
       reserved_(agent::reservedCpu(*object)),
@@ -91,6 +93,7 @@ StepReport SimNode::step(Seconds at) {
 
 void SimNode::want(Seconds at) {
   const int64_t cell = at / step();
+  if (systemCurve_) system_ = std::min(systemMean_ * systemCurve_->at(at), capacity_);
   for (SimPod& pod : pods_) {
     const auto runs = static_cast<double>(std::clamp<Seconds>(at + step() - pod.starts, 0, step()));
     const double part = runs / static_cast<double>(step());

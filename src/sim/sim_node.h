@@ -126,7 +126,8 @@ class SimNode {
 
   const NodeContext& context_;
   api::ResourceThresholdStrategy threshold_;
-  double capacity_, system_;
+  double capacity_, systemMean_, system_;
+  const Curve* systemCurve_;  // null: it uses the same all the time
   int64_t memory_, systemMemory_;
   MilliCpu reserved_;
   BatchLimit limit_;

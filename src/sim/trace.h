@@ -16,6 +16,7 @@
 // Values; pure functions, any thread.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ struct NodeGroup {
   Bytes memory;
   MilliCpu systemCpu{500};  // what the machine itself uses
   Bytes systemMemory = kGiB * 2;
+  std::optional<size_t> systemCurve = {};  // of Trace::curves: shares of systemCpu over time
+  // What pods can have; zero: all but what the machine itself uses.
+  MilliCpu allocatableCpu{0};
+  Bytes allocatableMemory{0};
   bool operator==(const NodeGroup&) const = default;
 };
 

@@ -88,6 +88,13 @@ class Reader {
     line.memory("memory", group.memory, Need::kRequired);
     line.cpu("systemCpu", group.systemCpu);
     line.memory("systemMemory", group.systemMemory);
+    line.cpu("allocatableCpu", group.allocatableCpu);
+    line.memory("allocatableMemory", group.allocatableMemory);
+    std::string curve;
+    line.text("systemCurve", curve);
+    if (!curve.empty()) group.systemCurve = curveNamed(line, "systemCurve", curve);
+    if (group.allocatableCpu > group.cpu || group.allocatableMemory > group.memory)
+      line.complain("'{}' has less than pods can have of it", group.name);
     if (group.systemCpu >= group.cpu && group.cpu.v > 0)
       line.complain("systemCpu of '{}' is not below its cpu", group.name);
     if (group.systemMemory >= group.memory && group.memory.v > 0)
@@ -117,6 +124,14 @@ class Reader {
     if (at->points.empty()) line.complain("curve '{}' has no points", name);
   }
 
+  size_t curveNamed(TraceLine& line, std::string_view key, std::string_view name) {
+    const auto at = std::find_if(trace_.curves.begin(), trace_.curves.end(),
+                                 [&](const Curve& one) { return one.name == name; });
+    if (at == trace_.curves.end())
+      line.complain("{}={}: no line above describes that curve", key, name);
+    return static_cast<size_t>(at - trace_.curves.begin());
+  }
+
   void service(TraceLine& line) {
     Service service;
     std::string curve;
@@ -133,11 +148,7 @@ class Reader {
       line.complain("until={}: want a time after at={}", spanText(service.until),
                     spanText(service.at));
     line.spans("deploys", service.deploys);
-    const auto at = std::find_if(trace_.curves.begin(), trace_.curves.end(),
-                                 [&](const Curve& one) { return one.name == curve; });
-    if (at == trace_.curves.end())
-      line.complain("curve={}: no line above describes that curve", curve);
-    service.curve = static_cast<size_t>(at - trace_.curves.begin());
+    service.curve = curveNamed(line, "curve", curve);
     trace_.services.push_back(std::move(service));
   }
 

@@ -72,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "x.trace:2: count=none: want a whole number from 1 to 10000000"},
         Mistake{"mangrove-trace 1\nnodes n cpu=4 memory=8Gi cpus=4",
                 "x.trace:2: 'nodes' has no cpus=, did you mean 'cpu'?; it has count=, cpu=, "
-                "memory=, systemCpu=, systemMemory="},
+                "memory=, systemCpu=, systemMemory=, allocatableCpu=, allocatableMemory=, "
+                "systemCurve="},
         Mistake{"mangrove-trace 1\nnodes n cpu=4 cpu=8 memory=8Gi",
                 "x.trace:2: cpu= is given twice"},
         Mistake{"mangrove-trace 1\nnodes n cpu=4 memory=8Gi\nnodes n cpu=4 memory=8Gi",

@@ -37,6 +37,16 @@ void writeService(const Trace& trace, const Service& service, std::string& out) 
   out += '\n';
 }
 
+void writeNodes(const Trace& trace, const NodeGroup& group, std::string& out) {
+  out += fmt::format("nodes {} count={} cpu={} memory={} systemCpu={} systemMemory={}", group.name,
+                     group.count, cores(group.cpu), bytes(group.memory), cores(group.systemCpu),
+                     bytes(group.systemMemory));
+  if (group.systemCurve) out += " systemCurve=" + trace.curves[*group.systemCurve].name;
+  if (group.allocatableCpu.v > 0) out += " allocatableCpu=" + cores(group.allocatableCpu);
+  if (group.allocatableMemory.v > 0) out += " allocatableMemory=" + bytes(group.allocatableMemory);
+  out += "\n";
+}
+
 }  // namespace
 
 std::string spanText(Seconds span) {
@@ -53,11 +63,8 @@ std::string spanText(Seconds span) {
 std::string writeTrace(const Trace& trace) {
   std::string out = fmt::format("mangrove-trace 1\nlength {}\nstep {}\n", spanText(trace.length),
                                 spanText(trace.step));
-  for (const NodeGroup& group : trace.nodes)
-    out += fmt::format("nodes {} count={} cpu={} memory={} systemCpu={} systemMemory={}\n",
-                       group.name, group.count, cores(group.cpu), bytes(group.memory),
-                       cores(group.systemCpu), bytes(group.systemMemory));
   for (const Curve& curve : trace.curves) writeCurve(curve, out);
+  for (const NodeGroup& group : trace.nodes) writeNodes(trace, group, out);
   for (const Service& service : trace.services) writeService(trace, service, out);
   for (const Job& job : trace.jobs)
     out +=

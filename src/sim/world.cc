@@ -51,7 +51,7 @@ void World::addNodes() {
   for (const NodeGroup& group : trace_.nodes)
     for (int64_t i = 0; i < group.count; i++) {
       const std::string name = fmt::format("{}-{}", group.name, i);
-      auto object = makeNode(name, group.cpu, group.memory, group.systemCpu, group.systemMemory);
+      auto object = makeNode(name, group);
       placer_.node(nullptr, object);
       nodeNumbers_[name] = nodes_.size();
       groups_.push_back(&group);

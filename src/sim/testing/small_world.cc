@@ -188,7 +188,11 @@ class Shown {
 int soldOn(const SmallNode& node, Mutant mutant) {
   static const auto policy = readPolicy(kSellAll, "small world");
   CHECK(policy.has_value(), "{}", policy.error().text());
-  const auto object = makeNode("n", MilliCpu{kSmallCpus * 1000}, kGiB * 64, {}, {});
+  const auto object = makeNode("n", {.name = "n",
+                                     .cpu = MilliCpu{kSmallCpus * 1000},
+                                     .memory = kGiB * 64,
+                                     .systemCpu = {},
+                                     .systemMemory = {}});
   std::vector<manager::PodFacts> facts;
   manager::MetricFacts metric;
   metric.updateTime = WallTime{std::chrono::seconds(1)};
