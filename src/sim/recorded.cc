@@ -238,6 +238,11 @@ void RecordedCluster::addService(const Pod& pod, const Window& window, Trace& ou
   const double cores = std::max({pod.cores, kLeastCores, most / kMostCurve});
   Curve curve = curveOf(pod.uses, cores, window);
   curve.name = fmt::format("c{}", out.curves.size());
+  // Nobody measured it: the manager took it for what it asked for, and so does the trace.
+  if (pod.uses.empty()) {
+    std::fill(curve.points.begin(), curve.points.end(), static_cast<float>(pod.cores / cores));
+    service.memoryUse = 1;
+  }
   double sum = 0;
   for (const float point : curve.points) sum += 0.7 + 0.3 * point;
   service.name = fmt::format("s{}", out.services.size());

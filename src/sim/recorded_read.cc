@@ -13,11 +13,14 @@ namespace {
 using frame::record::Entry;
 using frame::record::Mark;
 
-// "GET /api/v1/namespaces/x/pods?limit=500" → "pods"; a single object: "".
+// "GET /api/v1/namespaces/x/pods?limit=500" → "pods"; a single object: "". So are pods that were asked
+// for by labels or fields: who is not among them, or leaves them, need not be gone.
 std::string pluralOf(std::string_view text) {
   std::string_view path = text.substr(0, text.find('\n'));
   path.remove_prefix(std::min(path.find(' ') + 1, path.size()));
+  const std::string_view query = path.substr(std::min(path.find('?'), path.size()));
   path = path.substr(0, path.find('?'));
+  if (path.ends_with("/pods") && query.find("Selector=") != std::string_view::npos) return "";
   for (std::string_view plural : {"pods", "nodes", "nodemetrics", "configmaps"})
     if (path.ends_with("/" + std::string(plural))) return std::string(plural);
   return "";

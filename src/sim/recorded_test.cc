@@ -75,6 +75,13 @@ class Script {
                          {"nodeMetric", {{"nodeUsage", usage("6")}, {"systemUsage", usage("1")}}},
                          {"podsMetric", json::Array{use("web", web), use("etl", etl)}}}}});
   }
+  // Answered with nothing.
+  void list(int64_t n, uint64_t id, const std::string& target) {
+    pen_.write(Mark::kRequest, id, {}, "GET " + target + "\n\n", bytes_);
+    const client::Reply reply{200, R"({"metadata":{},"items":[]})", {}, 1};
+    pen_.write(Mark::kReply, id, at(n), frame::record::textOf(Result<client::Reply>(reply)),
+               bytes_);
+  }
   void config(int64_t n, const std::string& colocation) {
     event(4, n, "ADDED",
           json::Object{{"metadata", {{"name", "slo-controller-config"}}},
@@ -145,6 +152,30 @@ TEST_F(Recorded, BecomesATrace) {
   ASSERT_TRUE(back) << back.error().text();
   EXPECT_EQ(back->jobs, trace->jobs);
   EXPECT_EQ(back->nodes, trace->nodes);
+}
+
+TEST_F(Recorded, TakesWhoWasNotMeasuredForWhatHeAskedFor) {
+  Script script;
+  script.node(0, "n1");
+  script.pod(0, "silent", false);
+  script.node(10, "n1", "MODIFIED");
+  read(script);
+  const auto trace = cluster_.trace(std::chrono::hours(1));
+  ASSERT_TRUE(trace) << trace.error().text();
+  ASSERT_EQ(trace->services.size(), 1);
+  EXPECT_NEAR(trace->curves[trace->services[0].curve].at(0), 1, 1e-6);
+  EXPECT_EQ(trace->services[0].memoryUse, 1);
+}
+
+// A manager also asks for some pods only.
+TEST_F(Recorded, DoesNotTakeAListBySelectorForAllThereIs) {
+  Script script;
+  script.node(0, "n1");
+  script.pod(0, "web", false);
+  script.list(1, 7, "/api/v1/pods?labelSelector=spark-role&limit=500");
+  script.node(10, "n1", "MODIFIED");
+  read(script);
+  EXPECT_EQ(cluster_.trace(std::chrono::minutes(5))->services.size(), 1) << "it is still there";
 }
 
 TEST_F(Recorded, TakesTheLastOfIt) {
