@@ -54,8 +54,8 @@ def node(name):
 def metric(name, cores):
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return {"status": {"updateTime": now, "nodeMetric": {
-        "nodeUsage": {"cpu": "%dm" % (1000 * cores), "memory": "8Gi"},
-        "systemUsage": {"cpu": "200m", "memory": "1Gi"}}}}
+        "nodeUsage": {"resources": {"cpu": "%dm" % (1000 * cores), "memory": "8Gi"}},
+        "systemUsage": {"resources": {"cpu": "200m", "memory": "1Gi"}}}}}
 
 
 def pod(number):
