@@ -3,6 +3,7 @@
 # machine is over), asks it to save by a signal, waits, and evicts; the Job's next pod goes on from there. The losses are those of a run that
 # nobody disturbed, and no more than one interval is done twice.
 source "$(dirname "$0")/../e2e/lib/up.sh"
+source "$(dirname "$0")/lib.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 torch=${TORCH_ROOT:-/opt/mangrove-batch/torch}  # Debian's python3-torch, unpacked there (dpkg -x); else the installed one
 libraries=$torch/usr/lib/x86_64-linux-gnu
@@ -14,62 +15,41 @@ fi
 /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "there is no torch for /usr/bin/python3 (python3-torch)"
 steps=${STEPS:-400} interval=100
 quirk="--redirects 2 --tee 2"  # torch 1.13 under Python 3.11 does not understand its own default 0
-mkdir -p "$dir/alone" "$dir/data"
+mkdir -p "$dir/alone"
 OMP_NUM_THREADS=1 timeout 300 /usr/bin/python3 -W ignore -m torch.distributed.run $quirk --nproc_per_node=2 --master_port $((20000 + RANDOM % 10000)) "$root/examples/torch/train.py" \
   "$dir/alone" "$steps" "$interval" >"$dir/alone.log" 2>"$dir/alone.err" || { fail "the run alone ended with $?"; tail -5 "$dir/alone.err"; exit 1; }
 libs=${LD_LIBRARY_PATH:-} packages=${PYTHONPATH:-}
 unset LD_LIBRARY_PATH PYTHONPATH
 
 up_start --feature-gates "WatermarkEvict=true,LeastLossEvict=true,CheckpointPreemption=true"
-cp "$root/examples/torch/train.py" "$dir/data/train.py"
-chmod -R a+rwX "$dir/data"
-kubectl create serviceaccount trainer >/dev/null
-kubectl create role saver --verb=get,patch --resource=pods >/dev/null
-kubectl create rolebinding saver --role=saver --serviceaccount=default:trainer >/dev/null
-kubectl apply -f - >/dev/null <<Y || fail "the Job was refused"
-apiVersion: batch/v1
-kind: Job
-metadata: {name: train}
-spec:
-  backoffLimit: 10
-  template:
-    metadata:
-      labels: {koordinator.sh/qosClass: BE}
-      annotations: {colocation.mangrove.io/checkpoint: '{"mode":"signal","signal":"SIGUSR1","maxSeconds":60,"restartSeconds":10}'}
-    spec:
-      priorityClassName: koord-batch
-      restartPolicy: Never
-      serviceAccountName: trainer
-      terminationGracePeriodSeconds: 1
-      volumes: [{name: data, hostPath: {path: $dir/data}}]
-      containers:
-      - name: c
-        image: x
-        volumeMounts: [{name: data, mountPath: /data}]
-        env:
-        - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
-        - {name: LD_LIBRARY_PATH, value: "$libs"}
-        - {name: PYTHONPATH, value: "$packages"}
-        - {name: OMP_NUM_THREADS, value: "1"}
-        command:
-        - bash
-        - -c
-        - |
-          trap 'pkill -USR1 -f "[-]u /data/train.py"' USR1
-          /usr/bin/python3 -W ignore -m torch.distributed.run $quirk --nproc_per_node=2 /data/train.py /data $steps $interval >>/data/log 2>>/data/err &
-          while :; do wait \$!; rc=\$?; kill -0 \$! 2>/dev/null || exit \$rc; done
-Y
-said() { tail -1 "$dir/data/log"; }
-for _ in $(seq 600); do [ "$(grep -c '^step' "$dir/data/log" 2>/dev/null)" -ge 120 ] && break; sleep 0.5; done
-[ "$(grep -c '^step' "$dir/data/log")" -ge 120 ] || { fail "the Job does not get on: $(said)"; tail -5 "$dir/data/err"; exit 1; }
-kubectl annotate node n1 'node.mangrove.io/watermarks=[{"metric":"cpu","watermark":1,"durationSeconds":1,"target":0.5}]' >/dev/null
+sell
+# marks RULES: nothing but these makes the agent evict; by default a busy machine's load would.
+marks() { kubectl annotate --overwrite node n1 "node.mangrove.io/watermarks=$1" >/dev/null; }
+quiet='[{"metric":"memory","watermark":99,"durationSeconds":60,"target":98}]'
+marks "$quiet"
+kubectl create configmap train --from-file="$root/examples/torch/train.py" >/dev/null || fail "the program was refused"
+python3 - "$root/examples/torch/job.yaml" "$steps" "$interval" "$libs" "$packages" <<'P' | kubectl apply -f - >/dev/null || fail "the example was refused"
+import sys
+path, steps, interval, libs, packages = sys.argv[1:]
+more = {"STEPS": steps, "INTERVAL": interval, "LD_LIBRARY_PATH": libs, "PYTHONPATH": packages}  # the latter for an unpacked torch
+lines = "".join(f'        - {{name: {k}, value: "{v}"}}\n' for k, v in more.items() if v)
+print(open(path).read().replace("        env:\n", "        env:\n" + lines))
+P
+want Bound kubectl get pvc train -o 'jsonpath={.status.phase}'
+data=$state/volumes/$(kubectl get pvc train -o 'jsonpath={.spec.volumeName}')
+said() { kubectl get pods; kubectl logs job/train | tail -3; }
+done_steps() { cat "$data/log" 2>/dev/null | grep -c '^step'; }
+for _ in $(seq 600); do [ "$(done_steps)" -ge 120 ] && break; sleep 0.5; done
+[ "$(done_steps)" -ge 120 ] || { fail "the Job does not get on"; said; exit 1; }
+marks '[{"metric":"cpu","watermark":1,"durationSeconds":1,"target":0.5}]'
 tries=400 want "evictPodSuccess" kubectl get events -o 'jsonpath={.items[*].reason}'
-kubectl annotate --overwrite node n1 'node.mangrove.io/watermarks=[{"metric":"memory","watermark":99,"durationSeconds":60,"target":98}]' >/dev/null
+marks "$quiet"
 kubectl get events -o 'jsonpath={range .items[?(@.reason=="CheckpointRequested")]}{.involvedObject.name}: {.message}{"\n"}{end}{range .items[?(@.reason=="evictPodSuccess")]}{.involvedObject.name}: {.message}{"\n"}{end}'
 want "CheckpointRequested" kubectl get events -o 'jsonpath={.items[*].reason}'
-for _ in $(seq 1200); do grep -q '^done' "$dir/data/log" && break; sleep 0.5; done
-grep -q '^done' "$dir/data/log" || { fail "the Job did not end: $(said)"; tail -5 "$dir/data/err"; }
-python3 - "$dir/alone.log" "$dir/data/log" "$interval" <<'P' || fail "the losses are not those of the run alone"
+for _ in $(seq 1200); do grep -q '^done' "$data/log" && break; sleep 0.5; done
+grep -q '^done' "$data/log" || { fail "the Job did not end"; said; }
+want "1" kubectl get job train -o 'jsonpath={.status.succeeded}'
+python3 - "$dir/alone.log" "$data/log" "$interval" <<'P' || fail "the losses are not those of the run alone"
 import re, sys
 def read(path):
     losses, twice, begins = {}, 0, []
