@@ -120,26 +120,16 @@ class FrontResponder final : public Responder, public SpdyUpgrade {
     finish();
   }
   std::unique_ptr<AnswerStream> stream(Answer head) override {
-    if (auto socket = streamOverSocket(owner_, *exchange_, head)) {
-      finish();
-      return socket;
-    }
+    if (net::wantsWebSocket(exchange_->request())) return overSocket(head);
     auto stream = exchange_->stream(responseOf(std::move(head)));
     finish();
     return std::make_unique<FrontStream>(owner_, std::move(stream));
   }
   void upgrade(const std::vector<std::string_view>& protocols, Responder::Opened opened) override {
     if (!net::wantsWebSocket(exchange_->request())) return Responder::upgrade(protocols, nullptr);
-    auto head = net::wsHandshake(exchange_->request(), protocols);
-    if (!head) return answer(answer::badRequest(head.error().text()));
-    std::string protocol(head->headers.get("Sec-WebSocket-Protocol"));
-    exchange_->upgrade(std::move(*head),
-                       [protocol = std::move(protocol), opened = std::move(opened)](
-                           std::unique_ptr<net::ByteStream> stream) mutable {
-                         if (stream)
-                           opened(net::WebSocket::over(std::move(stream), std::move(protocol), {}));
-                       });
-    finish();
+    switchOver(protocols, [opened = std::move(opened)](auto socket) mutable {
+      if (socket) opened(std::move(socket));
+    });
   }
 
   bool wantsSpdy() const override { return net::wantsSpdy(exchange_->request()); }
@@ -155,6 +145,35 @@ class FrontResponder final : public Responder, public SpdyUpgrade {
   }
 
  private:
+  // False when the client was told what is wrong with what it asked for; `opened` gets no socket when
+  // the client goes first.
+  bool switchOver(const std::vector<std::string_view>& protocols, Responder::Opened opened) {
+    auto head = net::wsHandshake(exchange_->request(), protocols);
+    if (!head) {
+      answer(answer::badRequest(head.error().text()));
+      return false;
+    }
+    std::string protocol(head->headers.get("Sec-WebSocket-Protocol"));
+    exchange_->upgrade(std::move(*head),
+                       [protocol = std::move(protocol), opened = std::move(opened)](
+                           std::unique_ptr<net::ByteStream> stream) mutable {
+                         if (!stream) return opened(nullptr);
+                         opened(net::WebSocket::over(std::move(stream), std::move(protocol), {}));
+                       });
+    finish();
+    return true;
+  }
+
+  // A client that cannot have its socket gets the answer why, and the stream is closed at once.
+  std::unique_ptr<AnswerStream> overSocket(const Answer& head) {
+    const bool lines = head.contentType.starts_with("application/json");
+    auto stream = std::make_unique<SocketStream>(
+        owner_, lines ? SocketStream::Pieces::kLines : SocketStream::Pieces::kAsWritten);
+    if (!head.body.empty()) stream->write(head.body);
+    if (!switchOver(SocketStream::protocols(), stream->door())) stream->door()(nullptr);
+    return stream;
+  }
+
   void finish() {
     if (finished_) finished_();
     finished_ = nullptr;

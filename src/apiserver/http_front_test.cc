@@ -1,4 +1,5 @@
-// The door: who sends a body is asked first, and one user's flood does not make another wait.
+// The door: who sends a body is asked first, one user's flood does not make another wait, and a watch
+// comes over a WebSocket to whoever asks for it so.
 #include "apiserver/http_front.h"
 
 #include <gtest/gtest.h>
@@ -66,6 +67,24 @@ class HttpFrontTest : public testing::ServerFixture {
                     target, who, body.size(), body));
     return socket;
   }
+  // The opening of a WebSocket, answered while the owner runs on this thread.
+  RawSocket knock(const std::string& target, const std::string& protocol = "") {
+    auto socket = RawSocket::to(front_->port());
+    socket.send(
+        fmt::format("GET {} HTTP/1.1\r\nHost: a\r\nWho: me\r\nConnection: Upgrade\r\n"
+                    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n{}"
+                    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+                    target, protocol));
+    arrived(1);
+    owner_.runOne(net::testing::kPatience);
+    settle();
+    return socket;
+  }
+  void createConfig(const std::string& name) {
+    const auto made = ServerFixture::ask("POST", "/api/v1/namespaces/default/configmaps",
+                                         R"({"metadata":{"name":")" + name + R"("}})");
+    ASSERT_EQ(made.status, 201) << made.body;
+  }
   // Until the sockets' thread has handed over `count` requests; nothing is decided meanwhile. It
   // counts a request before it hands it over: once it does something else, it has done so.
   void arrived(size_t count) {
@@ -78,7 +97,7 @@ class HttpFrontTest : public testing::ServerFixture {
   }
 
   // What comes as messages over a WebSocket until the server closes it.
-  std::vector<std::string> messages(const std::string& target, const std::string& protocol) {
+  std::vector<std::string> spoken(const std::string& target, const std::string& protocol) {
     auto asked = std::async(std::launch::async, [&] {
       net::ClientOptions options;
       options.base = *net::Url::parse(fmt::format("http://127.0.0.1:{}", front_->port()));
@@ -159,11 +178,11 @@ TEST_F(HttpFrontTest, LongAnswersGoOverWebSocketsToo) {
   server_->onPath("/events", answers("application/json", "{\"a\":1}\n", "{\"b\":2}\n{\"c\":3}\n"));
   server_->onPath("/text", answers("text/plain", "", "one\ntwo\n"));
   using Messages = std::vector<std::string>;
-  EXPECT_EQ(messages("/events", ""),
-            (Messages{"text {\"a\":1}", "text {\"b\":2}", "text {\"c\":3}"}));
-  EXPECT_EQ(messages("/text", ""), Messages{"one\ntwo\n"});
-  EXPECT_EQ(messages("/text", "binary.k8s.io"), Messages{"one\ntwo\n"});
-  EXPECT_EQ(messages("/text", "base64.binary.k8s.io"), Messages{"text b25lCnR3bwo="});
+  EXPECT_EQ(spoken("/events", ""),
+            (Messages{"text {\"a\":1}\n", "text {\"b\":2}\n", "text {\"c\":3}\n"}));
+  EXPECT_EQ(spoken("/text", ""), Messages{"one\ntwo\n"});
+  EXPECT_EQ(spoken("/text", "binary.k8s.io"), Messages{"one\ntwo\n"});
+  EXPECT_EQ(spoken("/text", "base64.binary.k8s.io"), Messages{"text b25lCnR3bwo="});
 }
 
 TEST_F(HttpFrontTest, WhatIsRefusedAtTheDoorIsInTheAuditLog) {
@@ -175,6 +194,57 @@ TEST_F(HttpFrontTest, WhatIsRefusedAtTheDoorIsInTheAuditLog) {
   const std::string log = audited();
   EXPECT_NE(log.find(R"("username":"eve")"), std::string::npos) << log;
   EXPECT_NE(log.find(R"("code":401)"), std::string::npos) << log;
+}
+
+const std::string kConfigs = "/api/v1/namespaces/default/configmaps?watch=true";
+
+// A masked close frame; the server ends the connection when it has seen it.
+void sayGoodbye(RawSocket& socket) {
+  socket.send(std::string_view("\x88\x80\0\0\0\0", 6));
+  socket.receiveAll();
+}
+
+// How many events of `bytes` are a text message of their own: opcode and two bytes of length before
+// each.
+size_t messages(const std::string& bytes) {
+  size_t count = 0;
+  for (size_t at = bytes.find(R"({"type":)"); at != bytes.npos;
+       at = bytes.find(R"({"type":)", at + 1))
+    count += bytes.compare(at - 4, 2, "\x81\x7e") == 0 ? 1 : 0;
+  return count;
+}
+
+TEST_F(HttpFrontTest, AWatchOverAWebSocketIsOneTextMessageForEachEvent) {
+  createConfig("first");
+  createConfig("second");
+  auto watcher = knock(kConfigs);
+  std::string got = watcher.receiveUntil("\"second\"");
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 101")) << got;
+  createConfig("third");
+  got += watcher.receiveUntil("\"third\"");
+  EXPECT_EQ(messages(got), 3u) << got;
+  sayGoodbye(watcher);
+}
+
+TEST_F(HttpFrontTest, AWatcherWithAProtocolNobodyKnowsIsTold) {
+  auto watcher = knock(kConfigs, "Sec-WebSocket-Protocol: smoke\r\n");
+  const std::string got = watcher.receiveUntil("smoke");
+  EXPECT_TRUE(got.starts_with("HTTP/1.1 400")) << got;
+}
+
+TEST_F(HttpFrontTest, OtherLongAnswersComeAsTheyAreWritten) {
+  std::unique_ptr<AnswerStream> log;
+  server_->onPath("/log", [&](const Call&, ResponderPtr to) {
+    Answer head;
+    head.contentType = "text/plain";
+    log = to->stream(std::move(head));
+    log->write("one\ntwo\n");
+  });
+  auto reader = knock("/log", "Sec-WebSocket-Protocol: binary.k8s.io\r\n");
+  EXPECT_NE(reader.receiveUntil("two\n").find("\x82\x08one\ntwo\n"), std::string::npos);
+  log.reset();
+  EXPECT_NE(reader.receiveUntil("\x88").find('\x88'), std::string::npos) << "it says goodbye";
+  sayGoodbye(reader);
 }
 
 }  // namespace

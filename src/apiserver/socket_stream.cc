@@ -1,130 +1,135 @@
 #include "apiserver/socket_stream.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/text/encoding.h"
-#include "base/text/strings.h"
-#include "net/upgrade/web_socket.h"
 
 namespace mangrove::apiserver {
+
 namespace {
 
 constexpr std::string_view kBinary = "binary.k8s.io", kBase64 = "base64.binary.k8s.io";
-
-enum class Pieces { kBinary, kBase64, kLines };
-
-// Shared by the stream, which the owner holds, and the callbacks of the socket.
-class SocketState : public std::enable_shared_from_this<SocketState> {
- public:
-  SocketState(Mailbox& owner, bool isLines)
-      : owner_(owner), pieces_(isLines ? Pieces::kLines : Pieces::kBinary) {}
-
-  // I/O thread, once.
-  void opened(std::unique_ptr<net::WebSocket> socket) {
-    std::unique_lock lock(mutex_);
-    if (pieces_ == Pieces::kBinary && socket->protocol() == kBase64) pieces_ = Pieces::kBase64;
-    socket->onDrained([weak = weak_from_this()] { tell(weak, &SocketState::drained_); });
-    for (const auto& piece : early_) send(*socket, piece);
-    early_.clear();
-    if (ended_) return;  // closed properly as it goes
-    socket_ = std::move(socket);
-    lock.unlock();
-    listen();
-  }
-
-  bool write(const std::string& bytes) {
-    std::lock_guard lock(mutex_);
-    if (socket_) return send(*socket_, bytes);
-    early_.push_back(bytes);
-    return true;
-  }
-  Bytes queued() const {
-    std::lock_guard lock(mutex_);
-    if (socket_) return socket_->queued();
-    Bytes sum;
-    for (const auto& piece : early_) sum += Bytes{static_cast<int64_t>(piece.size())};
-    return sum;
-  }
-  void end() {
-    std::unique_ptr<net::WebSocket> gone;
-    std::lock_guard lock(mutex_);
-    ended_ = true;
-    gone.swap(socket_);
-  }
-  void onClosed(Fn fn) { closed_ = std::move(fn); }  // owner thread, as firing is
-  void onDrained(Fn fn) { drained_ = std::move(fn); }
-
- private:
-  bool send(net::WebSocket& socket, const std::string& bytes) const {
-    if (pieces_ == Pieces::kBinary) return socket.write(bytes);
-    if (pieces_ == Pieces::kBase64) return socket.writeText(base64Encode(bytes));
-    bool open = true;
-    for (std::string_view line : split(bytes, '\n'))
-      if (!line.empty()) open = open && socket.writeText(line);
-    return open;
-  }
-
-  // Clients have nothing to say; their going is what is listened for.
-  void listen() {
-    std::lock_guard lock(mutex_);
-    if (!socket_) return;
-    socket_->read([weak = weak_from_this()](Result<std::optional<net::WsMessage>> got) {
-      auto self = weak.lock();
-      if (!self) return;
-      if (!got || !*got) return tell(weak, &SocketState::closed_);
-      self->owner_.post([weak] {
-        if (auto still = weak.lock()) still->listen();
-      });
-    });
-  }
-
-  static void tell(const std::weak_ptr<SocketState>& weak, Fn SocketState::*which) {
-    auto self = weak.lock();
-    if (!self) return;
-    self->owner_.post([weak, which] {
-      auto state = weak.lock();
-      if (state && !state->ended_ && (*state).*which) ((*state).*which)();
-    });
-  }
-
-  Mailbox& owner_;
-  mutable std::mutex mutex_;
-  std::unique_ptr<net::WebSocket> socket_;
-  std::vector<std::string> early_;
-  Pieces pieces_;
-  bool ended_ = false;
-  Fn closed_, drained_;
-};
-
-class SocketStream final : public AnswerStream {
- public:
-  explicit SocketStream(std::shared_ptr<SocketState> state) : state_(std::move(state)) {}
-  ~SocketStream() override { state_->end(); }
-  bool write(std::string bytes) override { return state_->write(bytes); }
-  Bytes queued() const override { return state_->queued(); }
-  void onClosed(Fn fn) override { state_->onClosed(std::move(fn)); }
-  void onDrained(Fn fn) override { state_->onDrained(std::move(fn)); }
-
- private:
-  std::shared_ptr<SocketState> state_;
-};
+constexpr size_t kMostWaiting = 16 * 1024 * 1024;  // as much as a socket may hold unsent
 
 }  // namespace
 
-std::unique_ptr<AnswerStream> streamOverSocket(Mailbox& owner, net::Exchange& exchange,
-                                               const Answer& head) {
-  if (!net::wantsWebSocket(exchange.request())) return nullptr;
-  auto handshake = net::wsHandshake(exchange.request(), {kBinary, kBase64});
-  if (!handshake) return nullptr;
-  std::string protocol(handshake->headers.get("Sec-WebSocket-Protocol"));
-  const bool isLines = head.contentType.starts_with("application/json");
-  auto state = std::make_shared<SocketState>(owner, isLines);
-  if (!head.body.empty()) state->write(head.body);
-  exchange.upgrade(std::move(*handshake), [state, protocol = std::move(protocol)](
-                                              std::unique_ptr<net::ByteStream> stream) {
-    if (stream) state->opened(net::WebSocket::over(std::move(stream), protocol, {}));
-  });
-  return std::make_unique<SocketStream>(std::move(state));
+// Shared with the callbacks of the socket, which come on I/O threads. The socket's own callbacks may
+// come inside read(), so nothing is read while the lock is held.
+class SocketStream::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(Mailbox& owner, Pieces pieces) : owner_(owner), pieces_(pieces) {}
+
+  void open(std::shared_ptr<net::WebSocket> socket) {
+    if (!socket) return tell(&Core::closed_);
+    socket->onDrained([weak = weak_from_this()] {
+      if (auto self = weak.lock()) self->tell(&Core::drained_);
+    });
+    {
+      std::lock_guard lock(mutex_);
+      send(*socket, std::exchange(waiting_, {}));
+      if (over_) return;  // what was written is sent, then it closes properly
+      socket_ = std::move(socket);
+    }
+    listen();
+  }
+
+  bool write(std::string bytes) {
+    std::lock_guard lock(mutex_);
+    if (socket_) return send(*socket_, bytes);
+    waiting_ += bytes;
+    return waiting_.size() < kMostWaiting;
+  }
+
+  Bytes queued() {
+    std::lock_guard lock(mutex_);
+    return socket_ ? socket_->queued() : Bytes{static_cast<int64_t>(waiting_.size())};
+  }
+
+  // The stream is gone: the socket closes properly in the background.
+  void end() {
+    std::shared_ptr<net::WebSocket> socket;
+    std::lock_guard lock(mutex_);
+    over_ = true;
+    socket.swap(socket_);
+  }
+
+  Fn closed_, drained_;  // the owner thread's
+
+ private:
+  bool send(net::WebSocket& socket, std::string_view bytes) {
+    if (pieces_ == Pieces::kAsWritten && socket.protocol() == kBase64)
+      return bytes.empty() || socket.writeText(base64Encode(bytes));
+    if (pieces_ == Pieces::kAsWritten) return bytes.empty() || socket.write(bytes);
+    while (!bytes.empty()) {
+      const size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
+      if (!socket.writeText(bytes.substr(0, end))) return false;
+      bytes.remove_prefix(end);
+    }
+    return true;
+  }
+
+  // What the client says has no meaning, but that it goes has; pings are answered by the way.
+  void listen() {
+    std::shared_ptr<net::WebSocket> socket;
+    {
+      std::lock_guard lock(mutex_);
+      socket = socket_;
+    }
+    if (!socket) return;
+    socket->read([weak = weak_from_this()](Result<std::optional<net::WsMessage>> got) {
+      auto self = weak.lock();
+      if (!self) return;
+      if (!got || !*got) return self->tell(&Core::closed_);
+      self->listen();
+    });
+  }
+
+  // While the stream lives, the owner does.
+  void tell(Fn Core::*which) {
+    std::lock_guard lock(mutex_);
+    if (over_) return;
+    owner_.post([weak = weak_from_this(), which] {
+      auto self = weak.lock();
+      if (self && !self->isOver() && (*self).*which) ((*self).*which)();
+    });
+  }
+
+  bool isOver() {
+    std::lock_guard lock(mutex_);
+    return over_;
+  }
+
+  Mailbox& owner_;
+  const Pieces pieces_;
+  std::mutex mutex_;
+  std::shared_ptr<net::WebSocket> socket_;
+  std::string waiting_;
+  bool over_ = false;
+};
+
+std::vector<std::string_view> SocketStream::protocols() {
+  return {kBinary, kBase64};
+}
+SocketStream::SocketStream(Mailbox& owner, Pieces pieces)
+    : core_(std::make_shared<Core>(owner, pieces)) {}
+SocketStream::~SocketStream() {
+  core_->end();
+}
+Responder::Opened SocketStream::door() {
+  return [core = core_](std::unique_ptr<net::WebSocket> socket) { core->open(std::move(socket)); };
+}
+bool SocketStream::write(std::string bytes) {
+  return core_->write(std::move(bytes));
+}
+Bytes SocketStream::queued() const {
+  return core_->queued();
+}
+void SocketStream::onClosed(Fn fn) {
+  core_->closed_ = std::move(fn);
+}
+void SocketStream::onDrained(Fn fn) {
+  core_->drained_ = std::move(fn);
 }
 
 }  // namespace mangrove::apiserver

@@ -11,3 +11,15 @@ sell() {
   done
   fail "no batch CPU is for sale"
 }
+
+# marks RULES: nothing but these watermarks makes the agent evict; by default a busy machine's load would.
+marks() { kubectl annotate --overwrite node n1 "node.mangrove.io/watermarks=$1" >/dev/null; }
+quiet='[{"metric":"memory","watermark":99,"durationSeconds":60,"target":98}]'
+# One eviction, asked to save before it, because the machine's CPUs are over a mark that they always are.
+evict_one() {
+  marks '[{"metric":"cpu","watermark":1,"durationSeconds":1,"target":0.5}]'
+  tries=480 want "evictPodSuccess" kubectl get events -o 'jsonpath={.items[*].reason}'
+  marks "$quiet"
+  kubectl get events -o 'jsonpath={range .items[?(@.reason=="CheckpointRequested")]}{.involvedObject.name}: {.message}{"\n"}{end}{range .items[?(@.reason=="evictPodSuccess")]}{.involvedObject.name}: {.message}{"\n"}{end}'
+  want "CheckpointRequested" kubectl get events -o 'jsonpath={.items[*].reason}'
+}

@@ -23,9 +23,6 @@ unset LD_LIBRARY_PATH PYTHONPATH
 
 up_start --feature-gates "WatermarkEvict=true,LeastLossEvict=true,CheckpointPreemption=true"
 sell
-# marks RULES: nothing but these makes the agent evict; by default a busy machine's load would.
-marks() { kubectl annotate --overwrite node n1 "node.mangrove.io/watermarks=$1" >/dev/null; }
-quiet='[{"metric":"memory","watermark":99,"durationSeconds":60,"target":98}]'
 marks "$quiet"
 kubectl create configmap train --from-file="$root/examples/torch/train.py" >/dev/null || fail "the program was refused"
 python3 - "$root/examples/torch/job.yaml" "$steps" "$interval" "$libs" "$packages" <<'P' | kubectl apply -f - >/dev/null || fail "the example was refused"
@@ -41,11 +38,7 @@ said() { kubectl get pods; kubectl logs job/train | tail -3; }
 done_steps() { cat "$data/log" 2>/dev/null | grep -c '^step'; }
 for _ in $(seq 600); do [ "$(done_steps)" -ge 120 ] && break; sleep 0.5; done
 [ "$(done_steps)" -ge 120 ] || { fail "the Job does not get on"; said; exit 1; }
-marks '[{"metric":"cpu","watermark":1,"durationSeconds":1,"target":0.5}]'
-tries=400 want "evictPodSuccess" kubectl get events -o 'jsonpath={.items[*].reason}'
-marks "$quiet"
-kubectl get events -o 'jsonpath={range .items[?(@.reason=="CheckpointRequested")]}{.involvedObject.name}: {.message}{"\n"}{end}{range .items[?(@.reason=="evictPodSuccess")]}{.involvedObject.name}: {.message}{"\n"}{end}'
-want "CheckpointRequested" kubectl get events -o 'jsonpath={.items[*].reason}'
+evict_one
 for _ in $(seq 1200); do grep -q '^done' "$data/log" && break; sleep 0.5; done
 grep -q '^done' "$data/log" || { fail "the Job did not end"; said; }
 want "1" kubectl get job train -o 'jsonpath={.status.succeeded}'
