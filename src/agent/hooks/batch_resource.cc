@@ -60,6 +60,13 @@ BatchValues batchValues(const api::ExtendedResourceSpec& spec, const BatchRule& 
   return out;
 }
 
+BatchValues weightsOnly(BatchValues values) {
+  const auto unbound = [](BatchValue& one) { one = BatchValue{.shares = one.shares}; };
+  unbound(values.pod);
+  for (auto& [name, one] : values.containers) unbound(one);
+  return values;
+}
+
 std::optional<api::ExtendedResourceSpec> batchSpecOf(const api::Pod& pod) {
   api::ExtendedResourceSpec spec;
   bool any = false;

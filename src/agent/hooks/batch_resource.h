@@ -31,6 +31,8 @@ struct BatchValues {
   std::map<std::string, BatchValue> containers;
 };
 BatchValues batchValues(const api::ExtendedResourceSpec& spec, const BatchRule& rule);
+// The same without bounds: somebody else says how large the pod may get.
+BatchValues weightsOnly(BatchValues values);
 
 // What a best-effort pod asks for in batch resources: by its spec, else by the annotation that
 // repeats it; nullopt: nothing, keep what the kubelet set.

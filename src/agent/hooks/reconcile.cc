@@ -9,6 +9,7 @@
 #include "agent/qos/kernel_floor.h"
 #include "api/annotations/cpu.h"
 #include "api/annotations/node.h"
+#include "api/annotations/yarn.h"
 #include "api/pod/pod_requests.h"
 #include "base/text/strings.h"
 #include "kernel/cpu_units.h"
@@ -82,6 +83,14 @@ void wantBatch(const std::string& cgroup, const BatchValue& value, Wishes& out) 
   out.base(cgroup, kernel::resource_name::kCpuShares, FileValue::of(value.shares), why);
   out.base(cgroup, kQuota, FileValue::of(value.quota), why);
   out.base(cgroup, kernel::resource_name::kMemoryLimit, FileValue::of(value.memory), why);
+}
+
+// A NodeManager asks for what it needs itself, and its limits must be the same; YARN's containers run
+// inside it, and what they may use is bounded by the capacity (qos/yarn).
+bool isBoundByYarn(const api::Pod& pod) {
+  if (!api::isNodeManager(pod.meta.labels)) return false;
+  const auto capacity = api::parseYarnCapacity(pod.meta.annotations);
+  return capacity && *capacity;
 }
 
 // ---- normalisation ---------------------------------------------------------------------------
@@ -167,12 +176,14 @@ StrategyInfo BatchResourceHook::info() const {
 Wishes BatchResourceHook::decide(const Situation& now) {
   if (!now.look.slo) return Wishes::holding("no NodeSLO yet");
   const BatchRule rule = batchRuleOf(now);
+  const bool yarn = now.gates.on("YarnNodeManager");
   Wishes out;
   for (const PodLook& pod : now.look.pods) {
     if (!isLive(pod) || api::rawQos(pod.pod->meta.labels) != api::Qos::kBe) continue;
     const auto spec = batchSpecOf(*pod.pod);
     if (!spec) continue;
-    const BatchValues values = batchValues(*spec, rule);
+    BatchValues values = batchValues(*spec, rule);
+    if (yarn && isBoundByYarn(*pod.pod)) values = weightsOnly(std::move(values));
     wantBatch(std::string(pod.cgroup), values.pod, out);
     for (const ContainerLook& container : pod.containers) {
       auto found = values.containers.find(std::string(container.name));

@@ -42,6 +42,32 @@ TEST(MachineStrategies, HooksOfANewPodDoNotWaitForTheTick) {
   EXPECT_EQ(bench.read("BE", "cpu.cfs_quota_us"), quota);
 }
 
+// Batch resources are asked for with equal limits. YARN's containers run inside the pod that asks for
+// the NodeManager alone, so its limits would end them.
+TEST(MachineStrategies, ANodeManagerGrowsToWhatYarnHas) {
+  MachineBench bench(machineDir("v2-2socket-smt"));
+  ASSERT_TRUE(bench.gate("YarnNodeManager=true"));
+  const std::string own = R"({"kubernetes.io/batch-cpu":"500","kubernetes.io/batch-memory":"1Gi"})";
+  testing::SimPod manager{.name = "nm",
+                          .tier = "besteffort",
+                          .qos = "BE",
+                          .resources = R"({"requests":)" + own + R"(,"limits":)" + own + "}",
+                          .labels = R"(,"app.kubernetes.io/component":"node-manager")"};
+  bench.slo(R"("resourceUsedThresholdWithBE":{"enable":false})");
+  bench.pod(manager);
+  bench.start();
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("nm", "memory.limit_in_bytes"), std::to_string(kGiB.v))
+      << "YARN has nothing yet";
+  manager.annotations =
+      R"({"colocation.mangrove.io/yarn-capacity":"{\"vcores\":2,\"memoryMb\":3072}"})";
+  bench.pod(manager);
+  bench.seconds(2);
+  EXPECT_EQ(bench.read("nm", "memory.limit_in_bytes"), std::to_string(kGiB.v * 4));
+  EXPECT_EQ(bench.read("nm", "cpu.cfs_quota_us"), "250000");
+  EXPECT_EQ(bench.read("nm/c", "memory.limit_in_bytes"), "max") << "the pod's bound is theirs";
+}
+
 TEST(MachineStrategies, SystemParameters) {
   MachineBench bench(machineDir("v2-2socket-smt"));
   ASSERT_TRUE(bench.gate("SystemConfig=true"));
