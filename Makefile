@@ -24,7 +24,7 @@ help:
 	@echo "make test-chaos       MINUTES=10 of kills, hangs, lost networks, full disks and clock jumps, with invariants"
 	@echo "make test-reservations  MINUTES=10 of reservations made, matched, expired and deleted beside schedulers killed with -9"
 	@echo "make test-devices  MINUTES=10 of pods with cards that come and go, cards that fall ill, and a scheduler killed with -9"
-	@echo "make test-batch  Spark, PyTorch and YARN for real on up, losing executors and capacity to a service (root; CASES=\"spark torch yarn\"; skips what is not there)"
+	@echo "make test-batch  Spark, Flink, PyTorch and YARN for real on up, losing executors and capacity to a service (root; CASES=\"spark flink torch yarn\"; skips what is not there)"
 	@echo "make bench   build optimised, then run the benchmarks into build/bench and docs/benchmarks.md (PEERS=dir: beside kube-apiserver and others)"
 	@echo "make reference  write docs/commands.md, configuration.md and metrics.md from the code"
 	@echo "make format  reformat the sources in place"

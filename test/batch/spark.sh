@@ -48,4 +48,4 @@ grep -o "Executor .* decommissioned\|Received decommission.*\|Decommission execu
 tail -1 "$dir/storm.log"
 kill "$report"; wait "$report" || { fail "mangrove report batch ended with $?"; }
 cat "$dir/report"
-grep -q shuffle "$dir/report" || fail "the report does not know the job"
+awk '/default\/spark-/ {evicted = $6} END {exit evicted < 2}' "$dir/report" || fail "the report does not know of two evictions"
