@@ -7,13 +7,13 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 command -v javac >/dev/null || skip "there is no javac"
 home=${FLINK_HOME:-/opt/mangrove-batch/flink/pyflink}  # of apache-flink-libraries (PyPI), unpacked
 [ -d "$home/lib" ] || skip "there is no Flink below /opt (examples/flink/flink.yaml says how it is installed)"
-numbers=${NUMBERS:-20000}
+numbers=${NUMBERS:-60000}
 
 up_start --feature-gates "WatermarkEvict=true,LeastLossEvict=true,CheckpointPreemption=true"
 sell
 marks "$quiet"
 mkdir "$dir/flink" && cp -r "$root/examples/flink/." "$dir/flink"
-sed -i "s#/opt/flink/pyflink#$home#g; s#\"20000\"#\"$numbers\"#" "$dir/flink/flink.yaml"
+sed -i "s#/opt/flink/pyflink#$home#g; s#\"60000\"#\"$numbers\"#" "$dir/flink/flink.yaml"
 javac -cp "$home/lib/*" -d "$dir/flink/words" "$dir/flink/Words.java" && jar cfe "$dir/flink/words.jar" Words -C "$dir/flink/words" . || fail "Words does not compile"
 kubectl create configmap flink --from-file="$dir/flink/conf" >/dev/null
 kubectl create configmap flink-programs --from-file="$dir/flink/save" --from-file="$dir/flink/submit" --from-file="$dir/flink/words.jar" >/dev/null
