@@ -145,6 +145,10 @@ TEST(OpsGuard, AsksTheApiServerTwice) {
             std::string::npos)
       << *next;
   EXPECT_NE(next->find(R"("user":"u","groups":["g"],"uid":"1")"), std::string::npos) << *next;
+  const auto below = accessReviewFor(R"({"status":{"authenticated":true,"user":{"username":"u"}}})",
+                                     {"t", "get", "/apis/v1/nodes/n1"});
+  EXPECT_NE(below->find(R"("path":"/pages/apis/v1/nodes/n1")"), std::string::npos)
+      << "whoever is known may get /apis/* of an API server";
   EXPECT_TRUE(allowedBy(R"({"status":{"allowed":true}})", viewer));
   auto denied = allowedBy(R"({"status":{"allowed":false,"reason":"no role"}})", viewer);
   ASSERT_FALSE(denied);
