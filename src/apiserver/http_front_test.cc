@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/core/test_server.h"
+#include "base/os/files.h"
 #include "base/testing/wait.h"
 #include "net/test_support.h"
 #include "net/upgrade/web_socket_test_support.h"

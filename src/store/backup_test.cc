@@ -104,9 +104,9 @@ TEST(Backup, RefusesWhatItMustNotOverwriteOrCannotRead) {
   while (!done) copies.shop()->flush(), copies.shop().owner.drain();
   ASSERT_TRUE(*done);
   const auto restore = [&](const char* from, const char* to, const Result<>& kept = {}) {
-    auto done =
+    auto restored =
         restoreBackup(copies.path(from), copies.path(to), [&](const BackupFiles&) { return kept; });
-    return done ? std::nullopt : std::optional(done.error().code());
+    return restored ? std::nullopt : std::optional(restored.error().code());
   };
   EXPECT_EQ(restore("none", "x"), Code::kNotFound);
   EXPECT_EQ(restore("copy", "live"), Code::kConflict) << "in use";
