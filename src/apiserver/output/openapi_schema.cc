@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kMetaPrefix = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 constexpr std::string_view kGvk = "x-kubernetes-group-version-kind";
+constexpr std::string_view kPreserve = "x-kubernetes-preserve-unknown-fields";
 
 std::string metaName(std::string_view type) {
   return std::string(kMetaPrefix) + std::string(type);
@@ -137,7 +138,7 @@ json::Object DefinitionWriter::bodyOf(const Schema& schema) {
   putShape(schema, out);
   if (schema.nullable && version_ == OpenApi::kV3) out["nullable"] = true;
   if (schema.constraints != nullptr && !schema.openEnum) putConstraints(*schema.constraints, out);
-  if (schema.preserveUnknown && custom_) out["x-kubernetes-preserve-unknown-fields"] = true;
+  if (schema.preserveUnknown && custom_) out[kPreserve] = true;
   if (schema.embeddedResource) out["x-kubernetes-embedded-resource"] = true;
   if (schema.atomicMap) out["x-kubernetes-map-type"] = "atomic";
   return out;
@@ -146,7 +147,7 @@ json::Object DefinitionWriter::bodyOf(const Schema& schema) {
 void DefinitionWriter::putShape(const Schema& schema, json::Object& out) {
   switch (schema.type) {
     case Type::kAny:  // kubectl explain stumbles over a schema without any member
-      out["x-kubernetes-preserve-unknown-fields"] = true;
+      out[kPreserve] = true;
       return;
     case Type::kObject:
       out["type"] = "object";
@@ -251,6 +252,9 @@ std::string DefinitionWriter::addKind(const KindInfo& kind) {
   custom_ = kind.isCustom;
   json::Object body = bodyOf(*kind.schema);
   custom_ = false;
+  // kubectl takes what version 2 names for all there may be: where anything may be, nothing is named.
+  if (kind.isCustom && version_ == OpenApi::kV2 && body.contains(kPreserve))
+    body = json::Object{{"type", "object"}};
   if (kind.isCustom) describeHead(body);
   body[kGvk] = json::Array{groupVersionKind(kind.group, kind.version, kind.kind)};
   done_[name] = std::move(body);

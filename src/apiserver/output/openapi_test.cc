@@ -266,6 +266,17 @@ TEST(OpenApi, VersionTwoHasEverything) {
   EXPECT_EQ(patch.at("x-kubernetes-group-version-kind").at("kind"), "Pod");
 }
 
+TEST(OpenApi, VersionTwoNamesNothingWhereAnythingMayBe) {
+  Resources resources;
+  addWidgets(resources, "{type: object, x-kubernetes-preserve-unknown-fields: true}");
+  OpenApiDocuments documents(resources);
+  const json::Value swagger = read(documents, "/openapi/v2");
+  const json::Object& widget =
+      swagger.at("definitions").at("com.example.stable.v1.Widget").as_object();
+  EXPECT_EQ(widget.size(), 2u) << json::write(widget);
+  EXPECT_EQ(widget.at("type"), "object");
+}
+
 TEST(OpenApi, IsSpokenInJson) {
   Resources resources;
   OpenApiDocuments documents(resources);
