@@ -1,5 +1,6 @@
 // mangrove migrate off: takes away what is left of us on a cluster after the roles are gone: amounts for
 // sale on nodes, our taints and conditions, Leases. Says what it would do unless told --yes.
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <thread>
@@ -71,22 +72,24 @@ Result<std::optional<api::Lease>> leaseOf(Off& off, const client::Ref& ref) {
 }
 
 // A Lease that somebody renews belongs to a role that runs, ours or the reference's. One that just
-// ended may have left it as it was: silence for as long as isAlive() grants tells the two apart.
+// ended may have left it as it was: silence for as long as the Lease itself lasts tells them apart.
 Result<> awaitSilence(Off& off, const client::Ref& ref, std::optional<api::Lease>& lease) {
-  const WallTime renewed = lease->renewTime;
   if (!isAlive(*lease, realClock().wall())) return {};
+  const WallTime renewed = lease->renewTime;
+  const MonoTime until =
+      realClock().mono() + std::chrono::seconds(std::max(1, lease->leaseDurationSeconds));
   fmt::print("Lease {} was renewed a moment ago by {}: waiting whether it goes on\n", ref.key(),
              lease->holderIdentity);
-  while (lease && isAlive(*lease, realClock().wall())) {
-    if (lease->renewTime != renewed)
-      return invalid(
-          "Lease {} is held by {}, which renews it: end that first, or it will write everything "
-          "again",
-          ref.key(), lease->holderIdentity);
+  while (lease && realClock().mono() < until) {
     std::this_thread::sleep_for(kLook);
     auto now = leaseOf(off, ref);
     if (!now) return pass(now.error());
     lease = std::move(*now);
+    if (lease && lease->renewTime != renewed)
+      return invalid(
+          "Lease {} is held by {}, which renews it: end that first, or it will write everything "
+          "again",
+          ref.key(), lease->holderIdentity);
   }
   return {};
 }

@@ -66,5 +66,12 @@ kind: Lease
 metadata: {name: koordinator-manager, namespace: koordinator-system}
 spec: {holderIdentity: somebody, leaseDurationSeconds: 15, renewTime: "$(date -u +%FT%T.000000Z)"}
 Y
+renewed() { kubectl -n koordinator-system patch lease koordinator-manager --type merge -p "{\"spec\":{\"leaseDurationSeconds\":$1,\"renewTime\":\"$(date -u +%FT%T.%6NZ)\"}}" >/dev/null; }
+while renewed 15; do sleep 0.5; done &
 refused 'is held by somebody' "$mangrove" migrate off --yes
+kill $!
+wait $! 2>/dev/null || true
+# Who is gone does not renew it: no longer than the Lease lasts.
+renewed 1
+want 'taken away: Lease koordinator-system/koordinator-manager' "$mangrove" migrate off --yes
 all_good
