@@ -97,13 +97,6 @@ std::optional<Entry> takeEntry(std::string_view& rest, Moment& last) {
   return out;
 }
 
-std::optional<Entry> EntryEye::next() {
-  auto out = takeEntry(rest_, last_);
-  if (out) return out;
-  torn_ = !rest_.empty();
-  return out;
-}
-
 std::string textOf(const Result<client::Reply>& reply) {
   std::string out;
   if (!reply) {

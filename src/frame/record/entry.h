@@ -6,8 +6,7 @@
 //   std::string bytes;
 //   EntryPen pen;
 //   pen.write({Mark::kTimer, 7, now, ""}, bytes);
-//   EntryEye eye(bytes);
-//   while (auto entry = eye.next()) …                    // nullopt: the end, or a torn last one
+//   while (auto entry = takeEntry(rest, last)) …     // of a file: entry_file.h
 
 #include <cstdint>
 #include <optional>
@@ -61,18 +60,6 @@ class EntryPen {
 // The first entry of `rest`, which goes on behind it. nullopt: none is whole, and neither `rest` nor
 // `last`, the time of the entry before, has changed.
 std::optional<Entry> takeEntry(std::string_view& rest, Moment& last);
-
-class EntryEye {
- public:
-  explicit EntryEye(std::string_view bytes) : rest_(bytes) {}
-  std::optional<Entry> next();
-  bool isTorn() const { return torn_; }  // something is left that is no whole entry
-
- private:
-  std::string_view rest_;
-  Moment last_{};
-  bool torn_ = false;
-};
 
 // Answers. An error keeps its code, its detail and its whole text as one sentence.
 std::string textOf(const Result<client::Reply>& reply);

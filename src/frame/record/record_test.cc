@@ -29,28 +29,31 @@ TEST(RecordEntries, ComeBackAsTheyWere) {
   pen.write(Mark::kTimer, 300, moment(7), "", bytes);
   pen.write(Mark::kRequest, 1, {}, "GET /x\n\n", bytes);
   pen.write(Mark::kEvents, 2, moment(6), "a\n", bytes);  // wall clocks go back now and then
-  EntryEye eye(bytes);
-  EXPECT_EQ(eye.next()->at, moment(5));
-  const auto timer = eye.next();
+  std::string_view rest = bytes;
+  Moment last;
+  const auto next = [&] { return takeEntry(rest, last); };
+  EXPECT_EQ(next()->at, moment(5));
+  const auto timer = next();
   EXPECT_EQ(timer->id, 300);
   EXPECT_EQ(timer->at, moment(7));
-  const auto request = eye.next();
+  const auto request = next();
   EXPECT_EQ(request->mark, Mark::kRequest);
   EXPECT_EQ(request->body, "GET /x\n\n");
   EXPECT_EQ(request->at, moment(7)) << "decisions are of the turn they are in";
-  EXPECT_EQ(eye.next()->at, moment(6));
-  EXPECT_FALSE(eye.next());
-  EXPECT_FALSE(eye.isTorn());
+  EXPECT_EQ(next()->at, moment(6));
+  EXPECT_FALSE(next());
+  EXPECT_TRUE(rest.empty());
 }
 
-TEST(RecordEntries, EveryCutIsSeenAsTorn) {
+TEST(RecordEntries, WhatIsCutAnywhereIsLeftAlone) {
   EntryPen pen;
   std::string bytes;
   pen.write(Mark::kEvents, 2, moment(6), "0123456789", bytes);
   for (size_t size = 1; size < bytes.size(); size++) {
-    EntryEye eye(std::string_view(bytes).substr(0, size));
-    EXPECT_FALSE(eye.next()) << size;
-    EXPECT_TRUE(eye.isTorn()) << size;
+    std::string_view rest = std::string_view(bytes).substr(0, size);
+    Moment last;
+    EXPECT_FALSE(takeEntry(rest, last)) << size;
+    EXPECT_EQ(rest.size(), size) << "left for when more has come";
   }
 }
 
