@@ -119,9 +119,7 @@ void Agent::makeInformers() {
     if (change.key != options_.node) return;
     reporter_.follow(change.after);
     collector_.countAppsWithCache(reporter_.policy().memory == MemoryPolicy::kWithCache);
-    const ReportPolicy& policy = reporter_.policy();
-    history_.remember(*std::max_element(policy.durations.begin(), policy.durations.end()),
-                      policy.window);
+    rememberWindows();
   });
   topologies_ = std::make_unique<client::Informer<api::NodeResourceTopology>>(
       following(client::kind::kNodeResourceTopology, byName));
@@ -154,16 +152,30 @@ void Agent::followSlo(const api::NodeSlo* said) {
     return collector_.setSlo(nullptr);
   }
   known_.keep(said->spec);
-  auto slo = std::make_shared<api::NodeSlo>(*said);
-  slo->spec = api::completed(said->spec);
-  collector_.setSlo(std::move(slo));
+  useSlo(*said);
+}
+
+void Agent::useSlo(api::NodeSlo slo) {
+  slo.spec = api::completed(slo.spec);
+  const auto& threshold = slo.spec.resourceUsedThresholdWithBe;
+  evictWindow_ =
+      std::chrono::seconds(threshold ? threshold->cpuEvictTimeWindowSeconds.value_or(0) : 0);
+  rememberWindows();
+  collector_.setSlo(std::make_shared<const api::NodeSlo>(std::move(slo)));
+}
+
+// What reports and evictors look back. What was more than a day ago is no shortage of now.
+void Agent::rememberWindows() {
+  const ReportPolicy& policy = reporter_.policy();
+  const Duration longest = *std::max_element(policy.durations.begin(), policy.durations.end());
+  history_.remember(std::max(longest, std::min<Duration>(evictWindow_, std::chrono::hours(24))),
+                    policy.window);
 }
 
 // The server may be away: what it said last holds until it answers.
 void Agent::recall() {
   if (auto slo = known_.slo()) {
-    slo->spec = api::completed(slo->spec);
-    collector_.setSlo(std::make_shared<const api::NodeSlo>(*std::move(slo)));
+    useSlo(*std::move(slo));
     recalledSlo_ = true;
   }
   if (auto node = known_.node(); node && node->meta.name.view() == options_.node) {

@@ -123,6 +123,8 @@ class Agent {
   client::InformerSetup following(const client::Kind& kind, std::string fieldSelector) const;
   void makeInformers();
   void followSlo(const api::NodeSlo* said);
+  void useSlo(api::NodeSlo slo);
+  void rememberWindows();
   void recall();
   void endRecall();
   void arm();
@@ -138,6 +140,7 @@ class Agent {
   Clock& clock_;
   std::unique_ptr<Machine> machine_;
   History history_;
+  Duration evictWindow_{};  // of the NodeSLO
   PodBook book_;
   Collector collector_;
   Claims claims_;

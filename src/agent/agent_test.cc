@@ -163,6 +163,24 @@ TEST(Agent, ReportsTheNodeMetric) {
   EXPECT_TRUE(status.at("prodReclaimableMetric").as_object().contains("resource"));
 }
 
+// An evictor's window longer than the seconds are kept is remembered more coarsely, while it is asked for.
+TEST(Agent, RemembersAsLongAsEvictorsLookBack) {
+  using namespace std::chrono_literals;
+  Small machine;
+  Scene scene(machine.fs.path());
+  scene.put("Node", testing::nodeJson("n1", "4", "8Gi"));
+  scene.put(
+      "NodeSLO",
+      R"({"metadata":{"name":"n1","resourceVersion":"7"},"spec":{"resourceUsedThresholdWithBE":{)"
+      R"("enable":true,"cpuEvictTimeWindowSeconds":7200}}})");
+  scene.start();
+  scene.ticks(2, [&](int i) { machine.at(i + 1); });
+  const History& history = scene.agent().history();
+  EXPECT_NE(&history.over(HistoryKind::kNode, 2h), &history.node());
+  EXPECT_EQ(history.stepOver(HistoryKind::kNode, 2h), Duration(10s));
+  EXPECT_EQ(history.stepOver(HistoryKind::kNode, 30min), Duration(1s));
+}
+
 TEST(Agent, SendsNothingWhileNothingChangesButStaysFresh) {
   Small machine;
   machine.addPod(0);

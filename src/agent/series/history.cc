@@ -115,6 +115,11 @@ const Shelf& History::over(HistoryKind kind, Duration window) const {
   return window > fine.span && longer ? longer->shelf() : *fine.shelf;
 }
 
+Duration History::stepOver(HistoryKind kind, Duration window) const {
+  const bool isFine = &over(kind, window) == fine(kind).shelf;
+  return isFine ? options_.step : long_[static_cast<size_t>(kind)]->step();
+}
+
 void History::forget() {
   for (Shelf* shelf : {&node_, &numa_, &pods_, &containers_, &hostApps_, &groups_, &gpus_})
     shelf->forget();

@@ -91,6 +91,8 @@ class History {
   void remember(Duration node, Duration others);
   // The finest shelf that reaches back so far. Its tracks are found by subject; the node's is "node".
   const Shelf& over(HistoryKind kind, Duration window) const;
+  // Between two of its slots.
+  Duration stepOver(HistoryKind kind, Duration window) const;
 
   Shelf& node() { return node_; }
   Shelf& numa() { return numa_; }

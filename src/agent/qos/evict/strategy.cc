@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agent/qos/evict/least_loss.h"
+#include "agent/qos/evict/windows.h"
 #include "kernel/cgroup_stat.h"
 #include "kernel/control_files.h"
 #include "kernel/resource_names.h"
@@ -11,30 +12,11 @@
 namespace mangrove::agent {
 namespace {
 
-using namespace node_column;
-
 std::optional<BeHistory> beHistory(const Situation& now, Duration window) {
-  const Shelf& shelf = now.look.history->node();
-  const Shelf::Id track = now.look.history->nodeTrack();
-  const MonoTime from = now.look.at - window;
-  const auto usage = shelf.aggregate(track, kBeUsage, from, now.look.at);
-  const auto request = shelf.aggregate(track, kBeRequest, from, now.look.at);
-  const auto limit = shelf.aggregate(track, kBeLimit, from, now.look.at);
+  const auto mean = beAverage(*now.look.history, now.look.at, window);
   const BestEffortLook& last = now.look.node.bestEffort;
-  if (!usage || !request || !limit || !last.usage || !last.limit) return std::nullopt;
-  const auto milli = [](double v) { return MilliCpu{static_cast<int64_t>(v)}; };
-  BeHistory out;
-  out.count = static_cast<int64_t>(std::min({usage->count, request->count, limit->count}));
-  out.avg = {milli(usage->avg), milli(request->avg), milli(limit->avg)};
-  out.last = {*last.usage, last.request, *last.limit};
-  return out;
-}
-
-double cpuAverage(const Situation& now, Duration window) {
-  const History& history = *now.look.history;
-  return history.node()
-      .average(history.nodeTrack(), kCpu, now.look.at - window, now.look.at)
-      .value_or(0);
+  if (!mean || !last.usage || !last.limit) return std::nullopt;
+  return BeHistory{mean->count, mean->mean, {*last.usage, last.request, *last.limit}};
 }
 
 // Since the pod's cgroup was made.
@@ -101,7 +83,7 @@ Wishes Evictor::decide(const Situation& now) {
     coolUntil_ = options_.coolAtStart ? now.look.at + options_.coolDown : now.look.at;
   const std::vector<EvictPod> pods = candidates(now);
   EvictInputs in{**slo, *now.node, pods, now.look.node.usage.memory.value_or(Bytes{0}), 0};
-  in.cpuUsedAvg = cpuAverage(now, evictWindow(**slo, options_.interval));
+  in.cpuUsedAvg = cpuAverage(*now.look.history, now.look.at, evictWindow(**slo, options_.interval));
   std::vector<EvictTask> wanted = tasks(now, in);
   for (EvictTask& task : wanted) task.pods = pods;
   run(wanted, now, out);
