@@ -176,6 +176,35 @@ TEST(StandIns, ServicesAndBatchWorkNeverShareACore) {
   for (int pid : {11, 12, 13, 14, 21}) EXPECT_EQ(cookies.cookie[pid], 0u) << pid;
 }
 
+// Killed with cookies given, and the policy is another when its successor comes: nobody keeps one.
+// A process that has the number of one that ended keeps what it has from somebody else.
+TEST(StandIns, CookiesOfAKilledAgentAreTakenBack) {
+  MachineBench bench(kMachines + "v2-2socket-smt");
+  bench.fs.write("live-facts", "core-scheduling\n");
+  FakeCookies cookies;
+  bench.tools.cookies = &cookies;
+  ASSERT_TRUE(bench.gate("CoreSched=true"));
+  bench.slo(kCoreSched);
+  bench.pod({.name = "web", .qos = "LS"});
+  bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+  bench.threads("web", "11,12");
+  bench.threads("job", "21");
+  bench.start();
+  bench.seconds(2);
+  ASSERT_NE(cookies.cookie[11], 0u);
+  const uint64_t given = cookies.cookie[11];
+  bench.killAndRestart();
+  bench.seconds(2);
+  EXPECT_EQ(cookies.cookie[11], given) << "the successor goes on with it";
+  bench.killAndRestart();
+  cookies.cookie[12] = 77;
+  bench.slo(R"("resourceQOSStrategy":{})");
+  bench.seconds(2);
+  EXPECT_EQ(cookies.cookie[11], 0u);
+  EXPECT_EQ(cookies.cookie[21], 0u);
+  EXPECT_EQ(cookies.cookie[12], 77u) << "another's";
+}
+
 // ---- resctrl ---------------------------------------------------------------------------------
 
 struct Processor {

@@ -147,6 +147,8 @@ void Deeds::applyCookies(std::span<const OwnedDeeds> wanted, ApplyReport& report
   std::map<int, uint64_t> present;
   for (const CookieWish& one : wishes)
     if (auto cookie = tools_.cookies->get(one.pid)) present[one.pid] = *cookie;
+  for (const auto& [pid, given] : cookies_)
+    if (next.count(pid) == 0 && present[pid] != given.cookie) present.erase(pid);
   for (const CookieStep& step : cookieSteps(wishes, present)) {
     auto ok = tools_.cookies->run(step);
     ++(ok ? report.written : report.failed);
@@ -154,10 +156,11 @@ void Deeds::applyCookies(std::span<const OwnedDeeds> wanted, ApplyReport& report
     record(by ? by->owner : "core-sched", "core scheduling", fmt::format("process {}", step.pid),
            "cookie", group == next.end() || group->second.empty() ? "none" : group->second,
            ok ? "written" : ok.error().text());
+    if (auto cookie = tools_.cookies->get(step.pid)) present[step.pid] = *cookie;
   }
-  std::erase_if(
-      next, [&](const auto& one) { return one.second.empty() || present.count(one.first) == 0; });
-  cookies_ = std::move(next);
+  cookies_.clear();
+  for (auto& [pid, group] : next)
+    if (!group.empty() && present.count(pid) != 0) cookies_[pid] = {std::move(group), present[pid]};
 }
 
 // ---- network ---------------------------------------------------------------------------------
@@ -239,9 +242,26 @@ json::Value Deeds::state() const {
   json::Array groups;
   for (const auto& [path, group] : groups_)
     if (group.made) groups.push_back(json::Object{{"path", path}, {"owner", group.owner}});
+  json::Array cookies;
+  for (const auto& [pid, given] : cookies_)
+    cookies.push_back(json::Object{{"pid", pid}, {"cookie", std::to_string(given.cookie)}});
   json::Value device;
   if (network_ && network_->inForce) device = network_->plan.device;
-  return json::Object{{"groups", std::move(groups)}, {"device", std::move(device)}};
+  return json::Object{{"groups", std::move(groups)},
+                      {"cookies", std::move(cookies)},
+                      {"device", std::move(device)}};
+}
+
+void Deeds::loadCookies(const json::Value& list) {
+  if (!list.is_array()) return;
+  for (const json::Value& one : list.get_array()) {
+    const json::Object* given = one.if_object();
+    const json::Value* pid = given ? given->if_contains("pid") : nullptr;
+    const json::Value* cookie = given ? given->if_contains("cookie") : nullptr;
+    if (!pid || !pid->is_int64() || !cookie || !cookie->is_string()) continue;
+    if (const auto value = parseInt<uint64_t>(std::string_view(cookie->get_string())))
+      cookies_[static_cast<int>(pid->get_int64())].cookie = *value;
+  }
 }
 
 void Deeds::load(const json::Value& state) {
@@ -254,6 +274,7 @@ void Deeds::load(const json::Value& state) {
       const json::Value* path = group ? group->if_contains("path") : nullptr;
       if (path && path->is_string()) groups_[std::string(path->get_string())].made = true;
     }
+  if (const json::Value* cookies = top->if_contains("cookies")) loadCookies(*cookies);
   const json::Value* device = top->if_contains("device");
   if (device == nullptr || !device->is_string()) return;
   network_.emplace();

@@ -62,6 +62,12 @@ class Deeds {
     MonoTime retryAt = MonoTime::min();
     bool inForce = false;
   };
+  // A process we gave a cookie. Its number may be another's by now: the cookie tells.
+  struct Given {
+    std::string group;
+    uint64_t cookie = 0;
+  };
+  void loadCookies(const json::Value& list);
   void applyGroup(const OwnedDeeds& by, const GroupWish& wish, ApplyReport& report);
   void attach(const OwnedDeeds& by, const GroupWish& wish, ApplyReport& report);
   void dropGroups(const std::set<std::string>& wanted, std::string_view why, ApplyReport& report);
@@ -76,7 +82,7 @@ class Deeds {
   AuditLog& audit_;
   DeedTools tools_;
   std::map<std::string, Group> groups_;  // by path
-  std::map<int, std::string> cookies_;   // pid to group, as far as we gave them
+  std::map<int, Given> cookies_;         // by pid
   std::set<std::string> said_;           // dry runs and failures, once each
   std::optional<Network> network_;
 };

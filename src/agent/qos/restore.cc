@@ -67,7 +67,8 @@ Result<std::vector<std::string>> restoreMachine(const Machine& machine, Clock& c
   AuditLog audit;
   Executor executor(machine, clock, audit);
   NetlinkShaper shaper;
-  Deeds deeds(machine, clock, audit, {nullptr, &shaper});
+  KernelCookies cookies;
+  Deeds deeds(machine, clock, audit, {&cookies, &shaper});
   ApplyReport report;
   std::vector<std::string> lines = thawLeftBehind(machine, stateFile);
   if (loadState(machine, stateFile, executor, deeds)) {
