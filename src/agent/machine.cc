@@ -122,8 +122,18 @@ Result<bool> Machine::refreshCpus() {
   return changed;
 }
 
+void Machine::noticeResctrl() {
+  const std::string file = kernel::joinPath({mounts().resctrl, "schemata"});
+  if (can_.has(kernel::Feature::kResctrl) || !root_.exists(file).value_or(false)) return;
+  probe();
+}
+
 void Machine::refreshLayout() {
   layout_ = kernel::CgroupLayout(chooseDriver(), options_.bestEffort);
+  probe();
+}
+
+void Machine::probe() {
   can_ =
       kernel::probeCapabilities(root_, mounts(), trees_, layout_,
                                 options_.live ? kernel::probeLive() : kernel::recordedFacts(root_));

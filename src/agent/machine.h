@@ -66,12 +66,15 @@ class Machine {
   Result<bool> refreshCpus();
   // Where the pods' cgroup appeared after start, or its driver was not known yet.
   void refreshLayout();
+  // Where resctrl was mounted after start: by us, mostly.
+  void noticeResctrl();
   Result<> numaTrouble() const { return numaTrouble_; }
 
  private:
   Machine(MachineOptions options, kernel::SysRoot root, kernel::Hierarchies trees);
   kernel::CgroupDriver chooseDriver() const;
   void readNuma();
+  void probe();
 
   MachineOptions options_;
   kernel::SysRoot root_;

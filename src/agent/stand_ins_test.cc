@@ -3,6 +3,7 @@
 // whole agent over a captured machine.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "agent/qos/testing/machine_bench.h"
 #include "agent/testing/moving.h"
 #include "agent/testing/scene.h"
+#include "kernel/mount_seam.h"
 #include "kernel/perf_group.h"
 #include "kernel/perf_seam.h"
 #include "kernel/psi_seam.h"
@@ -238,26 +240,27 @@ const Processor kProcessors[] = {
       {"info/L3/min_cbm_bits", "1\n"},
       {"info/MB/bandwidth_gran", "2\n"},
       {"info/MB/min_bandwidth", "2\n"}},
-     "L3:1=ffff\nMB:1=100\n",
+     "L3:1=ffff;3=ffff\nMB:1=100;3=100\n",
      "",
-     {"-> 1=1f", "-> 1=40"}},
+     {"-> 1=1f;3=1f", "-> 1=40;3=40"}},
     {"code and data apart",
      "vendor_id\t: GenuineIntel\nflags\t\t: cat_l3 mba\n",
      {{"info/L3CODE/cbm_mask", "7ff\n"},
       {"info/L3CODE/min_cbm_bits", "1\n"},
       {"info/L3DATA/cbm_mask", "7ff\n"},
       {"info/MB/bandwidth_gran", "10\n"}},
-     "L3CODE:0=7ff\nL3DATA:0=7ff\nMB:0=100\n",
+     "L3CODE:0=7ff;1=7ff\nL3DATA:0=7ff;1=7ff\nMB:0=100;1=100\n",
      "",
-     {"schemata[L3CODE]: 0=7ff -> 0=f", "schemata[L3DATA]: 0=7ff -> 0=f", "-> 0=40"}},
+     {"schemata[L3CODE]: 0=7ff;1=7ff -> 0=f;1=f", "schemata[L3DATA]: 0=7ff;1=7ff -> 0=f;1=f",
+      "-> 0=40;1=40"}},
     {"megabytes per second",
      "vendor_id\t: GenuineIntel\nflags\t\t: cat_l3 mba\n",
      {{"info/L3/cbm_mask", "7ff\n"},
       {"info/L3/min_cbm_bits", "1\n"},
       {"info/MB/bandwidth_gran", "10\n"}},
-     "L3:0=7ff\nMB:0=4294967290\n",
+     "L3:0=7ff;1=7ff\nMB:0=4294967290;1=4294967290\n",
      "resctrl /sys/fs/resctrl resctrl rw,mba_MBps 0 0\n",
-     {"-> 0=f", "-> 0=16000"}},
+     {"-> 0=f;1=f", "-> 0=16000;1=16000"}},
 };
 
 TEST(StandIns, ResctrlOfSeveralProcessors) {
@@ -316,6 +319,50 @@ TEST(StandIns, ResctrlIsMountedWhereNobodyDid) {
                           }),
             1)
       << joined(log);
+}
+
+// What the kernel shows once it is mounted. Its groups have their files as soon as they are made; here
+// the one we look at has them from the beginning.
+bool standInMount(const std::string& target) {
+  const auto put = [&](const std::string& file, std::string_view text) {
+    const std::filesystem::path path = std::filesystem::path(target) / file;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  };
+  if (std::filesystem::exists(std::filesystem::path(target) / "schemata")) return false;
+  put("info/L3/cbm_mask", "7ff\n");
+  put("info/L3/min_cbm_bits", "1\n");
+  put("info/MB/bandwidth_gran", "10\n");
+  for (const char* group : {"", "BE/"}) {
+    put(fmt::format("{}schemata", group), "L3:0=7ff;1=7ff\nMB:0=100;1=100\n");
+    put(fmt::format("{}tasks", group), "");
+  }
+  return true;
+}
+
+// … and goes on with it; ARM's processors say what they can only afterwards.
+TEST(StandIns, WhatWasMountedIsUsed) {
+  for (const char* cpu : {"vendor_id\t: GenuineIntel\nflags\t\t: cat_l3 mba\n",
+                          "CPU implementer\t: 0x48\nFeatures\t: fp asimd\n"}) {
+    SCOPED_TRACE(cpu);
+    kernel::setMountResctrl(&standInMount);
+    MachineBench bench(kMachines + "v2-2socket-smt");
+    bench.fs.write("proc/cpuinfo", std::string("processor\t: 0\n") + cpu + "\n");
+    std::filesystem::create_directories(bench.fs.path() / "sys/fs/resctrl");
+    bench.slo(R"("resourceQOSStrategy":{"beClass":{"resctrlQOS":{"enable":true}}})");
+    bench.pod({.name = "job", .tier = "besteffort", .qos = "BE"});
+    bench.threads("job", "41");
+    bench.start();
+    bench.seconds(2);
+    bench.scene->clock.advance(1h);  // until the machine is looked at again, here
+    bench.seconds(3);
+    kernel::setMountResctrl(nullptr);
+    const auto log = bench.writes();
+    EXPECT_TRUE(hasLine(log, "sys/fs/resctrl group:  -> made")) << joined(log);
+    EXPECT_TRUE(hasLine(log, "schemata[L3]: 0=7ff;1=7ff -> 0=f;1=f")) << joined(log);
+    EXPECT_EQ(bench.fs.read("sys/fs/resctrl/BE/tasks"), "41");
+    EXPECT_TRUE(bench.scene->agent().machine().can().has(kernel::Feature::kResctrl));
+  }
 }
 
 // ---- pressure --------------------------------------------------------------------------------

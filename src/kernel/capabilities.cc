@@ -264,8 +264,7 @@ void CapabilityProbe::ioAndNet() {
 void CapabilityProbe::allocation(Feature feature, const CpuInfoText& cpu, std::string_view flag,
                                  std::string_view dir) {
   const std::string path = joinPath({mounts_.resctrl, dir});
-  const bool isArm = cpu.vendor.starts_with("0x");
-  if (isArm && exists(path)) return set(feature, true, path);
+  if (isArm(cpu.vendor) && exists(path)) return set(feature, true, path);
   set(feature, cpu.hasFlag(flag),
       fmt::format("cpuinfo {} the flag {}", cpu.hasFlag(flag) ? "has" : "lacks", flag));
 }

@@ -11,6 +11,11 @@
 
 namespace mangrove::kernel {
 
+// Whether a vendor as below is one of ARM's implementers.
+inline bool isArm(std::string_view vendor) {
+  return vendor.starts_with("0x");
+}
+
 struct CpuInfoText {
   std::string_view modelName;
   std::string_view vendor;  // GenuineIntel, AuthenticAMD; ARM: the implementer's number

@@ -140,6 +140,7 @@ void Collector::refreshMachine(MonoTime now) {
     node_.remap();
   }
   if (options_.storage) readStorage();
+  machine_.noticeResctrl();
   if (layoutKnown_) return;
   machine_.refreshLayout();
   layoutKnown_ = machine_.can().has(kernel::Feature::kPodsCgroup);

@@ -10,6 +10,7 @@
 #include "agent/qos/resctrl/monitors.h"
 #include "api/interference/policy.h"
 #include "base/text/strings.h"
+#include "kernel/cpu_info.h"
 
 namespace mangrove::agent {
 namespace {
@@ -75,13 +76,18 @@ std::optional<CacheFacts> factsOf(const Situation& now) {
   return facts;
 }
 
+// ARM's says so only when it is mounted: there the kernel's folder tells.
+bool isAble(const Machine& machine) {
+  return machine.can().has(Feature::kCacheAllocation) ||
+         machine.can().has(Feature::kBandwidthAllocation) ||
+         kernel::isArm(machine.cpuBasics().vendor);
+}
+
 // A processor that can, and nobody mounted the file system: we do (executor/deeds.h).
 Wishes cannot(const Situation& now) {
   Wishes out;
-  const kernel::Capabilities& can = now.look.machine->can();
   const bool isThere = now.present.text(pathOf(now, "schemata")).has_value();
-  const bool isAble = can.has(Feature::kCacheAllocation) || can.has(Feature::kBandwidthAllocation);
-  if (!isThere && isAble && now.present.hasFolder(pathOf(now, ""))) {
+  if (!isThere && isAble(*now.look.machine) && now.present.hasFolder(pathOf(now, ""))) {
     out.groups.push_back({pathOf(now, ""), {}, "the processor divides its cache"});
     out.note = "resctrl is being mounted";
     return out;
