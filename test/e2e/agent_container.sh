@@ -44,6 +44,8 @@ P
 )
 echo "foreign writes were repaired after $repaired ms"
 [ "$(cut -d' ' -f3 <<<"$repaired")" -lt 300 ] || { echo "that is the tick's doing: inotify was not heard"; exit 1; }
+# A busy machine delays some of them; one of five shows what the way itself takes.
+[ "$(cut -d' ' -f1 <<<"$repaired")" -lt 50 ] || { echo "none within 50 ms"; exit 1; }
 want limited limited
 
 kill_agent

@@ -364,5 +364,25 @@ TEST(MachineStrategies, ForeignDiskLimitsAreCleared) {
   }
 }
 
+// What the NodeSLO switches off is off, whoever switched it on; what it does not speak of stays.
+TEST(MachineStrategies, TheRootsCostModelGoesWhenItsClassIsSwitchedOff) {
+  for (const char* where : {"anolis-v1-resctrl", "v2-2socket-smt"}) {
+    MachineBench bench(machineDir(where));
+    const std::string file =
+        std::string(where).starts_with("v2") ? "io.cost.qos" : "blkio.cost.qos";
+    const std::string model = "8:16 enable=1 ctrl=user rpct=95.00 rlat=3000";
+    ASSERT_TRUE(bench.gate("BlkIOReconcile=true"));
+    bench.fs.write("sys/block/sda/dev", "8:0\n");
+    bench.write("", file, model);
+    bench.slo(R"("resourceQOSStrategy":{})");
+    bench.start();
+    bench.seconds(2);
+    EXPECT_EQ(bench.read("", file), model) << where;
+    bench.slo(R"("resourceQOSStrategy":{"cgroupRoot":{"blkioQOS":{"enable":false}}})");
+    bench.seconds(2);
+    EXPECT_EQ(bench.read("", file), "8:16 enable=0") << where;
+  }
+}
+
 }  // namespace
 }  // namespace mangrove::agent

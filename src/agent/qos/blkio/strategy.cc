@@ -191,6 +191,11 @@ const api::BlkioQosConfig* qosOf(const std::optional<api::ResourceQos>& group) {
   return on ? &*group->blkioQos : nullptr;
 }
 
+// Not merely absent: a cost model of an operator of whom the NodeSLO says nothing is left alone.
+bool isSwitchedOff(const std::optional<api::ResourceQos>& group) {
+  return group && group->blkioQos && group->blkioQos->enable == false;
+}
+
 void wantPods(const Situation& now, Wishes& out) {
   for (const PodLook& pod : now.look.pods) {
     if (!pod.pod || pod.pod->status.phase != api::PodPhase::kRunning) continue;
@@ -228,11 +233,11 @@ Wishes Blkio::decide(const Situation& now) {
   Wishes out;
   for (const auto* group : {&strategy.lsrClass, &strategy.lsClass})
     if (qosOf(*group)) out.note = "block I/O of services is not limited: blkioQOS of LSR and LS";
-  if (const auto* root = qosOf(strategy.cgroupRoot)) {
-    const Target all{"", "cost model of the disk", nullptr, true};
-    want(now, all, root->blocks, out);
-    if (!goesByLatency(now)) clearOthers(now, all, out);
-  }
+  const Target all{"", "cost model of the disk", nullptr, true};
+  const auto* root = qosOf(strategy.cgroupRoot);
+  if (root) want(now, all, root->blocks, out);
+  if ((root || isSwitchedOff(strategy.cgroupRoot)) && !goesByLatency(now))
+    clearOthers(now, all, out);
   const Target group{now.look.machine->layout().tierDir(kernel::PodTier::kBestEffort),
                      "block I/O of best-effort work"};
   if (const auto* batch = qosOf(strategy.beClass)) want(now, group, batch->blocks, out);
