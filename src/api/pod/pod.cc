@@ -25,6 +25,19 @@ bool readQos(const In& in, PodStatus& out) {
   return readWord(in, out.qosClass, kQosClasses);
 }
 
+// The first is podIP again.
+bool readSecondIp(const In& in, PodStatus& out) {
+  if (!in.view.isArray()) return in.wants("an array");
+  size_t index = 0;
+  for (json::View one : in.view.elements()) {
+    const In element = in.element(index++, one);
+    const json::View ip = one["ip"];
+    if (index == 2 && ip.exists() && !ip.isNull())
+      return read(element.member("ip", ip), out.secondIp);
+  }
+  return true;
+}
+
 // One of waiting, running, terminated is set; all have their fields under the same names.
 template <ContainerState::Kind kind>
 bool readState(const In& in, ContainerState& out) {
@@ -130,6 +143,7 @@ bool read(const In& in, PodStatus& out) {
       field<&PodStatus::nominatedNodeName>("nominatedNodeName"),
       field<&PodStatus::hostIp>("hostIP"),
       field<&PodStatus::podIp>("podIP"),
+      via<readSecondIp>("podIPs"),
       field<&PodStatus::message>("message"),
       field<&PodStatus::startTime>("startTime"),
       field<&PodStatus::conditions>("conditions"),

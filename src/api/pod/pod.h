@@ -78,6 +78,7 @@ struct PodStatus {
   Interned nominatedNodeName;
   Interned hostIp;
   Text podIp;
+  Text secondIp;  // of a dual-stack pod: its address of the other family
   Text message;
   WallTime startTime = kZeroTime;
   std::vector<Condition> conditions;

@@ -37,7 +37,8 @@ constexpr const char* kPodText = R"({"apiVersion":"v1","kind":"Pod",
   "containers":[{"name":"main","image":"img:1","command":["x"],
     "ports":[{"containerPort":80,"hostPort":8080,"protocol":"UDP","hostIP":"10.0.0.1","name":"http"}],
     "resources":{"requests":{"cpu":"500m","memory":"1Gi"},"limits":{"cpu":"1"},"claims":[{"name":"gpu"}]}}]},
- "status":{"phase":"Running","qosClass":"Burstable","podIP":"10.1.2.3","hostIP":"10.0.0.1","reason":"r",
+ "status":{"phase":"Running","qosClass":"Burstable","podIP":"10.1.2.3",
+  "podIPs":[{"ip":"10.1.2.3"},{"ip":"fd00::3"}],"hostIP":"10.0.0.1","reason":"r",
   "message":"m","startTime":"2026-01-01T00:00:00Z","nominatedNodeName":"n2",
   "conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:01Z"},
     {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no","observedGeneration":2}],
@@ -133,6 +134,7 @@ TEST_F(PodDecode, Status) {
   EXPECT_EQ(podPhaseName(status.phase), "Running");
   EXPECT_EQ(status.qosClass, KubeQos::kBurstable);
   EXPECT_EQ(status.podIp, "10.1.2.3");
+  EXPECT_EQ(status.secondIp, "fd00::3");
   EXPECT_EQ(status.nominatedNodeName.view(), "n2");
   EXPECT_TRUE(isTrue(status.conditions, "Ready"));
   EXPECT_FALSE(isTrue(status.conditions, "PodScheduled"));

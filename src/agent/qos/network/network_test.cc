@@ -72,15 +72,20 @@ TEST(NetworkPlan, HostNetworkAndIpv6) {
   const api::ResourceQosStrategy strategy;
   const std::vector<NetPod> pods = {{"c", api::Qos::kBe, "", 16'000'000, "/cg/c"},
                                     {"a", api::Qos::kLs, "fd00::7", {}},
+                                    {"e", api::Qos::kBe, "10.0.0.8", {}, "", "fd00::8"},
                                     {"b", api::Qos::kBe, "", {}, "/cg/b"},
                                     {"d", api::Qos::kNone, "10.0.0.9", {}}};
   const auto plan = networkPlan({strategy, 1'000'000'000, "eth0", pods});
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->members, (std::vector<NetMember>{{"fd00::7", kNetService}}));
+  EXPECT_EQ(plan->members,
+            (std::vector<NetMember>{
+                {"fd00::7", kNetService}, {"10.0.0.8", kNetBatch}, {"fd00::8", kNetBatch}}))
+      << "both addresses of a dual-stack pod";
   EXPECT_EQ(plan->groups, (std::vector<NetGroup>{{"/cg/b", kNetBatch}, {"/cg/c", kNetFirstOwn}}));
   EXPECT_EQ(plan->classes.back(), (NetClass{kNetFirstOwn, 1000, 2'000'000, 3}));
-  EXPECT_EQ(netMinors(pods), (std::map<std::string, uint16_t>{
-                                 {"a", kNetService}, {"b", kNetBatch}, {"c", kNetFirstOwn}}));
+  EXPECT_EQ(netMinors(pods),
+            (std::map<std::string, uint16_t>{
+                {"a", kNetService}, {"b", kNetBatch}, {"c", kNetFirstOwn}, {"e", kNetBatch}}));
   // Two words of the filter's bytes: a key for each four bytes of an IPv6 address.
   const auto four = planMessages({"e", {}, 2, {{"10.0.0.1", 3}}}, 1, true);
   const auto six = planMessages({"e", {}, 2, {{"fd00::1", 3}}}, 1, true);

@@ -81,7 +81,8 @@ std::optional<NetPlan> networkPlan(const NetInputs& in) {
     const NetClass& parent = pod.qos == api::Qos::kBe ? batch : services;
     if (minor >= kNetFirstOwn)
       plan.classes.push_back({minor, kLeastRate, *pod.limitBits / 8, parent.priority});
-    if (!pod.address.empty()) plan.members.push_back({pod.address, minor});
+    for (const std::string& address : {pod.address, pod.second})
+      if (!address.empty()) plan.members.push_back({address, minor});
     if (!pod.dir.empty()) plan.groups.push_back({pod.dir, minor});
   }
   return plan;

@@ -31,7 +31,8 @@ struct NetPod {
   api::Qos qos = api::Qos::kNone;  // raw
   std::string address;             // "" of pods in the host's network
   std::optional<int64_t> limitBits;
-  std::string dir = {};  // of pods in the host's network where cgroups are v2: their cgroup
+  std::string dir = {};     // of pods in the host's network where cgroups are v2: their cgroup
+  std::string second = {};  // the other address of a dual-stack pod
 };
 // The class each pod sends in, by uid: its QoS's, or one of its own when it has a limit.
 std::map<std::string, uint16_t> netMinors(std::span<const NetPod> pods);

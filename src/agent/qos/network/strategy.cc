@@ -26,7 +26,10 @@ std::vector<NetPod> podsOf(const Look& look) {
   look.book->each([&](const PodPtr& pod, const PodSaid& said) {
     if (api::isTerminated(*pod)) return;
     NetPod one{pod->meta.uid.str(), api::rawQos(pod->meta.labels), "", {}};
-    if (!pod->spec->hostNetwork) one.address = std::string(pod->status.podIp.view());
+    if (!pod->spec->hostNetwork) {
+      one.address = pod->status.podIp.str();
+      one.second = pod->status.secondIp.str();
+    }
     if (said.network && *said.network && (*said.network)->egressLimit)
       one.limitBits = (*said.network)->egressLimit->value();
     if (pod->spec->hostNetwork) one.dir = hostDirOf(look, *pod);
