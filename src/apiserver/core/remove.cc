@@ -119,7 +119,7 @@ class Removal : public std::enable_shared_from_this<Removal> {
     if (!seen_) return done_(refuse(answer::notFound(kind(), request_.name)), false);
     auto parsed = json::parse(*seen_->json());
     if (!parsed) return done_(refuse(answer::internal(parsed.error().text())), false);
-    fromStored(kind(), parsed->get_object());
+    fromStored(kind(), *parsed);
     request_.oldObject = std::move(*parsed);
     if (auto ok = preconditions(); !ok) return done_(tl::unexpected(ok.error()), false);
     admit();

@@ -66,7 +66,7 @@ void Write::attempt() {
   if (seen_) {
     auto parsed = json::parse(*seen_->json(), storage());
     if (!parsed) return answer(answer::internal(parsed.error().text()));
-    fromStored(kind(), parsed->get_object());
+    fromStored(kind(), *parsed);
     json::take(request_.oldObject, std::move(*parsed));
   }
   const json::Object* current = seen_ ? &request_.oldObject.get_object() : nullptr;

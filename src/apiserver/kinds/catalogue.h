@@ -74,6 +74,8 @@ struct KindInfo {
   std::vector<std::string_view> selectable;
   NameRule nameRule = NameRule::kSubdomain;
   SchemaRef schema;
+  // Custom kinds whose schema has defaults: objects stored before it had them get them when read.
+  bool defaultsOnRead = false;
   KindRules rules;
   // Custom kinds: where scale finds its numbers (".spec.replicas"), columns for tables, warnings
   // that a create of the definition must answer with.

@@ -1,6 +1,7 @@
 #include "apiserver/kinds/conversion.h"
 
 #include "apiserver/kinds/inspect.h"
+#include "apiserver/schema/defaulting.h"
 
 namespace mangrove::apiserver {
 namespace {
@@ -128,11 +129,13 @@ void toStored(const KindInfo& kind, json::Object& object) {
   if (isAutoscaler(kind) && !kind.storage) autoscalerToStored(object);
 }
 
-void fromStored(const KindInfo& kind, json::Object& object) {
+void fromStored(const KindInfo& kind, json::Value& value) {
+  json::Object& object = value.get_object();
   object["apiVersion"] = kind.apiVersion();
   if (isEvent(kind))
     for (const Rename& field : kEventFields) rename(object, field.stored, field.served);
   if (isAutoscaler(kind) && !kind.storage) autoscalerFromStored(object);
+  if (kind.defaultsOnRead) applyDefaults(kind, value);
 }
 
 std::string_view storedField(const KindInfo& kind, std::string_view name) {

@@ -17,7 +17,8 @@ namespace mangrove::apiserver {
 
 // apiVersion follows: it is KindInfo::storedApiVersion() afterwards, kind.apiVersion() before.
 void toStored(const KindInfo& kind, json::Object& object);
-void fromStored(const KindInfo& kind, json::Object& object);
+// Custom kinds also get the defaults that their definition got after the object was stored.
+void fromStored(const KindInfo& kind, json::Value& object);
 // What a selectable field of this kind is called in the stored form.
 std::string_view storedField(const KindInfo& kind, std::string_view name);
 

@@ -36,7 +36,7 @@ TEST(Conversion, ServedFormsBecomeStoredOnesAndBack) {
     EXPECT_FALSE(kind.storage);
     toStored(kind, object.get_object());
     EXPECT_EQ(json::writeSorted(object), json::writeSorted(yaml(row.stored)));
-    fromStored(kind, object.get_object());
+    fromStored(kind, object);
     EXPECT_EQ(json::writeSorted(object), json::writeSorted(yaml(row.served)));
   }
 }

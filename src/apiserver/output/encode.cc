@@ -4,6 +4,7 @@
 
 #include "apiserver/kinds/conversion.h"
 #include "apiserver/output/table.h"
+#include "apiserver/schema/defaulting.h"
 #include "json/print.h"
 #include "json/view.h"
 
@@ -37,10 +38,7 @@ void appendConverted(const KindInfo& kind, std::string_view stored, std::string&
     out += stored;
     return;
   }
-  if (kind.isCustom)
-    value->get_object()["apiVersion"] = kind.apiVersion();
-  else
-    fromStored(kind, value->get_object());
+  fromStored(kind, *value);
   out += json::write(*value);
 }
 
@@ -103,11 +101,10 @@ class Encoder {
 
   // One object among others: a row, or an element.
   void item(std::string_view stored, std::string& out) {
-    if (shape_.form == Form::kWhole) return appendWhole(kind_, stored, out);
-    auto parsed = doc_.parse(stored);
-    const json::View object = parsed ? *parsed : json::View();
-    if (shape_.form == Form::kMetadata) return appendMetadataOnly(object, shape_.metaVersion, out);
-    table_->row(object, shown(object, stored), out);
+    if (!isIncomplete(stored)) return completeItem(stored, out);
+    std::string completed;
+    appendConverted(kind_, stored, completed);
+    completeItem(completed, out);
   }
 
   void openList(const ListHead& head, std::string& out) {
@@ -123,6 +120,21 @@ class Encoder {
   bool writesCommas() const { return table_.has_value(); }
 
  private:
+  // Most custom objects have all their defaults and are copied: they got them when written.
+  bool isIncomplete(std::string_view stored) {
+    if (!kind_.defaultsOnRead) return false;
+    auto object = doc_.parse(stored);
+    return object && lacksDefaults(*kind_.schema, *object);
+  }
+
+  void completeItem(std::string_view stored, std::string& out) {
+    if (shape_.form == Form::kWhole) return appendWhole(kind_, stored, out);
+    auto parsed = doc_.parse(stored);
+    const json::View object = parsed ? *parsed : json::View();
+    if (shape_.form == Form::kMetadata) return appendMetadataOnly(object, shape_.metaVersion, out);
+    table_->row(object, shown(object, stored), out);
+  }
+
   // What goes with a row.
   std::string shown(json::View object, std::string_view stored) const {
     std::string out;

@@ -191,5 +191,53 @@ spec:
             std::string::npos);
 }
 
+// A definition may get a default when objects of it are stored already.
+Resource widgetsWithDefaults() {
+  json::Value crd = yaml(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: widgets, kind: Widget, singular: widget, listKind: WidgetList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    additionalPrinterColumns: [{name: Size, type: string, jsonPath: .size}]
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          size: {type: string, default: small}
+          parts: {type: array, items: {type: object, properties: {count: {type: integer, default: 1}}}}
+)");
+  auto kinds = customKinds(crd.as_object());
+  EXPECT_TRUE(kinds.has_value()) << (kinds ? "" : kinds.error().text());
+  return resourceFor(kinds->kinds.at(0));
+}
+
+TEST(Encode, StoredCustomObjectsGetTheDefaultsTheyLackWhenRead) {
+  const Resource widgets = widgetsWithDefaults();
+  const auto bare = storedText(
+      R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"parts":[{}]})");
+  const std::string want =
+      R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w"},"parts":[{"count":1}],"size":"small"})";
+  EXPECT_EQ(encodeOne(widgets, *bare, Shape{}), want);
+  const auto list = encodeList(widgets, {"9", "", std::nullopt}, std::vector{bare}, Shape{});
+  EXPECT_TRUE(list.ends_with("\"items\":[" + want + "]}")) << list;
+  EXPECT_EQ(encodeEvent("ADDED", widgets, *bare, Shape{}, true),
+            R"({"type":"ADDED","object":)" + want + "}\n");
+  auto rows = json::parse(encodeOne(widgets, *bare, table()));
+  EXPECT_EQ(rows->at("rows").at(0).at("cells").at(1), "small");
+}
+
+TEST(Encode, CustomObjectsWithAllTheirDefaultsAreTheStoredBytes) {
+  const std::string text =
+      R"({"apiVersion":"example.com/v1","kind":"Widget", "metadata":{"name":"w"},"size":"large","parts":[]})";
+  EXPECT_EQ(encodeOne(widgetsWithDefaults(), *storedText(text), Shape{}), text);
+}
+
 }  // namespace
 }  // namespace mangrove::apiserver

@@ -3,6 +3,7 @@
 #include "apiserver/kinds/inspect.h"
 #include "apiserver/schema/crd_schema.h"
 #include "apiserver/schema/crd_validation.h"
+#include "apiserver/schema/defaulting.h"
 #include "base/text/strings.h"
 
 namespace mangrove::apiserver {
@@ -71,6 +72,7 @@ class KindBuilder {
     CompiledSchema compiled = compileSchema(source.object(), source.at(), *set_, version_.errors());
     set_->finish();
     kind.schema = set_->ref(compiled.root);
+    kind.defaultsOnRead = hasDefaults(*kind.schema);
     for (std::string& warning : compiled.warnings) warnings.push_back(std::move(warning));
   }
 

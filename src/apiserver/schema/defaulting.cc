@@ -1,5 +1,7 @@
 #include "apiserver/schema/defaulting.h"
 
+#include <algorithm>
+
 namespace mangrove::apiserver {
 namespace {
 
@@ -37,6 +39,16 @@ void defaultFields(const Schema& schema, json::Object& object) {
   }
 }
 
+bool lacksField(const Field& field, json::View object) {
+  if (field.defaultValue == nullptr) return false;
+  const json::View present = object[field.name];
+  return !present.exists() || (present.isNull() && !field.schema->nullable);
+}
+
+bool lacksElement(const Schema& schema, const Schema& inside, json::View element) {
+  return element.isNull() && !inside.nullable && schema.elementDefault != nullptr;
+}
+
 void defaultNullElement(const Schema& schema, const Schema& inside, Value& element) {
   if (element.is_null() && !inside.nullable && schema.elementDefault != nullptr)
     element = *schema.elementDefault;
@@ -60,6 +72,33 @@ void applyDefaults(const Schema& schema, Value& value) {
       applyDefaults(*schema.items, element);
     }
   }
+}
+
+bool hasDefaults(const Schema& schema) {
+  if (schema.elementDefault != nullptr) return true;
+  if (schema.values != nullptr && hasDefaults(*schema.values)) return true;
+  if (schema.items != nullptr && hasDefaults(*schema.items)) return true;
+  return std::any_of(schema.fields.begin(), schema.fields.end(), [](const Field& field) {
+    return field.defaultValue != nullptr || hasDefaults(*field.schema);
+  });
+}
+
+bool lacksDefaults(const Schema& schema, json::View value) {
+  if (value.isObject() && schema.isObject()) {
+    for (const Field& field : schema.fields)
+      if (lacksField(field, value)) return true;
+    for (const auto [key, member] : value.members()) {
+      const Schema* inside = schema.member(key);
+      if (inside == nullptr) continue;
+      if (inside == schema.values && lacksElement(schema, *inside, member)) return true;
+      if (lacksDefaults(*inside, member)) return true;
+    }
+  }
+  if (schema.items == nullptr) return false;
+  for (const json::View element : value.elements())
+    if (lacksElement(schema, *schema.items, element) || lacksDefaults(*schema.items, element))
+      return true;
+  return false;
 }
 
 void dropForbiddenNulls(const Schema& schema, Value& value) {

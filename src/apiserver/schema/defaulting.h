@@ -11,6 +11,7 @@
 #include "apiserver/kinds/catalogue.h"
 #include "apiserver/schema/schema.h"
 #include "json/value.h"
+#include "json/view.h"
 
 namespace mangrove::apiserver {
 
@@ -18,6 +19,11 @@ namespace mangrove::apiserver {
 void applyDefaults(const KindInfo& kind, json::Value& object);
 // Static ones only.
 void applyDefaults(const Schema& schema, json::Value& value);
+
+// Whether the schema has a default anywhere (custom kinds, which have no circles).
+bool hasDefaults(const Schema& schema);
+// Whether an object as it is stored lacks one of them: the definition may have got it afterwards.
+bool lacksDefaults(const Schema& schema, json::View value);
 
 // Members that are null although their schema does not allow it (custom kinds).
 void dropForbiddenNulls(const Schema& schema, json::Value& value);

@@ -143,7 +143,7 @@ Outcome<json::Value> currentObject(const Context& context, const Call& call,
   if (!seen) return refuse(answer::notFound(*resource.kind, call.info.name));
   auto object = json::parse(*seen->json());
   if (!object || !object->is_object()) return refuse(answer::internal("the object cannot be read"));
-  fromStored(*resource.kind, object->get_object());
+  fromStored(*resource.kind, *object);
   return std::move(*object);
 }
 
