@@ -42,14 +42,14 @@ ZSTD_DCtx* unpackContext() {
 
 struct UnpackTable {
   struct Free {
-    void operator()(ZSTD_DDict* table) const { ZSTD_freeDDict(table); }
+    void operator()(ZSTD_DDict* made) const { ZSTD_freeDDict(made); }
   };
   std::unique_ptr<ZSTD_DDict, Free> table;
 };
 
 struct BodyPacker::PackTable {
   struct Free {
-    void operator()(ZSTD_CDict* table) const { ZSTD_freeCDict(table); }
+    void operator()(ZSTD_CDict* made) const { ZSTD_freeCDict(made); }
   };
   std::unique_ptr<ZSTD_CDict, Free> table;
 };
