@@ -20,6 +20,10 @@ ServerSession::ServerSession(IoThread& io, TransportPtr transport, std::shared_p
       buffer_(std::make_unique<std::array<char, kReadSize>>()),
       reader_(core_->limits()) {}
 
+ServerSession::~ServerSession() {
+  if (upgraded_) upgraded_->forgetReader();
+}
+
 void ServerSession::start() {
   deadline_.in(core_->options().readHeaderTimeout);
   transport_->handshake([self = shared_from_this()](Result<> done) {
@@ -62,7 +66,7 @@ void ServerSession::read() {
 void ServerSession::onRead(IoResult result) {
   readPending_ = false;
   std::string_view data(buffer_->data(), result.bytes);
-  if (upgraded_) return upgraded_->onRead(result, data);
+  if (auto stream = std::exchange(upgraded_, nullptr)) return stream->onRead(result, data);
   if (state_ == State::kClosed) return;
   if (!result.ok()) return onReadEnd(result);
   if (state_ == State::kLinger) return read();

@@ -27,6 +27,7 @@ class ServerSession final : public std::enable_shared_from_this<ServerSession>,
   using UpgradeDone = UniqueFn<void(std::unique_ptr<ByteStream>)>;
 
   ServerSession(IoThread& io, TransportPtr transport, std::shared_ptr<ServerCore> core);
+  ~ServerSession();
   void start();
   // Answers 503 and goes.
   void turnAway();

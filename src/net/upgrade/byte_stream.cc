@@ -34,13 +34,11 @@ class ByteStreamCore::Handle final : public ByteStream {
   std::shared_ptr<ByteStreamCore> core_;
 };
 
-// A read that is dropped with its loop instead of answered. Who waits for it may own the stream's handle: forgetting him
-// is what lets both go.
 struct ByteStreamCore::PendingRead {
   explicit PendingRead(std::shared_ptr<ByteStreamCore> of) : core(std::move(of)) {}
   PendingRead(PendingRead&&) = default;
   ~PendingRead() {
-    if (core) core->reader_ = nullptr;
+    if (core) core->forgetReader();
   }
   std::shared_ptr<ByteStreamCore> core;
 };

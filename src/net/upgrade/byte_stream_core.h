@@ -24,6 +24,9 @@ class ByteStreamCore final : public std::enable_shared_from_this<ByteStreamCore>
   std::unique_ptr<ByteStream> handle();
 
   void onRead(const IoResult& result, std::string_view data);
+  // The read under way was dropped with its loop instead of answered. Who waits for it may own the
+  // stream's handle: forgetting him is what lets both go.
+  void forgetReader() { reader_ = nullptr; }
   // Ends the stream when nothing has moved either way for `idle`; `seat` goes when it ends.
   void keep(Duration idle, std::shared_ptr<void> seat);
 
