@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/wire/names.h"
+#include "base/number/elapsed.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
 #include "cli/cluster_facts.h"
@@ -101,7 +102,7 @@ NodeLists sortNodes(const ClusterFacts& facts, const manager::SloConfig& config)
     const Duration limit = std::chrono::minutes(strategy.strategy.degradeTimeMinutes.value_or(15));
     if (metric == facts.metrics.end() || metric->second.status.updateTime == kZeroTime)
       out.unmeasured.push_back(name);
-    else if (facts.now - metric->second.status.updateTime > limit)
+    else if (elapsed(metric->second.status.updateTime, facts.now) > limit)
       out.stale.push_back(
           fmt::format("{} ({} old)", name, since(metric->second.status.updateTime, facts.now)));
     else if (!node.status.allocatable.find(api::resource::kBatchCpu))
@@ -149,7 +150,7 @@ void judgeScheduler(const ClusterFacts& facts, Lines& out) {
   std::vector<std::string> ignored, waiting;
   for (const auto& pod : facts.pods) {
     if (pod.status.phase != api::PodPhase::kPending || !pod.nodeName.view().empty()) continue;
-    if (facts.now - pod.meta.creationTimestamp < kPodPatience) continue;
+    if (elapsed(pod.meta.creationTimestamp, facts.now) < kPodPatience) continue;
     const auto* placed = api::findCondition(pod.status.conditions, "PodScheduled");
     (placed ? waiting : ignored).push_back(api::keyOf(pod.meta).text());
   }
@@ -168,7 +169,7 @@ void judgeScheduler(const ClusterFacts& facts, Lines& out) {
 
 void judgeLeases(const ClusterFacts& facts, Lines& out) {
   for (const auto& lease : facts.leases) {
-    const bool silent = facts.now - lease.renewTime > kLeaseSilence;
+    const bool silent = elapsed(lease.renewTime, facts.now) > kLeaseSilence;
     const std::string name = lease.meta.name.str();
     if (lease.holderIdentity.empty())
       out.push_back({State::kWarning, "leader", name + ": nobody leads", "start the role"});

@@ -5,6 +5,7 @@
 
 #include "api/object/node_pause.h"
 #include "api/wire/names.h"
+#include "base/number/elapsed.h"
 #include "cli/raw_objects.h"
 #include "manager/webhook/node/amplify.h"
 
@@ -80,7 +81,7 @@ std::string taintLeftovers(const json::Value& node) {
 }
 
 bool isAlive(const api::Lease& lease, WallTime now) {
-  return !lease.holderIdentity.empty() && now - lease.renewTime < kSilence;
+  return !lease.holderIdentity.empty() && elapsed(lease.renewTime, now) < kSilence;
 }
 
 }  // namespace mangrove::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/number/elapsed.h"
 #include "base/text/time_text.h"
 #include "json/value.h"
 
@@ -16,7 +17,7 @@ int EvictionTally::today(std::string_view job, WallTime now) const {
   const auto found = at_.find(job);
   if (found == at_.end()) return 0;
   return static_cast<int>(std::count_if(found->second.begin(), found->second.end(),
-                                        [&](WallTime at) { return now - at < kDay; }));
+                                        [&](WallTime at) { return elapsed(at, now) < kDay; }));
 }
 
 json::Value EvictionTally::state() const {
@@ -45,7 +46,7 @@ void EvictionTally::restore(const json::Value& state) {
 
 void EvictionTally::forget(WallTime now) {
   for (auto& [job, times] : at_)
-    while (!times.empty() && now - times.front() >= kDay) times.pop_front();
+    while (!times.empty() && elapsed(times.front(), now) >= kDay) times.pop_front();
   std::erase_if(at_, [](const auto& one) { return one.second.empty(); });
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/number/elapsed.h"
+
 namespace mangrove::yarn {
 namespace {
 
@@ -98,7 +100,7 @@ void Round::look(const std::string& key, const YarnPod& pod) {
 const RmNode* Round::registered(const std::string& key, const YarnPod& pod) {
   const auto found = known_.find(pod.nodeId);
   if (found == known_.end()) {
-    if (pod.isRunning && in_.wall - pod.started > kMayRegister)
+    if (pod.isRunning && elapsed(pod.started, in_.wall) > kMayRegister)
       find(key, finding::kMissing,
            fmt::format("the ResourceManager does not know '{}': wrong annotation {}, or the "
                        "NodeManager does not register",

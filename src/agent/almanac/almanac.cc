@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 
 namespace mangrove::agent {
@@ -104,7 +105,7 @@ void Almanac::see(const Look& look) {
   const int64_t hour = blockStart(Level::kMinutes, minute);
   while (!hour_.empty() && blockStart(Level::kMinutes, hour_.begin()->first) != hour)
     endHour(blockStart(Level::kMinutes, hour_.begin()->first));
-  if (look.wall >= seen_ && look.wall - seen_ < kBetween) return;
+  if (look.wall >= seen_ && elapsed(seen_, look.wall) < kBetween) return;
   seen_ = look.wall;
   gather(look);
 }

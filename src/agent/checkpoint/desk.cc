@@ -7,6 +7,7 @@
 
 #include "agent/executor/send_signal.h"
 #include "agent/qos/evict/task.h"
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 #include "net/client/http_client.h"
 
@@ -119,7 +120,7 @@ void CheckpointDesk::ask(const Ousting& ousting, const api::SaidCheckpoint& said
 
 void CheckpointDesk::carry(const Look& look) {
   std::erase_if(carried_, [&](const auto& one) {
-    return look.wall - one.second > api::kForgetRequest + api::kLongestCheckpoint;
+    return elapsed(one.second, look.wall) > api::kForgetRequest + api::kLongestCheckpoint;
   });
   for (const Errand& errand : errandsOf(look.pods, look.wall)) {
     WallTime& before = carried_[errand.pod->meta.uid.str()];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/number/elapsed.h"
 #include "base/text/strings.h"
 
 namespace mangrove::agent {
@@ -33,7 +34,7 @@ bool isGroup(std::string_view key) {
 
 double effectiveLessons(const stats::DecayingHistogram& histogram, WallTime now) {
   if (histogram.empty()) return 0;
-  const auto since = std::chrono::duration_cast<Duration>(now - histogram.reference());
+  const Duration since = elapsed(histogram.reference(), now);
   return histogram.totalWeight() * std::exp2(-ratio(since, histogram.options().halfLife));
 }
 
@@ -91,7 +92,7 @@ std::optional<Peak> Models::trustedPeak(std::string_view key, WallTime now) cons
                                                              options_.trainingInterval,
                                                              histogram.options().halfLife);
   };
-  const bool isOld = model->since != kZeroTime && now - model->since >= options_.coldStart;
+  const bool isOld = model->since != kZeroTime && elapsed(model->since, now) >= options_.coldStart;
   return isOld && enough(model->cpu) && enough(model->memory) ? peak(key) : std::nullopt;
 }
 
@@ -108,7 +109,7 @@ std::optional<Quantiles> Models::memoryQuantiles(std::string_view key) const {
 std::vector<std::string> Models::expire(WallTime now) {
   std::vector<std::string> gone;
   for (auto it = models_.begin(); it != models_.end();) {
-    const bool old = now - it->second.updated > options_.expiry;
+    const bool old = elapsed(it->second.updated, now) > options_.expiry;
     if (old && !model_key::isGroup(it->first)) {
       gone.push_back(it->first);
       it = models_.erase(it);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agent/almanac/almanac.h"
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 
 namespace mangrove::agent {
@@ -37,7 +38,7 @@ void Predictor::tick(const Look& look) {
   const Duration interval = options_.models.trainingInterval;
   if (nextTraining_ == MonoTime::min()) {
     // After a restart the minute that was learnt already is not learnt again.
-    const auto since = std::chrono::duration_cast<Duration>(look.wall - lastTrained_);
+    const Duration since = elapsed(lastTrained_, look.wall);
     const bool recent = since >= Duration::zero() && since < interval;
     nextTraining_ = look.at + (recent ? interval - since : interval);
     nextCheckpoint_ = look.at + options_.checkpointInterval;
@@ -116,7 +117,7 @@ Reclaim Predictor::reclaim(const Look& look, const api::Node* node) const {
     std::string subject = cgroupUid(*pod);
     std::replace(subject.begin(), subject.end(), '_', '-');
     if (!look.history->pods().find(subject)) return;  // no metric, no opinion
-    const auto age = std::chrono::duration_cast<Duration>(look.wall - pod->meta.creationTimestamp);
+    const Duration age = elapsed(pod->meta.creationTimestamp, look.wall);
     pods.push_back({pod.get(), age, models_.trustedPeak(pod->meta.uid.str(), look.wall)});
     keep.push_back(pod);
   });

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 
 namespace mangrove::descheduler {
@@ -31,7 +32,7 @@ Result<DefaultEvictorArgs> readDefaultEvictorArgs(const json::Value& value) {
 std::optional<std::string> sparedByDefault(const api::Pod& pod, const DefaultEvictorArgs& args,
                                            const WorkloadOf& workloadOf, WallTime now) {
   const WallTime born = pod.meta.creationTimestamp;
-  if (args.minPodAge > Duration::zero() && now - born < args.minPodAge) {
+  if (args.minPodAge > Duration::zero() && elapsed(born, now) < args.minPodAge) {
     return fmt::format("it is {} s old, and minPodAge is {} s",
                        std::chrono::floor<std::chrono::seconds>(now - born).count(),
                        std::chrono::floor<std::chrono::seconds>(args.minPodAge).count());

@@ -6,6 +6,7 @@
 #include "api/annotations/node.h"
 #include "api/annotations/report_validity.h"
 #include "api/pod/classes.h"
+#include "base/number/elapsed.h"
 
 namespace mangrove::descheduler {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 bool isFresh(const api::NodeMetric* metric, WallTime now, Duration expiration) {
   if (metric == nullptr || !metric->status.nodeMetric) return false;
   const Duration held = std::max(expiration, api::reportValidity(metric->meta.annotations));
-  return metric->status.updateTime != kZeroTime && now - metric->status.updateTime < held;
+  return metric->status.updateTime != kZeroTime && elapsed(metric->status.updateTime, now) < held;
 }
 
 using UsageByPod = std::unordered_map<api::NamespacedName, Loads>;

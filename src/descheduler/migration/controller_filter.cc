@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "api/pod/classes.h"
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 #include "base/text/time_text.h"
 #include "descheduler/migration/arbitrate.h"
@@ -62,7 +63,7 @@ std::optional<std::string> MigrationController::movedLately(const api::Pod& pod)
   // One that was made later is a namesake.
   if (noted != moved_.end() && pod.meta.creationTimestamp <= noted->second)
     when = std::max(when, noted->second);
-  const auto since = desk_.clock.wall() - when;
+  const Duration since = elapsed(when, desk_.clock.wall());
   if (since >= kSettles) return std::nullopt;
   const auto node = desk_.caches.nodes.find(pod.nodeName.view());
   if (node == nullptr || !takesPart(*node)) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "api/pod/pod_requests.h"
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 #include "descheduler/plugins/empty_nodes.h"
 #include "placement/plugins/coscheduling/gang_settings.h"
@@ -21,7 +22,7 @@ bool isWaiting(const api::Pod& pod, WallTime now, Duration patience) {
   if (!pod.nodeName.empty() || pod.meta.isDeleting() || api::isTerminated(pod)) return false;
   const api::Condition* scheduled = api::findCondition(pod.status.conditions, "PodScheduled");
   return scheduled != nullptr && scheduled->status == api::Truth::kFalse &&
-         now - scheduled->lastTransitionTime >= patience;
+         elapsed(scheduled->lastTransitionTime, now) >= patience;
 }
 
 std::string namesOf(const Pods& pods) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/number/elapsed.h"
 #include "placement/reservation/reserve_pod.h"
 
 namespace mangrove::placement {
@@ -60,7 +61,7 @@ Duration untilNextLook(const api::Reservation& reservation, WallTime now) {
 bool isCollectible(const api::Reservation& reservation, WallTime now, Duration keep,
                    bool nodeIsThere) {
   const auto since = overSince(reservation);
-  return since && (lostNode(reservation, nodeIsThere) || now - *since > keep);
+  return since && (lostNode(reservation, nodeIsThere) || elapsed(*since, now) > keep);
 }
 
 }  // namespace mangrove::placement

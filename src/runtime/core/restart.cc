@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/number/elapsed.h"
+
 namespace mangrove::runtime {
 
 Duration backOff(int crashes) {
@@ -11,7 +13,7 @@ Duration backOff(int crashes) {
 }
 
 int crashesAfter(int crashes, const ExitRecord& run) {
-  return run.finishedAt - run.startedAt >= kForgivenAfter ? 0 : crashes + 1;
+  return elapsed(run.startedAt, run.finishedAt) >= kForgivenAfter ? 0 : crashes + 1;
 }
 
 bool restarts(api::RestartPolicy policy, ContainerRole role, const ExitRecord& run) {

@@ -4,6 +4,7 @@
 
 #include "api/wire/kind.h"
 #include "api/wire/names.h"
+#include "base/number/elapsed.h"
 #include "base/os/log.h"
 
 namespace mangrove::scheduler {
@@ -148,7 +149,9 @@ void Explanations::answer(const std::string& key, Asked& asked, Question questio
     status = answerTo(question, engine_);
   const api::ScheduleExplanationStatus& known = asked.told ? *asked.told : object.status;
   const bool isNews = known.lastUpdateTime == kZeroTime || !sameAnswer(status, known);
-  const auto isOld = [&] { return setup_.clock.wall() - known.lastUpdateTime >= kLongestSilence; };
+  const auto isOld = [&] {
+    return elapsed(known.lastUpdateTime, setup_.clock.wall()) >= kLongestSilence;
+  };
   if (isNews || (!question.waiting.empty() && isOld())) write(key, asked, std::move(status));
 }
 
@@ -169,7 +172,7 @@ void Explanations::write(const std::string& key, Asked& asked,
 bool Explanations::isOver(const api::ScheduleExplanation& object) const {
   const Duration life = object.spec.ttl.value_or(kUsualLife);
   return life > Duration::zero() && object.meta.creationTimestamp != kZeroTime &&
-         setup_.clock.wall() - object.meta.creationTimestamp >= life;
+         elapsed(object.meta.creationTimestamp, setup_.clock.wall()) >= life;
 }
 
 void Explanations::remove(const std::string& key, Asked& asked) {

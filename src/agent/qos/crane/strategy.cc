@@ -13,6 +13,7 @@
 #include "api/pod/pod_requests.h"
 #include "api/wire/decode.h"
 #include "api/wire/names.h"
+#include "base/number/elapsed.h"
 #include "base/text/strings.h"
 #include "json/value.h"
 #include "kernel/resource_names.h"
@@ -195,7 +196,8 @@ std::vector<crane::PodFacts> CraneQos::podsOf(const Situation& now) const {
     one.cpu = pod.usage.cpu.value_or(0);
     one.memory = static_cast<double>(pod.usage.memory.value_or(Bytes{0}).v);
     if (byLoss) one.stake = victimCandidate(object, pod.usage.cpu, view);
-    if (object.status.startTime != kZeroTime) one.running = now.look.wall - object.status.startTime;
+    if (object.status.startTime != kZeroTime)
+      one.running = elapsed(object.status.startTime, now.look.wall);
     for (const ContainerLook& container : pod.containers)
       one.containers.push_back(containerOf(now, container, specOf(object, container.name),
                                            pod.containers.size() == 1 ? one.elasticCpu : 0));

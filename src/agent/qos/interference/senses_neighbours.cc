@@ -5,6 +5,7 @@
 #include "agent/qos/interference/senses_keys.h"
 #include "api/annotations/eviction.h"
 #include "api/interference/policy.h"
+#include "base/number/elapsed.h"
 #include "kernel/control_files.h"
 #include "kernel/resource_names.h"
 #include "stakes/stake.h"
@@ -91,7 +92,8 @@ Neighbour Senses::neighbourOf(const Situation& now, const PodLook& pod, bool gro
   out.application = classOf(object);
   out.rank = stakes::rankOf(pod.band);
   out.priority = object.spec->priority.value_or(0);
-  if (object.status.startTime != kZeroTime) out.running = now.look.wall - object.status.startTime;
+  if (object.status.startTime != kZeroTime)
+    out.running = elapsed(object.status.startTime, now.look.wall);
   out.cores = pod.usage.cpu.value_or(0);
   out.memory = static_cast<double>(pod.usage.memory.value_or(Bytes{0}).v);
   out.bestEffort = pod.qos == api::Qos::kBe;

@@ -8,6 +8,7 @@
 #include "api/wire/decode.h"
 #include "api/wire/schema.h"
 #include "api/wire/write.h"
+#include "base/number/elapsed.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
 
@@ -85,7 +86,7 @@ void noteSaved(const FlinkJob& job, const HeldBack& held, const AskedPods& open,
 // It goes on where there is room; the pods that were to go are gone.
 void goOn(const FlinkJob& job, const HeldBack& held, const AskedPods& open, WallTime now,
           OperatorStep& out) {
-  const Duration rested = now - held.at;
+  const Duration rested = elapsed(held.at, now);
   if (job.state == kSuspended) {
     if (rested < kRest || !open.empty() || !hasStopped(job)) {
       out.again = std::max<Duration>(kRest - rested, std::chrono::seconds(2));
@@ -186,8 +187,8 @@ OperatorStep pyTorchStep(const PyTorchJob& job, const AskedPods& asked, WallTime
     return out;
   }
   if (!held) return out;
-  if (now - held->at < kGrowAfter) {
-    out.again = kGrowAfter - (now - held->at);
+  if (elapsed(held->at, now) < kGrowAfter) {
+    out.again = kGrowAfter - elapsed(held->at, now);
     return out;
   }
   out.patch = size(std::max(held->replicas, job.workers), std::nullopt);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/number/elapsed.h"
+
 namespace mangrove::manager {
 namespace {
 
@@ -32,8 +34,9 @@ SteadyStep rise(SteadyState state, int64_t target, int64_t capacity, WallTime no
     state.lastStep = now + std::chrono::duration_cast<std::chrono::microseconds>(hold);
   }
   state.lowestWhileRising = std::min(state.lowestWhileRising, target);
-  if (now < state.lastStep) return {*state.published, state, Duration(state.lastStep - now)};
-  const int64_t most = *state.published + allowedRise(capacity, now - state.lastStep, policy);
+  if (now < state.lastStep) return {*state.published, state, elapsed(now, state.lastStep)};
+  const int64_t most =
+      *state.published + allowedRise(capacity, elapsed(state.lastStep, now), policy);
   const int64_t value = std::clamp(most, *state.published, state.lowestWhileRising);
   if (value > *state.published) {
     state.published = value;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/number/elapsed.h"
+
 namespace mangrove::manager {
 namespace {
 
@@ -10,7 +12,7 @@ namespace {
 Duration remaining(const PodSold& sold, WallTime now) {
   if (!sold.expected) return Duration::max();
   if (sold.started == kZeroTime) return *sold.expected;
-  return std::max<Duration>(Duration::zero(), *sold.expected - Duration(now - sold.started));
+  return std::max<Duration>(Duration::zero(), *sold.expected - elapsed(sold.started, now));
 }
 
 bool goesBefore(const Holder& a, const Holder& b, WallTime now) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/annotations/expected_duration.h"
+#include "base/number/elapsed.h"
 
 namespace mangrove::placement {
 
@@ -32,13 +33,14 @@ void KeptNodes::electHead() {
 
 bool KeptNodes::isAged(const std::string& group, WallTime now) const {
   const auto at = waiting_.find(group);
-  return at != waiting_.end() && now - at->second.since >= args_.agedAfter;
+  return at != waiting_.end() && elapsed(at->second.since, now) >= args_.agedAfter;
 }
 
 void KeptNodes::plan(const GroupTask& task, const std::optional<GroupPlan>& plan, WallTime now) {
   if (!plan) return;
   // Who is late is waited for; another plan would have others pass onto these nodes meanwhile.
-  const bool isHopeless = start_ && *start_ != WallTime::max() && now - *start_ >= args_.agedAfter;
+  const bool isHopeless =
+      start_ && *start_ != WallTime::max() && elapsed(*start_, now) >= args_.agedAfter;
   if (start_ && !isHopeless && *start_ <= plan->start) return;
   start_ = plan->start;
   planned_.clear();

@@ -1,5 +1,7 @@
 #include "placement/plugins/coscheduling/pod_group_status.h"
 
+#include "base/number/elapsed.h"
+
 namespace mangrove::placement {
 
 namespace {
@@ -30,7 +32,7 @@ bool isSettled(const api::PodGroup& group) {
   if (status.phase == "Finished" || status.phase == "Failed") return true;
   return status.scheduled == group.spec.minMember && status.running == 0 &&
          status.scheduleStartTime != kZeroTime &&
-         status.scheduleStartTime - group.meta.creationTimestamp > kTooLong;
+         elapsed(group.meta.creationTimestamp, status.scheduleStartTime) > kTooLong;
 }
 
 api::PodGroupStatus nextStatus(const api::PodGroup& group, const GroupCounts& counts,

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/wire/kind.h"
+#include "base/number/elapsed.h"
 #include "base/text/strings.h"
 #include "base/text/time_text.h"
 
@@ -14,7 +15,7 @@ bool isHeld(const NodeLockWish& wish, std::string_view value) {
   const Halves when = cut(value, ',');
   const Halves who = cut(when.after, ',');
   const auto since = parseTime(when.before);
-  if (!since || wish.now - *since > kNodeLockLife) return false;
+  if (!since || elapsed(*since, wish.now) > kNodeLockLife) return false;
   const api::ObjectMeta& own = wish.pod.meta;
   if (who.before == own.ns.view() && who.after == own.name.view()) return false;
   return wish.isThere(who.before, who.after);

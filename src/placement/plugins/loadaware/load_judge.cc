@@ -5,6 +5,7 @@
 
 #include "api/annotations/report_validity.h"
 #include "api/annotations/scheduling.h"
+#include "base/number/elapsed.h"
 #include "placement/framework/scale.h"
 #include "placement/plugins/loadaware/load.h"
 #include "placement/plugins/noderesources/scoring.h"
@@ -105,12 +106,12 @@ LoadReport reportOf(const LoadArgs& args, const api::NodeMetric& metric) {
 
 bool isExpired(const LoadArgs& args, const LoadReport& report, WallTime now) {
   return report.updatedAt == kZeroTime ||
-         now - report.updatedAt >= std::max(args.expiration, report.validity);
+         elapsed(report.updatedAt, now) >= std::max(args.expiration, report.validity);
 }
 
 bool isStale(const LoadArgs& args, const LoadReport& report, WallTime now) {
   return args.longestAge > Duration::zero() &&
-         (report.updatedAt == kZeroTime || now - report.updatedAt >= args.longestAge);
+         (report.updatedAt == kZeroTime || elapsed(report.updatedAt, now) >= args.longestAge);
 }
 
 namespace {

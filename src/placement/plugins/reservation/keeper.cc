@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/wire/kind.h"
+#include "base/number/elapsed.h"
 #include "json/print.h"
 #include "placement/plugins/reservation/status.h"
 #include "placement/reservation/expiry.h"
@@ -35,7 +36,7 @@ constexpr std::chrono::seconds kLongestUntold{10};
 bool isTooEarly(const api::Reservation& object, const api::ReservationStatus& wanted,
                 WallTime now) {
   return object.status.phase.empty() && wanted.phase == api::reservation_phase::kPending &&
-         now - object.meta.creationTimestamp < kYoung;
+         elapsed(object.meta.creationTimestamp, now) < kYoung;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ bool ReservationKeeper::canWait(ReservationEntry& entry, const api::ReservationS
                          wanted.phase == api::reservation_phase::kSucceeded;
   if (!onlyTells || !deeds_ || !deeds_->isBusy()) return false;
   if (entry.untoldSince == kZeroTime) entry.untoldSince = now;
-  return now - entry.untoldSince < kLongestUntold;
+  return elapsed(entry.untoldSince, now) < kLongestUntold;
 }
 
 void ReservationKeeper::look(const ReservationPtr& entry, WallTime now,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/number/elapsed.h"
 #include "placement/plugins/reservation/keeper.h"
 #include "placement/reservation/reserve_pod.h"
 #include "placement/reservation/status.h"
@@ -98,7 +99,7 @@ void ReservationKeeper::sendAway(const ReservationEntry& entry, WallTime now) {
     const PodPtr& pod = leavers[i].pod;
     if (mustLeaveAt(*pod, entry) > now) continue;
     WallTime& asked = sent_[pod->pod->meta.uid];
-    if (asked != WallTime() && now - asked < kAskAgain) continue;
+    if (asked != WallTime() && elapsed(asked, now) < kAskAgain) continue;
     asked = now;
     deeds_->expel(pod, *entry.standIn->pod);
   }
